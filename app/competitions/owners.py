@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
@@ -23,6 +24,13 @@ class OwnersRole(EvergoldError):
 
     status = 409
     code = "owners_role"
+
+
+class LastOrganiser(EvergoldError):
+    """Nobody would be left who organises it."""
+
+    status = 409
+    code = "last_organiser"
 
 
 def may_hand_over(user: User | None, competition: Competition) -> bool:
@@ -95,13 +103,24 @@ def change_rights(
 def take_role(
     session: Session, competition: Competition, user: User, role: Role, *, by: User | None, now: datetime
 ) -> bool:
-    """As `revoke_role`; an organiser's open invitations of others end. Raises OwnersRole for the owner's, Forbidden."""
+    """As `revoke_role`; an organiser's open invitations of others end. by: the user themselves leaves.
+    Raises OwnersRole for the owner's, LastOrganiser where who leaves would leave nobody, Forbidden."""
     if role is not Role.ORGANISER:
         return revoke_role(session, competition, user, role, now, actor=by)
+    session.refresh(competition, with_for_update=True)  # nobody leaves while it is handed to them, or another leaves
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it: hand it over first.")
+    if by is not None and by.id == user.id and _is_last(session, competition, user):
+        raise LastOrganiser("You are its last organiser: make somebody else one before you leave.")
     row = session.get(CompetitionRole, (competition.id, user.id, role))
     if row is not None and by is not None and not rights_of(session, by, competition) >= rights_in(row.rights):
         raise Forbidden(f"{user.username} holds rights that you do not: its owner, and administrators, take them back.")
     end_those_beyond(session, competition, user, frozenset(), now)
     return revoke_role(session, competition, user, role, now, actor=by)
+
+
+def _is_last(session: Session, competition: Competition, user: User) -> bool:
+    """Whether nobody else has the role of an organiser."""
+    others = CompetitionRole.competition_id == competition.id, CompetitionRole.role == Role.ORGANISER
+    query = select(func.count()).select_from(CompetitionRole).where(*others, CompetitionRole.user_id != user.id)
+    return not session.scalar(query)

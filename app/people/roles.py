@@ -90,6 +90,11 @@ def _what(user: User, role: Role) -> dict[str, str]:
     return {"user": user.username, "role": role}
 
 
+def is_named(user: User, username: str) -> bool:
+    """Whether this is their user name; nothing is asked of other accounts."""
+    return username.strip().lower() == user.username
+
+
 def find_user(session: Session, username: str) -> User:
     """The account with this user name, or this confirmed e-mail address; raises NotFound.
 

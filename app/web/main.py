@@ -44,7 +44,7 @@ from app.web.http.static import StaticAssets
 from app.web.http.tries_elsewhere import Elsewhere, keep_telling
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
-from app.web.people import accounts, audit, mail_choices, roles
+from app.web.people import accounts, audit, mail_choices, own_invitations, roles
 from app.web.people.passwords import password_turns
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
@@ -145,6 +145,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         organiser_exports,
         downloads,
         mail_choices,
+        own_invitations,
         docs,
         pages,
     ):

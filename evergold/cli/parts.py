@@ -34,6 +34,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cards": ("card",),
     "exports": (),
     "judging": ("judge",),
+    "invitations": ("invitations",),
     "announce": ("announce",),
     "questions": ("questions",),
     "rescore": ("rescorings", "rescore"),

@@ -333,6 +333,9 @@ GET    /api/v1/competitions/{competition}/roles/invitations                     
 DELETE /api/v1/competitions/{competition}/roles/invitations/{invitation_id}                               401 403 403 403 403 404 404 404 403 403 403
 PUT    /api/v1/competitions/{competition}/roles/organiser/{username}/rights                               401 403 403 403 403 403 200 403 403 403 403
 POST   /competitions/{competition}/people/rights                                                          303 403 403 403 403 403 303 403 403 403 403
+GET    /api/v1/me/invitations                                                                             401 200 200 200 200 200 200
+POST   /api/v1/me/invitations/{invitation_id}/accept                                                      401 404 404 404 404 404 404
+POST   /api/v1/me/invitations/{invitation_id}/decline                                                     401 404 404 404 404 404 404
 """
 
 

@@ -17,7 +17,7 @@ from app.competitions.owners import change_rights, hand_over, may_hand_over, tak
 from app.models import Competition, Right, Role, User, rights_in
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS
-from app.people.roles import find_user, list_roles
+from app.people.roles import find_user, is_named, list_roles
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
@@ -114,9 +114,11 @@ def send_revoke(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
+        is_own = form.role is Role.ORGANISER and is_named(user, form.whom)
+        found = organised(session, user, competition, ANY_RIGHT if is_own else Right.EDIT)
         take_role(session, found, find_user(session, form.whom), form.role, by=user, now=server.clock())
-    return RedirectResponse(links.people(competition), 303)
+        is_left = is_own and not user.is_administrator
+    return RedirectResponse("/" if is_left else links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/rights")

@@ -16,7 +16,7 @@ from app.competitions.owners import change_rights, give_role, hand_over, take_ro
 from app.models import Competition, Right, Role, User
 from app.people.invitations import invite, open_invitations, take_back
 from app.people.rights import ANY_RIGHT
-from app.people.roles import find_user, list_roles
+from app.people.roles import find_user, is_named, list_roles
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -165,8 +165,9 @@ def put_role(
 @router.delete(
     f"{PLACE}/{{role}}/{{username}}",
     operation_id="revoke_role",
-    summary="Take a role back, for organisers",
-    description="An annotator without the role judges nothing any more; marks given before stay.",
+    summary="Take a role back, for organisers; or leave",
+    description="An annotator without the role judges nothing any more; marks given before stay. An organiser with "
+    "whatever rights gives their own role up, unless they own the competition, or are its last organiser.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -174,7 +175,8 @@ def delete_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> None:
     with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
+        is_own = role is Role.ORGANISER and is_named(user, username)
+        found = organised(session, user, competition, ANY_RIGHT if is_own else Right.EDIT)
         theirs = find_user(session, username)
         if not take_role(session, found, theirs, role, by=user, now=server.clock()):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")

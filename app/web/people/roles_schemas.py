@@ -81,6 +81,47 @@ class RoleInvitationList(ApiModel):
     invitations: list[RoleInvitationOut]
 
 
+_OWN = {
+    "id": 3,
+    "competition": "demo",
+    "title": "Idiom shared task",
+    "role": "organiser",
+    "rights": ["submissions", "gold"],
+    "invited_by": "olga",
+    "expires_at": "2026-02-09T12:00:00Z",
+}
+
+
+class OwnInvitationOut(ApiModel):
+    """An invitation to oneself."""
+
+    model_config = example(_OWN)
+
+    id: int
+    competition: str
+    title: str
+    role: Role
+    rights: list[Right] = Field(description="of an organiser")
+    invited_by: str | None = Field(description="a user name; null: on the server's command line")
+    expires_at: Moment
+
+
+class OwnInvitationList(ApiModel):
+    """The newest first."""
+
+    model_config = example({"invitations": [_OWN]})
+
+    invitations: list[OwnInvitationOut]
+
+
+class AcceptedInvitation(ApiModel):
+    """Where one has a role now."""
+
+    model_config = example({"competition": "demo"})
+
+    competition: str
+
+
 class OwnerIn(ApiModel):
     """Who is to own a competition."""
 
@@ -107,6 +148,19 @@ def invitation_out(row: RoleInvitation) -> RoleInvitationOut:
         role=row.role,
         rights=[Right(name) for name in row.rights.split()],
         address=row.address or "",
+        invited_by=row.invited_by.username if row.invited_by else None,
+        expires_at=row.expires_at,
+    )
+
+
+def own_invitation_out(row: RoleInvitation) -> OwnInvitationOut:
+    """The invitation as whom it is for sees it; who invited and the competition must be loaded."""
+    return OwnInvitationOut(
+        id=row.id,
+        competition=row.competition.name,
+        title=row.competition.title,
+        role=row.role,
+        rights=[Right(name) for name in row.rights.split()],
         invited_by=row.invited_by.username if row.invited_by else None,
         expires_at=row.expires_at,
     )

@@ -1,4 +1,4 @@
-"""`evergold announce`, `questions` and `export predictions|participants` against a running server."""
+"""`evergold announce`, `questions`, `invitations` and `export predictions|participants` against a running server."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from sqlalchemy import func, select
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import OutgoingMail, Role, TokenScope
+from app.models import OutgoingMail, Right, Role, TokenScope
 from app.people import auth
-from app.people.roles import grant_role
+from app.people.invitations import invite
+from app.people.roles import find_user, grant_role, has_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import world
@@ -152,3 +153,23 @@ def test_participants_are_listed(evergold: Evergold) -> None:
     assert evergold("export", "participants", COMPETITION, "--csv")[1].splitlines()[0].startswith("username,email,")
     assert len(json.loads(evergold("export", "participants", COMPETITION, "--json")[1])["participants"]) == 2
     assert evergold("export", "participants", COMPETITION, who="ada")[0] == Code.ERROR
+
+
+def test_an_invitation_is_listed_and_accepted(site: Site, evergold: Evergold) -> None:
+    with writing(site.engine) as session:
+        found, olga = find_competition(session, COMPETITION), find_user(session, "olga")
+        find_user(session, "ada").email_confirmed_at = NOW
+        for role in (Role.ORGANISER, Role.TESTER):
+            invite(session, found, "ada", role, rights=[Right.GOLD], by=olga, settings=site.settings, now=NOW)
+    listed = evergold("invitations", who="ada")[1].splitlines()
+    assert sorted(listed[1:]) == [
+        f"1\t{COMPETITION}\torganiser\tgold\tolga\t2026-02-09",
+        f"2\t{COMPETITION}\ttester\t\tolga\t2026-02-09",
+    ]
+    assert evergold("invitations", "--accept", 1, who="bob")[0] == Code.ERROR, "it is another's"
+    assert evergold("invitations", "--accept", 1, "--decline", 2, who="ada")[0] == Code.USAGE
+    assert evergold("invitations", "--accept", 1, who="ada")[1] == f"Accepted: you have the role in {COMPETITION}.\n"
+    assert evergold("invitations", "--decline", 2, who="ada")[1] == "Declined.\n"
+    assert evergold("invitations", who="ada")[1].startswith("None.")
+    with reading(site.engine) as session:
+        assert has_role(session, find_user(session, "ada"), find_competition(session, COMPETITION), Role.ORGANISER)

@@ -246,3 +246,59 @@ def test_programs_invite_and_hand_over_too(site: Site) -> None:
     taken = root.client.delete(f"{place}/organiser/grace")
     assert (taken.status_code, taken.json()["error"]["code"]) == (409, "owners_role")
     assert grace.client.get(f"{place}").status_code == 200
+
+
+def test_who_organises_with_another_leaves_and_the_last_one_does_not(site: Site, olga: httpx.Client) -> None:
+    with log_in(site, "grace") as grace:
+        user = confirm(site, "grace")
+        with writing(site.engine) as session:
+            found = find_competition(session, COMPETITION)
+            grant_role(session, found, user, Role.ORGANISER, NOW, rights=[Right.MESSAGES])
+        assert "Leave" not in text_of(olga.get(PEOPLE).text), "who owns it hands it over first"
+        assert send(grace, f"{PEOPLE}/revoke", whom="olga", role="organiser").status_code == 403
+        assert "Leave" in text_of(grace.get(PEOPLE).text)
+        assert send(grace, f"{PEOPLE}/revoke", whom="grace", role="organiser").url.path == "/"
+        assert not has(site, "grace", Role.ORGANISER)
+        assert grace.get(PEOPLE).status_code == 404, "a draft is nothing to her any more"
+        with writing(site.engine) as session:  # as a server's own, applied on its command line
+            find_competition(session, COMPETITION).owner_id = None
+        last = send(olga, f"{PEOPLE}/revoke", whom="olga", role="organiser")
+        assert (last.status_code, "You are its last organiser" in text_of(last.text)) == (409, True)
+        assert has(site, "olga", Role.ORGANISER)
+
+
+def test_leaving_by_the_api_asks_for_no_right(site: Site, olga: httpx.Client) -> None:
+    with log_in(site, "grace") as grace:
+        user = confirm(site, "grace")
+        with writing(site.engine) as session:
+            found = find_competition(session, COMPETITION)
+            grant_role(session, found, user, Role.ORGANISER, NOW, rights=[Right.GOLD])
+            grant_role(session, found, user, Role.TESTER, NOW)
+        token = {"X-CSRF-Token": csrf_of(grace.get("/account").text)}
+        roles = f"{API}{HERE}/roles"
+        assert grace.delete(f"{roles}/tester/grace", headers=token).status_code == 403
+        assert grace.delete(f"{roles}/organiser/grace", headers=token).status_code == 204
+        assert (has(site, "grace", Role.ORGANISER), has(site, "grace", Role.TESTER)) == (False, True)
+
+
+def test_an_invitation_is_answered_over_the_api(site: Site, olga: httpx.Client) -> None:
+    for role in ("organiser", "tester"):
+        send(olga, f"{PEOPLE}/invite", whom="grace@example.org", role=role, rights=["gold"])
+    with log_in(site, "grace") as grace, log_in(site, "eve") as eve:
+        for browser, name in ((grace, "grace"), (eve, "eve")):
+            confirm(site, name)
+            browser.headers["X-CSRF-Token"] = csrf_of(browser.get("/account").text)
+        mine = f"{API}/me/invitations"
+        listed = grace.get(mine).json()["invitations"]
+        assert [(one["id"], one["competition"], one["role"], one["rights"]) for one in listed] == [
+            (2, COMPETITION, "tester", []),
+            (1, COMPETITION, "organiser", ["gold"]),
+        ]
+        assert eve.get(mine).json() == {"invitations": []}
+        assert eve.post(f"{mine}/1/accept").status_code == 404
+        accepted = grace.post(f"{mine}/1/accept")
+        assert (accepted.status_code, accepted.json()["competition"]) == (200, COMPETITION)
+        assert grace.post(f"{mine}/2/decline").status_code == 204
+        assert (has(site, "grace", Role.ORGANISER), has(site, "grace", Role.TESTER)) == (True, False)
+        assert grace.get(mine).json() == {"invitations": []}
+        assert grace.post(f"{mine}/1/accept").status_code == 404, "once"
