@@ -12,8 +12,9 @@ function inWords(seconds) {
 }
 
 function countDown() {
-  for (const element of document.querySelectorAll("[data-countdown]")) {
-    const seconds = (Date.parse(element.dataset.countdown) - Date.now()) / 1000;
+  for (const element of document.querySelectorAll("[data-countdown], [data-since]")) {
+    const { countdown, since } = element.dataset;
+    const seconds = (countdown ? Date.parse(countdown) - Date.now() : Date.now() - Date.parse(since)) / 1000;
     const words = inWords(seconds);
     if (element.textContent !== words) element.textContent = words;
   }
