@@ -1,21 +1,32 @@
-"""What is written, as those will see it who take part: whatever can be shown while nothing was scored.
+"""What is written, as those will see it who take part.
 
-Scores need gold, which is sealed for a place in a competition that is there: boards have their columns and baselines,
-and of scores those alone that organisers declared a baseline must have.
+Scores need gold, which is sealed for a place in a competition that is there. Before the draft boards have their columns
+and baselines, and of scores those alone that organisers declared a baseline must have; afterwards, while boards are
+written anew, what the competition's baselines have scored: `app.declarations.blueprints.baseline_scores`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from app.declarations.model import BaselineDeclaration, BoardDeclaration, CompetitionDeclaration, PhaseTaskDeclaration
+from app.declarations.model import (
+    BaselineDeclaration,
+    BoardDeclaration,
+    ColumnDeclaration,
+    CompetitionDeclaration,
+    PhaseDeclaration,
+    PhaseTaskDeclaration,
+)
 from app.declarations.revisions.documents import Document
 from evergold.scoring.errors import ScoringError
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
+
+#: By phase, task and name of the baseline: by metric and split; None: undefined.
+BaselineScores = Mapping[tuple[str, str, str], Mapping[tuple[str, str], float | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +39,20 @@ class ColumnShown:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreShown:
+    """With the column's digits; None: known when a worker has scored it. is_declared: it must be so, and may not be."""
+
+    text: str | None
+    is_declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RowShown:
-    """A baseline; scores: as declared, with the column's digits; None: known when a worker has scored it."""
+    """A baseline, with a score for each column."""
 
     name: str
     method: str
-    scores: tuple[str | None, ...]
+    scores: tuple[ScoreShown, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +74,31 @@ def declaration_of(document: Document) -> CompetitionDeclaration | None:
         return None
 
 
-def boards_of(declared: CompetitionDeclaration) -> list[BoardShown]:
+def boards_of(declared: CompetitionDeclaration, scored: BaselineScores) -> list[BoardShown]:
     """In the order of phases, then of boards."""
     return [
-        BoardShown(board.title, phase.title, board.description, tuple(_columns(declared, board)), _rows(board, asked))
+        BoardShown(
+            board.title,
+            phase.title,
+            board.description,
+            tuple(_columns(declared, board)),
+            tuple(_rows(phase, board, asked, scored)),
+        )
         for phase in declared.phases
         for board in declared.boards
         if (asked := phase.tasks.get(board.task)) is not None
     ]
 
 
-def _rows(board: BoardDeclaration, asked: PhaseTaskDeclaration) -> tuple[RowShown, ...]:
+def _rows(
+    phase: PhaseDeclaration, board: BoardDeclaration, asked: PhaseTaskDeclaration, scored: BaselineScores
+) -> Iterator[RowShown]:
     """A baseline without a track stands on the boards of every track."""
-    shown = [one for one in asked.baselines if None in (one.track, board.track) or one.track == board.track]
-    return tuple(_row(one, board) for one in shown)
+    for baseline in asked.baselines:
+        if None in (baseline.track, board.track) or baseline.track == board.track:
+            known = scored.get((phase.name, board.task, baseline.name), {})
+            scores = tuple(_score(baseline, column, known) for column in board.columns)
+            yield RowShown(baseline.name, baseline.method, scores)
 
 
 def _columns(declared: CompetitionDeclaration, board: BoardDeclaration) -> Iterator[ColumnShown]:
@@ -93,10 +123,12 @@ def _titles(declared: CompetitionDeclaration, name: str) -> dict[tuple[str, str]
     return {(column.metric, column.split): column.title for column in columns}
 
 
-def _row(baseline: BaselineDeclaration, board: BoardDeclaration) -> RowShown:
-    scores = []
-    for column in board.columns:
-        value = baseline.scores.get(f"{column.metric} {column.split}")
-        factor = 100 if column.percent else 1
-        scores.append(None if value is None else f"{value * factor:.{column.decimals}f}")
-    return RowShown(baseline.name, baseline.method, tuple(scores))
+def _score(
+    baseline: BaselineDeclaration, column: ColumnDeclaration, known: Mapping[tuple[str, str], float | None]
+) -> ScoreShown:
+    place = column.metric, column.split
+    is_declared = place not in known
+    value = baseline.scores.get(" ".join(place)) if is_declared else known[place]
+    if value is None:
+        return ScoreShown(None if is_declared else "–")
+    return ScoreShown(f"{value * (100 if column.percent else 1):.{column.decimals}f}", is_declared)

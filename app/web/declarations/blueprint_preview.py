@@ -1,4 +1,4 @@
-"""The page that shows what is written as those will see it who take part, before there is a draft."""
+"""The page that shows what is written as those will see it who take part."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fastapi import Request, Response
 
 from app.base import links
 from app.base.db import reading
+from app.declarations.blueprints.baseline_scores import baseline_scores
 from app.declarations.blueprints.kept import find_blueprint
 from app.declarations.blueprints.preview import boards_of, declaration_of
 from app.declarations.blueprints.stories import seen_when
@@ -28,6 +29,7 @@ router = page_router()
 def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
+        scored = baseline_scores(session, user, blueprint)
     declared = declaration_of(blueprint.document)
     phases = blueprint.document["phases"] if declared else []
     response = render(
@@ -42,7 +44,7 @@ def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint
                 strict=True,
             )
         ),
-        boards=boards_of(declared) if declared else [],
+        boards=boards_of(declared, scored) if declared else [],
         images=_images(blueprint),
         **calendar_aid(server, blueprint.document),
     )
