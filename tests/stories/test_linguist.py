@@ -70,6 +70,13 @@ def say(page: Page, picture: str, /, **fields: str) -> None:
     keep(page, f"organise-{picture}")
 
 
+def step(page: Page, name: str, of: str = "") -> None:
+    """From the list of all steps to one of them."""
+    steps = page.locator(".writing > li").filter(has_text=of)
+    steps.get_by_role("link", name=re.compile(f"^{re.escape(name)}")).first.click()
+    expect(page.get_by_role("link", name="All steps")).to_be_visible()
+
+
 def upload(page: Page, file: Path) -> None:
     page.set_input_files("#file", file)
     page.get_by_role("button", name="Upload").click()
@@ -102,9 +109,10 @@ def test_a_linguist_makes_a_task_and_a_team_submits(look: Any, site: Site, tmp_p
 
     upload(page, EXAMPLE / "items.csv")
     upload(page, wrong_baseline(tmp_path))
-    page.goto(f"{place}/part?at=tasks/0/options")
+    step(page, "options", of="What is asked")
     say(page, "options", metrics="macro_f1", labels="ironic\nsincere", groups="language: [en, pt]")
-    page.goto(f"{place}/part?at=boards/0")
+    page.get_by_role("link", name="All steps").click()
+    step(page, "Do they mean it?", of="Boards and columns")
     scores = [("macro_f1", "language/mean"), ("macro_f1", "language/en"), ("macro_f1", "language/pt")]
     columns = {
         f"columns__{number}__{key}": value
@@ -113,9 +121,11 @@ def test_a_linguist_makes_a_task_and_a_team_submits(look: Any, site: Site, tmp_p
     }
     say(page, "board", **columns)
     opens = site.now - timedelta(hours=1)
-    page.goto(f"{place}/part?at=phases/0")
+    page.get_by_role("link", name="All steps").click()
+    step(page, "Evaluation", of="Phases and dates")
     say(page, "phase", start=f"{opens:%Y-%m-%d %H:%M} UTC")
-    page.goto(f"{place}/part?at=phases/0/tasks/main")
+    page.get_by_role("link", name="All steps").click()
+    step(page, "items and baselines of main", of="Phases and dates")
     say(page, "phase-task", items="items.csv")
     page.get_by_role("button", name="Add (Baselines)").click()
     say(page, "baseline", name="Always ironic", file="always-ironic.csv")
