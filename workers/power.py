@@ -14,10 +14,12 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading
 from app.boards.power import Power, SmallestDifference, is_kept
+from app.competitions.private_part import division_of
 from app.gold.versions import gold_identity, published_gold
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
 from app.runs.claims import SealedGold, sealed_gold
 from app.standings.tries import gold_of_run
+from evergold.scoring.halves import Division, Half, half
 from evergold.scoring.rehearsal import simulated
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.power import resolutions
@@ -50,12 +52,14 @@ class _GoldOfTask:
     sealed: SealedGold | None
     ranking: frozenset[str]
     baselines: tuple[int, ...]
+    division: Division | None
 
     @property
     def key(self) -> str:
         """Equal if what was computed before is what would be computed now."""
         told = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
         told += [self.options.model_dump(mode="json"), self.baselines]
+        told += [self.division.fingerprint] if self.division else []
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -93,6 +97,7 @@ def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
         sealed=sealed_gold(session, published[-1].id) if published else None,
         ranking=frozenset(boards),
         baselines=_baselines(session, phase_task_id, task.version, gold),
+        division=division_of(phase_task.private_part),
     )
 
 
@@ -119,7 +124,8 @@ def _baselines(session: Session, phase_task_id: int, task_version: int, gold: st
 
 
 def _made_up(wanted: _GoldOfTask) -> list[Sample]:
-    """Two; none where the task type has none, or scoring takes an encoder."""
+    """Two, of the public part where items are divided, as runs' own outcomes are; none where the task type has none, or
+    scoring takes an encoder."""
     make, task = wanted.task.sample, wanted.task
     if make is None or task.needs_gpu:
         return []
@@ -131,7 +137,10 @@ def _made_up(wanted: _GoldOfTask) -> list[Sample]:
     predictions = [simulated(task, gold, wanted.options, number) for number in (1, 2)]
     if None in predictions:
         return []
-    scored = [score_with_outcomes(task, gold, one, wanted.options) for one in predictions]
+    pairs = [(gold, one) for one in predictions]
+    if wanted.division is not None:
+        pairs = [half(task, *pair, wanted.division, Half.PUBLIC) for pair in pairs]
+    scored = [score_with_outcomes(task, *pair, wanted.options) for pair in pairs]
     return [make(outcomes or {}) for _, outcomes in scored]
 
 
@@ -146,4 +155,5 @@ def _power(wanted: _GoldOfTask, systems: list[Sample]) -> Power:
         if metric in wanted.ranking and wanted.task.metrics[metric].has_interval
     )
     words = {0: MADE_UP, 1: ONE_BASELINE}.get(len(wanted.baselines), f"{len(wanted.baselines)} baselines")
+    words += "; of the public part" if wanted.division else ""
     return Power(wanted.gold, wanted.key, words, scores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from pathlib import Path
 
@@ -53,6 +54,31 @@ def test_too_few_items_of_a_language_to_rank_anything_are_worth_a_warning(folder
     assert "warning: pt has only 99 items: systems 17 points apart may tie (evergold power says more)" in few
     assert "warning: pt has only 1 item: systems 100 points apart may tie (evergold power says more)" in few, "practice"
     assert not any("en has" in message and "100 items" in message for message in few)
+
+
+def test_a_part_without_items_is_an_error_and_small_ones_are_named(folder: Competition) -> None:
+    rows = [f"{n},x.{n},{'EN' if n < 150 else 'PT'},{n % 2}" for n in range(300)]
+    folder.write("gold/demo/evaluation.csv", "\n".join(["ID,DataID,Language,Label", *rows]) + "\n")
+    gold = "            gold: demo/evaluation.csv\n"
+    part = "            private_part: {share: SHARE, seed: a seed that nobody knows}\n"
+    folder.change(gold, gold + part)
+
+    def heard(share: str) -> list[str]:
+        folder.change("SHARE", share)
+        found = check_phases(folder.phases, now=NOW, gold=folder.phases.parent / "gold")
+        folder.change(f"share: {share}", "share: SHARE")
+        return [f"{one.severity}: {one.message}" for one in found if " part" in one.message]
+
+    (empty,) = heard("0.0001")
+    assert empty.startswith("error: no run could be scored with this gold: ")
+    assert "no item is in the private part" in empty
+    # by hand, as docs/phases-yaml.md says: HMAC-SHA256(seed, id) below half of 2^64 is private
+    digests = [hmac.new(b"a seed that nobody knows", str(n).encode(), "sha256").digest()[:8] for n in range(300)]
+    private = [int.from_bytes(one) < 2**63 for one in digests]
+    en, pt = sum(private[:150]), sum(private[150:])
+    numbers = (("public", "en", 150 - en), ("public", "pt", 150 - pt), ("private", "en", en), ("private", "pt", pt))
+    wanted = [f"warning: {language} has only {number} items in the {of} part" for of, language, number in numbers]
+    assert [one.partition(": systems")[0] for one in heard("0.5")] == wanted
 
 
 def test_gold_that_fits_is_not_spoken_of(folder: Competition) -> None:

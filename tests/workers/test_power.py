@@ -13,6 +13,7 @@ from app.boards.statistics_work import QUIET
 from app.competitions.find import find_competition
 from app.models import GoldPower, TeamKind, User
 from evergold.cli import run
+from evergold.scoring.halves import Division, Half
 from tests.sealed import PLACE, seal_gold
 from tests.workers.test_board_statistics import ITEMS, _worker, computed, due, enter
 from tests.world import COMPETITION, NOW, add_team, add_user, the_phase_task
@@ -58,6 +59,17 @@ def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
     after = told(engine)[0]
     assert after.systems == "2 baselines"
     assert after.whole.difference < before / 2
+
+
+def test_of_divided_items_it_is_said_of_the_public_part(engine: Engine) -> None:
+    seed = "a seed that nobody knows"
+    with writing(engine) as session:
+        the_phase_task(session).private_part = {"share": 0.7, "seed": seed, "shown_from": "close"}
+    computed(engine)
+    found, division = told(engine)[0], Division(0.7, seed)
+    public = [number for number in range(ITEMS) if division.half_of(str(number)) is Half.PUBLIC]
+    assert (found.whole.size, found.systems.partition("; ")[2]) == (len(public), "of the public part")
+    assert 0 < len(public) < ITEMS
 
 
 def test_other_gold_is_looked_at_anew(engine: Engine) -> None:

@@ -10,11 +10,15 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pydantic import ValidationError
+
 from app.declarations.check.competition import PhaseTaskNode, elements
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import score_fault
+from app.declarations.model import PrivatePartDeclaration
 from evergold.scoring.errors import InvalidFile, ScoringError
-from evergold.scoring.rehearsal import sizes_by_language
+from evergold.scoring.halves import Division, Half, half
+from evergold.scoring.rehearsal import simulated, sizes_by_language
 from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
@@ -58,17 +62,43 @@ def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, finding
         demanded = task.demands(task.items_of(gold, phase_task.options))
         for misfit in misfits(task.demands(items), demanded) if demanded else []:
             findings.error(node, f"{name} does not fit the items: {misfit}")
-    _check_sizes(task, gold, node, findings)
+    for part, kept in _parts(phase_task, task, gold, findings):
+        _check_sizes(task, part, kept, node, findings)
     _check_scores(phase_task, gold, items, findings)
 
 
-def _check_sizes(task: AnyTask, gold: Any, node: Node, findings: Findings) -> None:
+def _parts(phase_task: PhaseTaskNode, task: AnyTask, gold: Any, findings: Findings) -> list[tuple[str, Any]]:
+    """What is scored apart, in words, with its gold: all of it, or the public and the private part."""
+    node = phase_task.node.entries.get("private_part")
+    division = _division(node)
+    if node is None or division is None or task.part is None:
+        return [("", gold)]
+    prediction = simulated(task, gold, phase_task.options, 1)  # some types divide gold and prediction as one
+    found = []
+    for one in Half:
+        try:
+            found.append((f" in the {one} part", half(task, gold, prediction, division, one)[0]))
+        except InvalidFile as empty:
+            findings.error(node, f"no run could be scored with this gold: {quoted(empty)}")
+    return found
+
+
+def _division(node: Node | None) -> Division | None:
+    """None where there is none, or it is of the wrong shape, which is told elsewhere."""
+    try:
+        declared = PrivatePartDeclaration.model_validate(node.plain()) if node is not None else None
+    except ValidationError:
+        return None
+    return Division(declared.share, declared.seed) if declared else None
+
+
+def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Findings) -> None:
     """Whether every language has items enough to rank anything by; `evergold power` says more."""
     for language, items in sizes_by_language(task, gold).items():
         if items < FEWEST_ITEMS:
             whose = "the test set" if language == "all" else language
             apart = min(100, round(100 * smallest_of_shares(max(items, 1))))
-            number = f"{items} item{'' if items == 1 else 's'}"
+            number = f"{items} item{'' if items == 1 else 's'}{part}"
             message = f"{whose} has only {number}: systems {apart} points apart may tie (evergold power says more)"
             findings.warning(node, message)
 

@@ -91,6 +91,40 @@ def test_a_part_scores_what_files_with_its_items_alone_score(name: str, tmp_path
     assert {name for name in again.names} <= here.keys()
 
 
+#: Of types whose scores take an encoder: what is scored is compared, not its scores.
+KEPT_PARAPHRASES = ("en-1", "en-3", "pt-2")
+
+
+def test_a_part_of_texts_is_what_a_file_with_its_rows_alone_holds(tmp_path: Path) -> None:
+    task, case = get_task("text-generation"), GOLDEN / "text-generation"
+    options = read_options(task)
+    gold = task.read_gold(case / "gold.csv", options)
+    prediction = task.read_prediction(case / "prediction.csv", task.items_of(gold, options), options)
+    cut = task.read_gold(files_with(case / "gold.csv", tmp_path / "gold.csv", rows, ("1", "3")), options)
+    assert task.part is not None
+    kept, said = task.part(gold, prediction, lambda key: key in ("1", "3"))
+    held, wanted, every = ((one.items, one.values, one.references) for one in (kept, cut, gold))
+    assert held == wanted != every
+    assert {name: list(places) for name, places in kept.splits.items()} == {"all": [0, 1]}
+    assert said == prediction
+
+
+def test_a_part_of_paraphrases_is_what_files_with_its_items_alone_hold(tmp_path: Path) -> None:
+    task, case = get_task("mwe-paraphrase"), GOLDEN / "mwe-paraphrase"
+    options = read_options(task)
+    gold = task.read_gold(case / "gold", options)
+    for path in (case / "gold").rglob("test.json"):
+        items = [one for one in json.loads(path.read_text("utf-8")) if one["source_sent_id"] in KEPT_PARAPHRASES]
+        at = tmp_path / path.relative_to(case)
+        at.parent.mkdir(parents=True)
+        at.write_text(json.dumps(items, ensure_ascii=False), "utf-8")
+    cut = task.read_gold(tmp_path / "gold", options)
+    assert task.part is not None
+    kept, _ = task.part(gold, None, lambda key: key.partition("/")[2] in KEPT_PARAPHRASES)
+    held, wanted, every = ({name: file.items for name, file in one.languages.items()} for one in (kept, cut, gold))
+    assert held == wanted != every
+
+
 def test_who_has_the_seed_has_the_parts() -> None:
     """Written out: below `share` of 2^64 is the beginning of HMAC-SHA256(seed, id) of private items."""
     division = Division(0.3, SEED)
