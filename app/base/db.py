@@ -49,6 +49,8 @@ STATEMENTS_KEPT = 2_000
 SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
+#: Where a session that writes nothing keeps answers: they stay right as long as it lasts.
+FOUND = "found"
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
@@ -114,8 +116,8 @@ def get_engine(address: str) -> Engine:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
-    """A session for reading; whatever it changed is rolled back."""
-    with Session(engine, expire_on_commit=False) as session:
+    """A session for reading; whatever it changed is rolled back. `info[FOUND]` keeps what is asked again and again."""
+    with Session(engine, expire_on_commit=False, info={FOUND: {}}) as session:
         yield session
 
 

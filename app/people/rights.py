@@ -11,6 +11,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.db import FOUND
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
@@ -41,8 +42,13 @@ def rights_of(session: Session, user: User | None, competition: Competition) -> 
         return frozenset()
     if user.is_administrator or competition.owner_id == user.id:
         return ALL_RIGHTS
-    row = session.get(CompetitionRole, (competition.id, user.id, Role.ORGANISER))
-    return rights_in(row.rights) if row is not None else frozenset()
+    found = session.info.get(FOUND, {})  # a page asks for several of its parts, mostly about people without any right
+    key = (competition.id, user.id, Role.ORGANISER)
+    if key not in found:
+        row = session.get(CompetitionRole, key)
+        found[key] = rights_in(row.rights) if row is not None else frozenset()
+    rights: frozenset[Right] = found[key]
+    return rights
 
 
 def may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> bool:

@@ -261,7 +261,7 @@ def test_a_new_token_is_shown_once_and_can_be_revoked(look: Any) -> None:
 def test_the_apis_page_works_offline(look: Any) -> None:
     looking = look()
     looking.register()
-    looking.go("/docs")
+    looking.go("/docs#/accounts")  # operations are drawn as they come into view
     operation = looking.page.locator("#operations-accounts-read_account")
     operation.click()
     operation.get_by_role("button", name="Try it out").click()
