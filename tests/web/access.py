@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request
 HEAVIEST_BYTES = 150_000
 DESKTOP: Any = {"width": 1280, "height": 900}
 PHONE: Any = {"width": 375, "height": 800}
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000
 #: axe's rules as they come, and a size for fingers (WCAG 2.2 AA), which axe leaves to choose.
 RULES: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 #: Those on which the colours and the width of a screen tell.

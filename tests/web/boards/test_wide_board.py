@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests import lanes
 from tests.web.reading import BOARD_PAGE
 from tests.web.site import BROWSER, Site
-from tests.web.test_browser import PATIENCE_MS, chromium, look, site  # noqa: F401 - fixtures
+from tests.web.test_browser import chromium, look, site  # noqa: F401 - fixtures
 from tests.wide_board import fill_wide
 
 pytestmark = pytest.mark.browser
@@ -141,7 +141,7 @@ def test_it_is_sorted_searched_and_opened_like_any_other(look: Any, wide: Site) 
     page.wait_for_load_state("networkidle")
     page.locator("a[data-row]").first.click()
     opened = page.locator("tr.opened")
-    expect(opened).to_contain_text("idiom-detection:1|accuracy|part-38", timeout=PATIENCE_MS)
+    expect(opened).to_contain_text("idiom-detection:1|accuracy|part-38")
 
 
 def test_fifty_rows_of_forty_columns_are_no_heavier_than_a_page_may_be(site: Site) -> None:  # noqa: F811
