@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    ColumnElement,
     Connection,
     DateTime,
     Dialect,
@@ -26,11 +27,12 @@ from sqlalchemy import (
     TypeDecorator,
     create_engine,
     event,
+    func,
     make_url,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 #: A server that went away without a word (a dead host, a broken network) is noticed, instead of waited for.
@@ -127,6 +129,12 @@ def writing(engine: Engine) -> Iterator[Session]:
     writer = engine.execution_options(evergold_write=True)
     with Session(writer, expire_on_commit=False) as session, session.begin():
         yield session
+
+
+def without_index(column: InstrumentedAttribute[Any]) -> ColumnElement[str]:
+    """A status, compared so that no index of it serves: SQLite would take that one, and walk through all that was ever
+    in it."""
+    return func.coalesce(column, "")
 
 
 def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -71,6 +71,20 @@ class _Sender:
     def close(self) -> None:
         self.celery.close()
 
+    def attempt(self, act: Callable[[], bool], down: tuple[type[Exception], ...], **logged: int | str) -> bool | None:
+        """What `act` says; False where the broker is down, which is logged; None while one that hung is left alone."""
+        with self.turn:
+            began = time.monotonic()
+            if began < self.paused_until:
+                return None
+            try:
+                return act()
+            except down as error:
+                if time.monotonic() - began > _SLOW_SECONDS:
+                    self.paused_until = time.monotonic() + PAUSE_SECONDS
+                log.warning("broker_down", error=str(error), **logged)
+                return False
+
 
 def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bool:
     """Tell a worker about a queued run; False when the broker is down, which is logged and left to the sweep.
@@ -104,19 +118,15 @@ def _send(task: str, arguments: tuple[int | str, ...], queue: str, priority: int
     from kombu.exceptions import OperationalError
 
     sender = _sender()
-    with sender.turn:
-        began = time.monotonic()
-        if began < sender.paused_until:
-            log.info("broker_passed_over", **logged)
-            return False
-        try:
-            sender.celery.send_task(task, args=list(arguments), queue=queue, priority=priority, retry=False)
-        except (OperationalError, OSError) as error:
-            if time.monotonic() - began > _SLOW_SECONDS:
-                sender.paused_until = time.monotonic() + PAUSE_SECONDS
-            log.warning("broker_down", error=str(error), **logged)
-            return False
-    return True
+
+    def send() -> bool:
+        sender.celery.send_task(task, args=list(arguments), queue=queue, priority=priority, retry=False)
+        return True
+
+    sent = sender.attempt(send, (OperationalError, OSError), **logged)
+    if sent is None:
+        log.info("broker_passed_over", **logged)
+    return sent is True
 
 
 def took_turn_message(queue: str) -> bool:
@@ -131,19 +141,13 @@ def took_turn_message(queue: str) -> bool:
     from redis.exceptions import RedisError
 
     sender = _sender()
-    with sender.turn:
-        began = time.monotonic()
-        if began < sender.paused_until:
-            return False
-        try:
-            with sender.celery.pool.acquire() as connection:
-                channel = connection.default_channel
-                return _took_first(channel.client, (queue, f"{queue}{channel.sep}{LATER}"))
-        except (RedisError, KombuError, OSError) as error:
-            if time.monotonic() - began > _SLOW_SECONDS:
-                sender.paused_until = time.monotonic() + PAUSE_SECONDS
-            log.warning("broker_down", error=str(error))
-            return False
+
+    def take() -> bool:
+        with sender.celery.pool.acquire() as connection:
+            channel = connection.default_channel
+            return _took_first(channel.client, (queue, f"{queue}{channel.sep}{LATER}"))
+
+    return sender.attempt(take, (RedisError, KombuError, OSError)) is True
 
 
 def _took_first(client: Any, lists: Sequence[str]) -> bool:

@@ -15,8 +15,8 @@ from app.competitions.organisers import OrganiserLimits, check_competitions_left
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in
 from app.people.audit import record
 from app.people.invitations import end_those_beyond
-from app.people.rights import rights_of, rights_to_give, set_rights
-from app.people.roles import find_user, grant_role, has_role, revoke_role
+from app.people.rights import ANY_RIGHT, Needs, rights_of, rights_to_give, set_rights
+from app.people.roles import find_user, grant_role, has_role, is_named, revoke_role
 
 
 class OwnersRole(EvergoldError):
@@ -98,6 +98,11 @@ def change_rights(
     held = rights_to_give(session, by, competition, rights)
     end_those_beyond(session, competition, user, held, now)
     return set_rights(session, competition, user, held, now, actor=by)
+
+
+def needs_to_take(user: User, role: Role, whom: str) -> Needs:
+    """The rights of an organiser who takes back a role, of somebody by their name or address: who leaves needs none."""
+    return ANY_RIGHT if role is Role.ORGANISER and is_named(user, whom) else Right.EDIT
 
 
 def take_role(

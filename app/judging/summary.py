@@ -13,9 +13,10 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.db import without_index
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.neutral_names import neutral_name
@@ -198,8 +199,7 @@ def _automatic_scores(
         .where(
             JudgedEntry.round_id == judging.id,
             ScoringRun.is_current,
-            # Written so that SQLite begins with what is judged, and not with all that was ever scored.
-            func.coalesce(ScoringRun.status, "") == RunStatus.SCORED,
+            without_index(ScoringRun.status) == RunStatus.SCORED,
             ScoringRun.report.is_not(None),
         )
     )

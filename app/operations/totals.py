@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Engine, Float, and_, cast, func, select, true
 from sqlalchemy.orm import Session
 
-from app.base.db import reading, writing
+from app.base.db import reading, without_index, writing
 from app.models import TERMINAL, CompetitionTask, Heartbeat, PhaseTask, RunStatus, ScoringRun, Submission
 from app.runs.claims import with_task
 
@@ -87,8 +87,7 @@ def _counted(session: Session, since: datetime | None, until: datetime | None) -
         .join(PhaseTask, PhaseTask.task_id == CompetitionTask.id)
         .group_by(CompetitionTask.task_type)
     )
-    # Written so that SQLite goes by the index of when runs ended, and not through all of a status.
-    status = func.coalesce(ScoringRun.status, "")
+    status = without_index(ScoringRun.status)  # the one of when runs ended serves
     is_timed = and_(status == RunStatus.SCORED, ScoringRun.started_at.is_not(None))
     took = func.sum(_seconds(session, ScoringRun.finished_at) - _seconds(session, ScoringRun.started_at))
     ended = (

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
-from app.base.db import UtcDateTime
+from app.base.db import UtcDateTime, without_index
 from app.models import (
     EntryChoice,
     EntryRule,
@@ -67,9 +67,8 @@ def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
 
 
 def may_stand() -> ColumnElement[bool]:
-    """Of a submission and its run: whether it was scored, and its team did not withdraw it. Written so that no index of
-    statuses serves: SQLite would take that one and walk through all that was ever scored."""
-    return and_(func.coalesce(ScoringRun.status, "") == RunStatus.SCORED, Submission.withdrawn_at.is_(None))
+    """Of a submission and its run: whether it was scored, and its team did not withdraw it."""
+    return and_(without_index(ScoringRun.status) == RunStatus.SCORED, Submission.withdrawn_at.is_(None))
 
 
 def gold_of_run() -> ColumnElement[str]:

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import and_, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload
 
-from app.base import links
 from app.base.config import Settings
 from app.base.errors import Forbidden, NotFound
 from app.cards.systems import find_system
@@ -38,11 +37,10 @@ from app.models import (
     User,
 )
 from app.people.audit import record
-from app.people.mail import public_address
 from app.standings.renew import renew_team
 from app.teams.find import captain_of, members_max, members_of
 from app.teams.membership import TeamFull, end_invitations, forget_team, last_sent, lock_both, note_past
-from app.teams.merge_offers import NoMerging, check_merging, end_offers, mail_members, open_offer
+from app.teams.merge_offers import NoMerging, check_merging, end_offers, mail_members, open_offer, page_of_team
 
 _NAME_CHARACTERS = System.name.type.length
 
@@ -88,7 +86,7 @@ def accept_merge(
         "asked": source.name,
         "asking": team.name,
         "title": competition.title,
-        "page": public_address(settings, links.team(competition.name)),
+        "page": page_of_team(competition, settings),
     }
     mail_members(session, competition, [*staying, *joining], _MERGED, said, now)
     if not moved:

@@ -1,7 +1,7 @@
 """Founding, renaming, joining and leaving teams; each under the lock of the teams that it concerns.
 
 What a team has submitted stays the team's; what it submitted while somebody was there counts for them afterwards, too:
-see `app.competitions.limits` and decision 014.
+see `app.competitions.charges` and decision 014.
 """
 
 from __future__ import annotations

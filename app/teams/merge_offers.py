@@ -120,7 +120,7 @@ def end_offer(
     offer.status, offer.answered_at = OfferStatus.TAKEN_BACK if is_ours else OfferStatus.DECLINED, now
     _record(session, user, "take_back" if is_ours else "decline", competition, offer.asking, offer.asked, now)
     if not is_ours:
-        said = {"asked": team.name, "title": competition.title, "page": _page(competition, settings)}
+        said = {"asked": team.name, "title": competition.title, "page": page_of_team(competition, settings)}
         mail_members(session, competition, members_of(session, offer.asking), _DECLINED, said, now)
 
 
@@ -224,7 +224,7 @@ def _mail_question(
         "asked": asked.name,
         "title": competition.title,
         "until": in_utc(until) if until else "",
-        "page": _page(competition, settings),
+        "page": page_of_team(competition, settings),
     }
     mail_members(session, competition, members_of(session, asked), _ASKED, said, now)
 
@@ -244,7 +244,8 @@ def mail_members(
         send_mail(session, member.user, subject, text, now=now, competition_id=competition.id)
 
 
-def _page(competition: Competition, settings: Settings) -> str:
+def page_of_team(competition: Competition, settings: Settings) -> str:
+    """Where its members find their team, for a mail."""
     return public_address(settings, links.team(competition.name))
 
 

@@ -98,6 +98,7 @@ _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "app/standings/tries.py",
     ),
     _ENTERING: (
+        "app/competitions/charges.py",
         "app/competitions/limits.py",
         "app/people/roles.py",
         "app/submissions/accept.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 
 import httpx
@@ -27,12 +28,19 @@ WRITES = [address for address in ALL if address.method not in ("GET", "HEAD", "O
 WITHOUT_COOKIE = {"POST /api/v1/register"}
 
 
-@pytest.fixture
-def administrator(site: Site) -> Iterator[httpx.Client]:
-    """A browser in which somebody is logged in who may do everything: nothing is refused for another reason."""
+@contextmanager
+def log_in_administrator(site: Site) -> Iterator[httpx.Client]:
     with log_in(site, "grace") as browser:
         with writing(site.engine) as session:
             session.execute(update(User).where(User.username == "grace").values(is_administrator=True))
+        yield browser
+
+
+@pytest.fixture
+def administrator(site: Site) -> Iterator[httpx.Client]:
+    """A browser in which somebody is logged in who may do everything: nothing is refused for another reason."""
+    with log_in_administrator(site) as browser:
+        with writing(site.engine) as session:
             public = bytes(PrivateKey.generate().public_key)
             session.add(WorkerKey(key_id=key_id_of(public), public_key=public, created_at=NOW, retired_at=None))
         browser.follow_redirects = False
@@ -163,7 +171,5 @@ def test_a_competition_into_which_nobody_has_come_is_shown_at_any_time(
 
 @pytest.fixture
 def administrator_of_nothing(quick_empty_site: Site) -> Iterator[httpx.Client]:
-    with log_in(quick_empty_site, "grace") as browser:
-        with writing(quick_empty_site.engine) as session:
-            session.execute(update(User).where(User.username == "grace").values(is_administrator=True))
+    with log_in_administrator(quick_empty_site) as browser:
         yield browser

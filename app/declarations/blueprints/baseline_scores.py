@@ -33,14 +33,16 @@ from app.people.rights import may_organise
 from app.runs.report import scores_of_report
 
 
-def baseline_scores(session: Session, user: User, blueprint: Blueprint) -> BaselineScores:
-    """None for a competition that is not there yet, and for who may not see scores in it."""
+def baseline_scores(
+    session: Session, user: User, blueprint: Blueprint, written: CompetitionDeclaration
+) -> BaselineScores:
+    """None for a competition that is not there yet, and for who may not see scores in it. written: the blueprint's."""
     competition = blueprint.competition
     if competition is None or not may_organise(session, user, competition, Right.SUBMISSIONS):
         return {}
-    written, present = declaration_of(blueprint.document), present_revision(session, competition)
+    present = present_revision(session, competition)
     declared = declaration_of(present.document)
-    if written is None or declared is None:
+    if declared is None:
         return {}
     files = {file.path: file.sha256 for file in blueprint.files}
     there = _scored_alike(declared, {file.path: file.sha256 for file in present.files})

@@ -29,8 +29,8 @@ router = page_router()
 def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
-        scored = baseline_scores(session, user, blueprint)
-    declared = declaration_of(blueprint.document)
+        declared = declaration_of(blueprint.document)
+        scored = baseline_scores(session, user, blueprint, declared) if declared else {}
     phases = blueprint.document["phases"] if declared else []
     response = render(
         request,

@@ -13,11 +13,11 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
 from app.competitions.organisers import OrganiserLimits, limits_of
-from app.competitions.owners import change_rights, hand_over, may_hand_over, take_role
+from app.competitions.owners import change_rights, hand_over, may_hand_over, needs_to_take, take_role
 from app.models import Competition, Right, Role, User, rights_in
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS
-from app.people.roles import find_user, is_named, list_roles
+from app.people.roles import find_user, list_roles
 from app.web.html.forms import PageForm
 from app.web.html.guards import PageUser, form_again, form_guard
 from app.web.html.rendering import render
@@ -114,10 +114,10 @@ def send_revoke(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        is_own = form.role is Role.ORGANISER and is_named(user, form.whom)
-        found = organised(session, user, competition, ANY_RIGHT if is_own else Right.EDIT)
+        needed = needs_to_take(user, form.role, form.whom)
+        found = organised(session, user, competition, needed)
         take_role(session, found, find_user(session, form.whom), form.role, by=user, now=server.clock())
-        is_left = is_own and not user.is_administrator
+        is_left = needed is ANY_RIGHT and not user.is_administrator
     return RedirectResponse("/" if is_left else links.people(competition), 303)
 
 

@@ -12,11 +12,11 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
 from app.competitions.organisers import limits_of
-from app.competitions.owners import change_rights, give_role, hand_over, take_role
+from app.competitions.owners import change_rights, give_role, hand_over, needs_to_take, take_role
 from app.models import Competition, Right, Role, User
 from app.people.invitations import invite, open_invitations, take_back
 from app.people.rights import ANY_RIGHT
-from app.people.roles import find_user, is_named, list_roles
+from app.people.roles import find_user, list_roles
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -175,8 +175,7 @@ def delete_role(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, role: Role, username: Username
 ) -> None:
     with writing(server.engine) as session:
-        is_own = role is Role.ORGANISER and is_named(user, username)
-        found = organised(session, user, competition, ANY_RIGHT if is_own else Right.EDIT)
+        found = organised(session, user, competition, needs_to_take(user, role, username))
         theirs = find_user(session, username)
         if not take_role(session, found, theirs, role, by=user, now=server.clock()):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
