@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import Engine, Table, insert, select, text
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 from app.base.db import Base, writing
 from app.models import Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
@@ -35,6 +36,7 @@ def fill(engine: Engine, rows: int, submissions: int) -> None:
     write(engine, Submission, _submissions(count, rows, first, now))
     write(engine, ScoringRun, _runs(count, now))
     write(engine, ScoreRow, (score for n in range(count) for score in _scores(n, count)))
+    _settle(engine)  # else PostgreSQL plans what follows for empty tables
     with writing(engine) as session:
         renew_all(session, [phase_task])
     _settle(engine)
@@ -127,6 +129,13 @@ def _execute(engine: Engine, table: Table, rows: list[Row]) -> None:
 def _copy(engine: Engine, table: Table, rows: list[Row]) -> None:
     from psycopg.types.json import Jsonb
 
+    # COPY knows none of the defaults that SQLAlchemy fills in.
+    plain = {
+        column.name: column.default.arg
+        for column in table.columns
+        if isinstance(column.default, ScalarElementColumnDefault) and column.name not in rows[0]
+    }
+    rows = [{**plain, **row} for row in rows]
     names = list(rows[0])
     with engine.begin() as connection:
         cursor = connection.connection.cursor()

@@ -27,13 +27,15 @@ from sqlalchemy import (
     TypeDecorator,
     create_engine,
     event,
-    func,
     make_url,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 #: A server that went away without a word (a dead host, a broken network) is noticed, instead of waited for.
 POSTGRESQL_PATIENCE = {
@@ -133,8 +135,26 @@ def writing(engine: Engine) -> Iterator[Session]:
 
 def without_index(column: InstrumentedAttribute[Any]) -> ColumnElement[str]:
     """A status, compared so that no index of it serves: SQLite would take that one, and walk through all that was ever
-    in it."""
-    return func.coalesce(column, "")
+    in it. On PostgreSQL it is the column itself, of which the planner knows how often it is what."""
+    return _WithoutIndex(column)
+
+
+class _WithoutIndex(FunctionElement[Any]):
+    inherit_cache = True
+
+    def __init__(self, column: InstrumentedAttribute[Any]) -> None:
+        super().__init__(column)
+        self.type = column.type
+
+
+@compiles(_WithoutIndex)
+def _coalesced(element: _WithoutIndex, compiler: SQLCompiler, **options: Any) -> str:
+    return f"coalesce({compiler.process(element.clauses, **options)}, '')"
+
+
+@compiles(_WithoutIndex, "postgresql")
+def _as_it_is(element: _WithoutIndex, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
 
 
 def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:
