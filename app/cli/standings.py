@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, say
+from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, remark, say
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -72,13 +72,19 @@ def _look(engine: Engine, *, check: bool) -> Looked:
     for task in tasks if check else []:
         with writing(engine) as session:
             lock_task(session, task)
-            differences += check_task(session, task)
+            differences += check_task(session, task, _tell)
     of_what = ["number of runs" if one.board_id is None else f"board {one.board_id}" for one in differences]
     words = [
         f"{what} of task {one.phase_task_id}: team {one.team_id}"
         for what, one in zip(of_what, differences, strict=True)
     ]
     return Looked(number, len(tasks), words)
+
+
+def _tell(done: int, teams: int) -> None:
+    """Nothing where it is over at once."""
+    if done < teams:
+        remark(f"{done} of {count(teams, 'team')} are looked at.")
 
 
 def _rebuild(engine: Engine) -> None:

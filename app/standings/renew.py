@@ -18,14 +18,13 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, contains_eager
 
-from app.base.batches import in_batches
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission, Team
 from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
 from app.standings.tallies import renew_tallies, renew_tally
 from app.standings.tries import Bounds, choices_of, tries_of
 
-#: So many teams are looked at together: their tries are all in memory then.
-TEAMS_AT_A_TIME = 100
+#: So many teams are looked at together, one at least, with no more submissions than these: all are in memory then.
+TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def renew_places(session: Session, phase_task_id: int, places: Sequence[Place]) 
         return
     kept = [{"phase_task_id": phase_task_id, "board_id": board, "rules": rules.key} for board, rules in known.items()]
     session.execute(insert(KeptBoard), kept)
-    for teams in a_few_at_a_time(teams_in(session, phase_task_id)):
+    for teams in a_few_at_a_time(submissions_by_team(session, phase_task_id)):
         _insert(session, rows_of(session, phase_task_id, known, teams))
 
 
@@ -121,15 +120,24 @@ _SUCCESSOR = select(Team.merged_into_id).where(Team.id == bindparam("team")).sca
 _BOARDS_AND_SUCCESSOR = _BOARDS_OF_TASK.add_columns(_SUCCESSOR.label("merged_into"))
 
 
-def teams_in(session: Session, phase_task_id: int) -> list[int]:
-    """Whoever submitted to a task in a phase."""
-    query = select(Submission.team_id).where(Submission.phase_task_id == phase_task_id).distinct()
-    return list(session.scalars(query.order_by(Submission.team_id)))
+def submissions_by_team(session: Session, phase_task_id: int) -> dict[int, int]:
+    """How many whoever submitted to a task in a phase did."""
+    query = select(Submission.team_id, func.count()).where(Submission.phase_task_id == phase_task_id)
+    return {team_id: count for team_id, count in session.execute(query.group_by(Submission.team_id))}
 
 
-def a_few_at_a_time(teams: Sequence[int]) -> Iterator[Sequence[int]]:
-    """In parts whose tries fit into memory."""
-    return in_batches(teams, TEAMS_AT_A_TIME)
+def a_few_at_a_time(submissions: Mapping[int, int]) -> Iterator[list[int]]:
+    """Teams in order, in parts whose tries fit into memory; submissions: how many each has."""
+    teams: list[int] = []
+    left = SUBMISSIONS_AT_A_TIME
+    for team_id, count in sorted(submissions.items()):
+        if teams and (len(teams) == TEAMS_AT_A_TIME or count > left):
+            yield teams
+            teams, left = [], SUBMISSIONS_AT_A_TIME
+        teams.append(team_id)
+        left -= count
+    if teams:
+        yield teams
 
 
 def rows_of(

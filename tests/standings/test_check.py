@@ -10,6 +10,7 @@ from sqlalchemy import Engine, delete, insert, select, update
 
 from app.base.db import reading, writing
 from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Tally, User
+from app.standings import renew
 from app.standings.check import START, TEAMS_OF_A_SLICE, check_slice, check_task
 from app.standings.renew import renew_all
 from evergold.cli import run
@@ -155,3 +156,23 @@ def test_renewing_all_counts_all_anew(board: Engine) -> None:
         session.execute(delete(Tally))
         renew_all(session, session.scalars(select(PhaseTask.id)).all())
     assert differences(board) == 0
+
+
+# ----------------------------------------------------------------------------------------------------- a few at a time
+
+
+def test_teams_are_looked_at_in_parts_that_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renew, "TEAMS_AT_A_TIME", 3)
+    monkeypatch.setattr(renew, "SUBMISSIONS_AT_A_TIME", 10)
+    submissions = {5: 1, 1: 4, 2: 6, 3: 1, 4: 30, 6: 0, 7: 2, 8: 1}
+    assert list(renew.a_few_at_a_time(submissions)) == [[1, 2], [3], [4], [5, 6, 7], [8]]
+    assert list(renew.a_few_at_a_time({})) == []
+
+
+def test_a_long_check_says_how_far_it_is(
+    command: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renew, "TEAMS_AT_A_TIME", 1)
+    code, out, errors = command("--check", "--json")
+    assert (code, json.loads(out)["differences"], errors) == (Code.OK, [], "1 of 2 teams are looked at.\n")
+    assert command("--check")[2] == "1 of 2 teams are looked at.\n"
