@@ -153,6 +153,7 @@ def test_where_nothing_was_ever_scored_in_time_it_is_our_fault_at_the_first_try(
         assert run.id in [failed.run_id for failed in failed_runs(session)], "organisers can raise the bound"
 
 
+@pytest.mark.soak
 def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything(
     place: Place, ada: httpx.Client
 ) -> None:

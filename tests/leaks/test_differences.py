@@ -109,7 +109,7 @@ PAIRS = [
             {"alpha": (0.31, 0.23), "beta": (0.81, None), "gamma": (0.99, 0.98)},
             {"alpha": (0.71, 0.63), "beta": (0.21, 0.9), "gamma": (0.39, None)},
         ),
-        each_commit=("anonymous", "participant"),
+        each_commit=("participant",),
     ),
 ]
 
