@@ -49,7 +49,7 @@ def rows_of(
     rows = []
     for run in _runs(session, list(by_run)):
         standing = by_run[run.run_id]
-        shown = _as_told(cells[run.run_id], rank_by, standing)
+        shown = _with_ladder_value(cells[run.run_id], rank_by, standing)
         row = _row(run, standing, shown, is_ranked=run.team_id in ranked, gold=gold)
         rows.append(_with_marks(row, marks))
     return rows
@@ -85,7 +85,7 @@ _RUNS = (
 )
 
 
-def _as_told(cells: tuple[Cell, ...], rank_by: int, standing: TeamStanding) -> tuple[Cell, ...]:
+def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: TeamStanding) -> tuple[Cell, ...]:
     """On a Ladder the ranking score is not what was computed, but what is told."""
     if standing.ladder_value is None:
         return cells

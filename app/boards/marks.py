@@ -148,7 +148,7 @@ def mark_row(
         row = RowMark(phase_task_id=phase_task.id, team_id=whose.id, submission_id=submission_id)
         session.add(row)
     row.status, row.note, row.user_id, row.set_at = status, note, actor.id if actor else None, now
-    details = {**_told(whose, submission_id), "status": status, "note": note, "before": before}
+    details = {**_audit_details(whose, submission_id), "status": status, "note": note, "before": before}
     _changed(session, phase_task, whose.id, actor, "row.mark", details, now)
     return MarkedRow(row.id, whose.name, submission_id, status, note, actor.username if actor else None, now)
 
@@ -177,7 +177,7 @@ def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: 
     ).first()
     if gone is None:
         raise NotFound("There is no such mark here (any more).")
-    told = _told(session.get_one(Team, gone.team_id), gone.submission_id)
+    told = _audit_details(session.get_one(Team, gone.team_id), gone.submission_id)
     _changed(
         session, phase_task, gone.team_id, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now
     )
@@ -214,7 +214,7 @@ def _same(phase_task: PhaseTask, team: Team, submission_id: UUID | None) -> Sele
     return select(RowMark).where(RowMark.phase_task_id == phase_task.id, RowMark.team_id == team.id, which)
 
 
-def _told(team: Team, submission_id: UUID | None) -> dict[str, str | None]:
+def _audit_details(team: Team, submission_id: UUID | None) -> dict[str, str | None]:
     return {"team": team.name, "submission": str(submission_id) if submission_id else None}
 
 

@@ -95,7 +95,7 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrangedBoard:
+class QueriedBoard:
     """board: what is left, in its order; whole: all that the viewer is shown; sort, order: as it is sorted;
     problems: what was asked for and is not there, a sentence each, by parameter."""
 
@@ -111,9 +111,9 @@ class ArrangedBoard:
         return (self.sort, self.order) == (RANK, ASCENDING)
 
 
-def arrange(
+def apply_query(
     board: Leaderboard, query: BoardQuery, *, languages: Sequence[str] = (), tracks: Sequence[str] = ()
-) -> ArrangedBoard:
+) -> QueriedBoard:
     """languages: of the task; tracks: names of those that the competition declares."""
     problems = _unknown(board, query, languages, tracks)
     asked = query.without(problems)
@@ -125,7 +125,7 @@ def arrange(
         rows = [replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows]
     columns = tuple(board.columns[place] for place in kept)
     left = replace(board, columns=columns, rank_by=kept.index(board.rank_by), rows=tuple(rows))
-    return ArrangedBoard(left, board, sort, order, problems)
+    return QueriedBoard(left, board, sort, order, problems)
 
 
 # ------------------------------------------------------------------------------------------------------------- sorting

@@ -36,7 +36,7 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     if not found:
         say("The same holds for every team.")
         return
-    rows = [(str(one.id), one.team, one.phase, _told(one), one.reason) for one in found]
+    rows = [(str(one.id), one.team, one.phase, _permission_text(one), one.reason) for one in found]
     print_table(["Id", "Team", "Phase", "Allowed", "Why"], rows, numbers=["Id"])
 
 
@@ -66,7 +66,7 @@ def allow(
     if as_json:
         print_json(granted.model_dump(mode="json"))
     else:
-        say(f"In {place}, {granted.team} is allowed: {_told(granted)}.")
+        say(f"In {place}, {granted.team} is allowed: {_permission_text(granted)}.")
 
 
 @allowances.command("take-back")
@@ -93,7 +93,7 @@ def _moment(text: str) -> datetime | None:
         raise CommandError(f"{error}.", Code.USAGE) from None
 
 
-def _told(one: AllowanceOut) -> str:
+def _permission_text(one: AllowanceOut) -> str:
     from app.base.times import in_utc
 
     parts = [

@@ -186,7 +186,7 @@ def results(
     meanings = dict(_meaning(pair) for pair in column)
     if into.exists():
         raise CommandError(f"Nothing was imported: there is {into} already; move it away to import anew.")
-    with _told():
+    with _problems_as_command_errors():
         get_task(task)
         found = read_codabench_results(
             file,
@@ -217,7 +217,7 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
     """Write the competition and its gold, and apply it where phases.yaml includes it."""
-    with _told():
+    with _problems_as_command_errors():
         written = importer(source, into, gold)
     say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
     if not apply_after:
@@ -229,7 +229,7 @@ def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_afte
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _problems_as_command_errors() -> Iterator[None]:
     """What is wrong with the source, problem by problem."""
     from evergold.scoring.errors import InvalidFile, ScoringError
 

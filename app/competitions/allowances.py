@@ -147,7 +147,7 @@ def grant(
     if wrong or phase is None or team is None:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
     row = allowance_of(session, team.id, phase.id)
-    before = _told(row) if row else None
+    before = _audit_details(row) if row else None
     if row is None:
         row = Allowance(phase_id=phase.id, team_id=team.id)
         session.add(row)
@@ -155,7 +155,7 @@ def grant(
     row.extra_per_day, row.extra_total = wanted.extra_per_day, wanted.extra_total
     row.user_id, row.granted_at = actor.id if actor else None, now
     session.flush()
-    told = {"phase": phase.name, "team": team.name, **_told(row), "before": before}
+    told = {"phase": phase.name, "team": team.name, **_audit_details(row), "before": before}
     record(session, actor, "allowance.grant", f"competition {competition.name}", told, now=now)
     _mail_team(session, competition, phase, row, settings, now)
     return Granted(row, phase, team.name, actor.username if actor else None)
@@ -210,7 +210,7 @@ def take_back(
     )
     if row is None:
         raise NotFound("There is no such allowance here (any more).")
-    told = {"phase": row.phase.name, "team": row.team.name, **_told(row)}
+    told = {"phase": row.phase.name, "team": row.team.name, **_audit_details(row)}
     session.execute(select(Team.id).where(Team.id == row.team_id).with_for_update())
     session.execute(delete(Allowance).where(Allowance.id == row.id))
     record(session, actor, "allowance.take-back", f"competition {competition.name}", told, now=now)
@@ -253,7 +253,7 @@ def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str
     return wrong
 
 
-def _told(row: Allowance) -> Mapping[str, str | int | bool | None]:
+def _audit_details(row: Allowance) -> Mapping[str, str | int | bool | None]:
     return {
         "until": row.until.isoformat() if row.until else None,
         "is_ranked": row.is_ranked,

@@ -108,7 +108,7 @@ def tasks_today(session: Session, competition: Competition, now: datetime) -> li
     """Every task of every phase into which something came, or in which something waits, in the organisers' order."""
     came, waiting = _came_today(session, competition, now), _waiting(session, competition)
     found = []
-    for phase, asked in _asked(competition):
+    for phase, asked in _phase_tasks(competition):
         states = {str(status): number for (task, status), number in came.items() if task == asked.id}
         waits, since = waiting.get(asked.id, (0, None))
         if states or waits:
@@ -196,7 +196,7 @@ def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
 def next_moments(competition: Competition, now: datetime) -> list[Moment]:
     """What will happen by itself from now on, the next first: phases that open and close, embargoes that lift."""
     found = {moment for phase in competition.phases for moment in _of_phase(phase)}
-    found |= {moment for phase, asked in _asked(competition) for moment in _of_task(phase, asked)}
+    found |= {moment for phase, asked in _phase_tasks(competition) for moment in _of_task(phase, asked)}
     return sorted((one for one in found if one.at > now), key=lambda one: (one.at, one.what))
 
 
@@ -215,7 +215,7 @@ def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
 
 def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
     """Every task of every phase that has boards, with what participants see of it now."""
-    asked = _asked(competition)
+    asked = _phase_tasks(competition)
     views = views_of(session, [one for _, one in asked], None, now)
     found = []
     for phase, one in asked:
@@ -225,5 +225,5 @@ def embargoes(session: Session, competition: Competition, now: datetime) -> list
     return found
 
 
-def _asked(competition: Competition) -> Sequence[tuple[Phase, PhaseTask]]:
+def _phase_tasks(competition: Competition) -> Sequence[tuple[Phase, PhaseTask]]:
     return [(phase, asked) for phase in competition.phases for asked in phase.phase_tasks]

@@ -97,7 +97,7 @@ def submissions_to_export(
     session: Session, competition: Competition, wanted: Wanted, organiser: User, now: datetime
 ) -> list[ExportedSubmission]:
     """By team and time. competition: as `find_competition` gives it. Raises NotFound for an unknown phase or task."""
-    asked = _asked(competition, wanted)
+    asked = _wanted_phase_tasks(competition, wanted)
     standing = _standing(session, competition, asked, organiser, now)
     rows = _rows(session, standing.keys() if wanted.entries else wanted.ids, [one.id for _, one in asked])
     run_ids = {row.id: row.run_id for row in rows}
@@ -121,7 +121,7 @@ def submissions_to_export(
     return sorted(found, key=lambda one: (one.team.casefold(), one.team_id, one.submitted_at, one.id))
 
 
-def _asked(competition: Competition, wanted: Wanted) -> list[tuple[Phase, PhaseTask]]:
+def _wanted_phase_tasks(competition: Competition, wanted: Wanted) -> list[tuple[Phase, PhaseTask]]:
     phases = [one for one in competition.phases if wanted.phase in (None, one.name)]
     if not phases:
         known = ", ".join(f"'{one.name}'" for one in competition.phases) or "none"

@@ -181,7 +181,7 @@ def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
     )
     if plan.edition.unseen_against != "train":
         options["unseen_against"] = "train"
-    asked = _asked(plan, "practice", "dev-blind", "Blind development data", baselines)
+    asked = _phase_task(plan, "practice", "dev-blind", "Blind development data", baselines)
     return {
         **_phase("practice", "Practice (development data)", texts.PRACTICE, plan.edition.data_given),
         "limits": Inline(upload_bytes=UPLOAD_BYTES),
@@ -191,7 +191,7 @@ def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
 
 def _on_test(plan: Plan, name: str, baselines: Baselines) -> dict[str, Any]:
     start, end = plan.edition.evaluation
-    asked = _asked(plan, "evaluation", "test-blind", "Blind test data", baselines)
+    asked = _phase_task(plan, "evaluation", "test-blind", "Blind test data", baselines)
     if name == "evaluation":
         phase = _phase(name, "Evaluation", texts.EVALUATION, start, end)
     else:
@@ -204,7 +204,7 @@ def _phase(name: str, title: str, description: str, start: str, end: str | None 
     return {"name": name, "title": title, "description": description, **times, "entry": "best"}
 
 
-def _asked(plan: Plan, gold: str, blind: str, title: str, baselines: Baselines) -> dict[str, Any]:
+def _phase_task(plan: Plan, gold: str, blind: str, title: str, baselines: Baselines) -> dict[str, Any]:
     downloads = [Inline(file=plan.zip_name(blind), title=title)]
     if plan.with_training:
         downloads.append(Inline(file=plan.zip_name("training"), title="Training and development data"))

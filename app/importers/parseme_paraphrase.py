@@ -223,7 +223,7 @@ def _number(metric: str, title: str, decimals: int) -> Inline:
 
 
 def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    asked = _asked(TRIAL, "Blind trial data", f"{FILES}/{_GOLDS[TRIAL]}", baselines)
+    asked = _phase_task(TRIAL, "Blind trial data", f"{FILES}/{_GOLDS[TRIAL]}", baselines)
     names = [language.name for language in _having(languages, TRIAL)]
     title, description = texts.PHASES["practice"]
     return {
@@ -250,11 +250,13 @@ def _on_test(
         **({"start": start, "end": end} if name == "evaluation" else {"start": end}),
         "entry": "best",
         "limits": Inline(per_day=10),
-        "tasks": {NAME: _asked(TEST, "Blind test data", gold if known else f"{LATER}{gold}", baselines)},
+        "tasks": {NAME: _phase_task(TEST, "Blind test data", gold if known else f"{LATER}{gold}", baselines)},
     }
 
 
-def _asked(kind: str, title: str, gold: str, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _phase_task(
+    kind: str, title: str, gold: str, baselines: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
     file = _blind_name(kind)
     downloads = [Inline(file=file, title=title)]
     return {"gold": gold, "items": file, "downloads": downloads, "baselines": list(baselines[kind])}

@@ -260,13 +260,13 @@ def _phase(
         "description": description,
         **PHASES[name],
         "tasks": {
-            found.part.task: {**_asked(found, languages[found.part.task]), "baselines": baselines[found.folder]}
+            found.part.task: {**_phase_task(found, languages[found.part.task]), "baselines": baselines[found.folder]}
             for found in parts
         },
     }
 
 
-def _asked(found: AvailablePart, languages: list[str]) -> dict[str, Any]:
+def _phase_task(found: AvailablePart, languages: list[str]) -> dict[str, Any]:
     part = found.part
     files = [(part.items, "Items (blind)"), (part.template, "Submission template"), *found.training]
     if found.gold:

@@ -116,7 +116,7 @@ class PublicAnswers:
         self._one_at_a_time = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _asked(scope) if self._limit_bytes and scope["type"] == "http" else None
+        asked = _public_request(scope) if self._limit_bytes and scope["type"] == "http" else None
         now, key = await self._key(scope, asked) if asked else (None, None)
         if asked is None or key is None or now is None:
             await self._app(scope, receive, send)
@@ -212,7 +212,7 @@ def _nothing_more() -> Receive:
     return receive
 
 
-def _asked(scope: Scope) -> PublicRequest | None:
+def _public_request(scope: Scope) -> PublicRequest | None:
     """None for what is no matter for this module."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None

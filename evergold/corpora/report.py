@@ -115,12 +115,19 @@ def markdown_of(report: Report, pictures: Mapping[str, str]) -> str:
     ]
     lines += _table(size_rows(report.parts))
     for name, split in report.splits.items():
-        lines += ["", f"## {name}", "", *_told(name, split, report), "", f"![Ratio against size]({pictures[name]})"]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            *_split_sentences(name, split, report),
+            "",
+            f"![Ratio against size]({pictures[name]})",
+        ]
     lines += ["", "## Categories", "", *_table(_category_rows(report.parts)), ""]
     return "\n".join(lines)
 
 
-def _told(name: str, split: Split, report: Report) -> list[str]:
+def _split_sentences(name: str, split: Split, report: Report) -> list[str]:
     units, against = _UNITS[report.together], _AGAINST[name] if DEV in report.splits else "train"
     number, costs = split.number, split.costs
     mean = f"{split.size:,} {units}: random splits of this size have {split.mean_unseen:.1f} MWEs on average that are "

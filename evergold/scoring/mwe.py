@@ -116,7 +116,7 @@ def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
     categories). `all` and categories are counted MWE-based (equal token sets) and token-based (tokens shared under the
     best one-to-one pairing, see `shared_tokens`), views MWE-based. A predicted MWE belongs to a view by its own tokens.
     """
-    sizes, found = _sizes(predicted), _found(gold.side, predicted)
+    sizes, found = _sizes(predicted), _matches(gold.side, predicted)
     cells = {**gold.sizes, **sizes}
     return {cell: Counts(found.get(cell, 0), gold.sizes.get(cell, 0), sizes.get(cell, 0)) for cell in cells}
 
@@ -291,7 +291,7 @@ def _sizes(side: Side) -> dict[Cell, int]:
     return {**sizes, **_per_view(one.views for one in side.described.values())}
 
 
-def _found(gold: Side, predicted: Side) -> dict[Cell, int]:
+def _matches(gold: Side, predicted: Side) -> dict[Cell, int]:
     """How many MWEs of each split are on both sides, and how many tokens the two share."""
     found: dict[Cell, int] = {}
     for split, both, of_gold, of_predicted in _matched(gold, predicted):

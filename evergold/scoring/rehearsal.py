@@ -125,10 +125,10 @@ def _rankings(gold: ranking.Gold, options: ranking.RankingOptions, chance: Chanc
 def _mwes(
     gold: mwe_identification.Gold, options: mwe_identification.Options, chance: Chance
 ) -> mwe_identification.Prediction:
-    return mwe_identification.Prediction({name: _found(one, chance) for name, one in gold.languages.items()})
+    return mwe_identification.Prediction({name: _predicted_mwes(one, chance) for name, one in gold.languages.items()})
 
 
-def _found(gold: GoldMwes, chance: Chance) -> PredictedMwes:
+def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
     """Gold's MWEs, of the others half cut short (which is one too many), half overlooked."""
     mwes: list[Mwe] = []
     for mwe in gold.corpus.mwes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.boards.query import ArrangedBoard, BoardQuery, arrange, read_query, since_moment
+from app.boards.query import BoardQuery, QueriedBoard, apply_query, read_query, since_moment
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.models import EntryRule
@@ -49,12 +49,12 @@ BOARD = Leaderboard(
 )
 
 
-def asked(query: str = "", board: Leaderboard = BOARD) -> ArrangedBoard:
+def asked(query: str = "", board: Leaderboard = BOARD) -> QueriedBoard:
     pairs = [tuple(pair.split("=", 1)) for pair in query.split("&") if pair]
-    return arrange(board, read_query([(n, v) for n, v in pairs]), languages=("pt", "fr"), tracks=("open", "closed"))
+    return apply_query(board, read_query([(n, v) for n, v in pairs]), languages=("pt", "fr"), tracks=("open", "closed"))
 
 
-def teams(found: ArrangedBoard) -> list[str]:
+def teams(found: QueriedBoard) -> list[str]:
     return [row.team for row in found.board.rows]
 
 

@@ -52,7 +52,7 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
         title="By language",
         kind="dots",
         about=f"{x.title} of each system in each language. Choose up to {MOST_TEAMS} systems.",
-        summary=" ".join(_told(one, x) for one in series),
+        summary=" ".join(_series_text(one, x) for one in series),
         x=x,
         y=y,
         series=tuple(series),
@@ -138,7 +138,7 @@ def _first(rows: dict[str, LeaderboardRow]) -> list[str]:
     return first + [name for name, row in rows.items() if row.kind == "baseline"][:1]
 
 
-def _told(series: Series, x: Axis) -> str:
+def _series_text(series: Series, x: Axis) -> str:
     defined = [point for point in series.points if point.x is not None]
     if not defined:
         return f"{series.name}: no score in any language."

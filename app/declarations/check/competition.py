@@ -245,7 +245,7 @@ def _check_phase_tasks(
         if task is None:
             findings.error(node, f"there is no task '{name}'{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}")
             continue
-        phase_tasks.append(PhaseTaskNode(node, phase, task, name, _options_asked(node, task, findings)))
+        phase_tasks.append(PhaseTaskNode(node, phase, task, name, _phase_options(node, task, findings)))
         gold = node.entries.get("gold")
         if not _is_over(phase, now) and (gold is None or gold.value is None) and (phase.name, name) not in sealed:
             findings.warning(
@@ -258,7 +258,7 @@ def _is_over(phase: PhaseNode, now: datetime | None) -> bool:
     return phase.end is not None and now is not None and phase.end <= now
 
 
-def _options_asked(node: Node, task: TaskNode, findings: Findings) -> Options | None:
+def _phase_options(node: Node, task: TaskNode, findings: Findings) -> Options | None:
     if task.type is None or task.options is None or "options" not in node.entries:
         return task.options
     declared = task.node.entries.get("options")

@@ -169,7 +169,7 @@ class _Shown:
 
 
 def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: Half | None = None) -> _Shown:
-    competition, phase, board = _found(session, place)
+    competition, phase, board = _named_board(session, place)
     snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
     version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
     build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
@@ -180,7 +180,7 @@ def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: H
 
 def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, number: int | None = None) -> _Shown:
     """number: None for the last time."""
-    competition, phase, board = _found(session, place)
+    competition, phase, board = _named_board(session, place)
     snapshot = find_snapshot(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
     version = official_version(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
     build = partial(official_board, session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
@@ -188,7 +188,7 @@ def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, numbe
     return _Shown(competition, phase, board, snapshot, (version, tag), build)
 
 
-def _found(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
+def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
     competition = find_competition(session, place[0])
     return competition, *find_board(competition, *place[1:])
 

@@ -39,7 +39,7 @@ _BIBTEX: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _BoardToExport:
     """A board with all that names it."""
 
     competition: Competition
@@ -82,7 +82,7 @@ def export_board(
         bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
     ] = False,
 ) -> Response:
-    found = _found(server, viewer, (competition, phase, board), official)
+    found = _board_to_export(server, viewer, (competition, phase, board), official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
@@ -137,12 +137,12 @@ def read_board_citation(
     return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", viewer.user)
 
 
-def _found(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _Found:
+def _board_to_export(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _BoardToExport:
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, place[1], place[2])
         make = _official if official else _live
-        return _Found(competition, phase, board, make(session, phase, board, viewer, server))
+        return _BoardToExport(competition, phase, board, make(session, phase, board, viewer, server))
 
 
 def _live(session: Session, phase: Phase, board: Board, viewer: Viewer, server: Server) -> Leaderboard:
@@ -166,7 +166,7 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
         raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
 
 
-def _caption(found: _Found, official: bool) -> str:
+def _caption(found: _BoardToExport, official: bool) -> str:
     kind = ", official results" if official else ""
     return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
 

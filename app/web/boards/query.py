@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
-from app.boards.query import PARAMETERS, REPEATED, TEXT_CHARACTERS, ArrangedBoard, BoardQuery, arrange, read_query
+from app.boards.query import PARAMETERS, REPEATED, TEXT_CHARACTERS, BoardQuery, QueriedBoard, apply_query, read_query
 from app.boards.rows import Leaderboard, RowKind
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import task_in_phase
@@ -78,10 +78,10 @@ ApiQuery = Annotated[BoardQuery, Depends(api_query)]
 
 def arrange_board(
     session: Session, competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, query: BoardQuery
-) -> ArrangedBoard:
+) -> QueriedBoard:
     """The board as it is asked for."""
     tracks = [track.name for track in tracks_of(competition)] if board.track is None else []
-    return arrange(leaderboard, query, languages=languages_of(session, phase, board), tracks=tracks)
+    return apply_query(leaderboard, query, languages=languages_of(session, phase, board), tracks=tracks)
 
 
 def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
@@ -91,11 +91,11 @@ def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
     return getattr(options, "languages", None) or ()
 
 
-def raise_if_unknown(arranged: ArrangedBoard) -> Leaderboard:
+def raise_if_unknown(queried: QueriedBoard) -> Leaderboard:
     """The board; raises InvalidForm where something was asked for that is not there."""
-    if arranged.problems:
-        raise InvalidForm(" ".join(arranged.problems.values()), fields=dict(arranged.problems))
-    return arranged.board
+    if queried.problems:
+        raise InvalidForm(" ".join(queried.problems.values()), fields=dict(queried.problems))
+    return queried.board
 
 
 def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:

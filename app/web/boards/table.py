@@ -18,8 +18,8 @@ from app.boards.query import (
     DESCENDING,
     ENTRIES,
     RANK,
-    ArrangedBoard,
     BoardQuery,
+    QueriedBoard,
     best_first,
     key_of,
     visible_categories,
@@ -144,7 +144,7 @@ class TableShown:
 
 
 def table_of(
-    arranged: ArrangedBoard,
+    queried: QueriedBoard,
     query: BoardQuery,
     board: Board,
     languages: Sequence[str],
@@ -155,29 +155,29 @@ def table_of(
 ) -> TableShown:
     """kept: further parameters of the address; moved: changes of rank, if they were asked for."""
     # What is not there is not asked for again by the links.
-    asked = query.without(arranged.problems)
+    asked = query.without(queried.problems)
     metrics = known_metrics(board)
-    columns = [arranged.board.columns[place] for place in _order(arranged)]
-    headings = tuple(_score_heading(arranged, asked, column, metrics, kept) for column in columns)
-    reference = reference_row(arranged.whole, asked.delta)
-    axis = axis_of(arranged.whole)
-    pinned = next((row for row in arranged.board.rows if row.is_mine), None)
-    rows = [_row(arranged, row, reference, moved, axis, is_pinned=row is pinned) for row in arranged.board.rows]
-    lines = cluster_lines(arranged.board.rows) if arranged.is_ranked else frozenset[int]()
+    columns = [queried.board.columns[place] for place in _order(queried)]
+    headings = tuple(_score_heading(queried, asked, column, metrics, kept) for column in columns)
+    reference = reference_row(queried.whole, asked.delta)
+    axis = axis_of(queried.whole)
+    pinned = next((row for row in queried.board.rows if row.is_mine), None)
+    rows = [_row(queried, row, reference, moved, axis, is_pinned=row is pinned) for row in queried.board.rows]
+    lines = cluster_lines(queried.board.rows) if queried.is_ranked else frozenset[int]()
     return TableShown(
         query=asked,
         headings=headings,
-        others={name: _other_heading(arranged, asked, name, kept) for name in (RANK, "team", "entries", "date")},
+        others={name: _other_heading(queried, asked, name, kept) for name in (RANK, "team", "entries", "date")},
         rows=tuple(replace(row, begins_cluster=at in lines) for at, row in enumerate(rows)),
-        choices=_choices(arranged, board, languages, tracks),
-        problems=list(arranged.problems.values()),
-        count=_count(arranged, asked),
+        choices=_choices(queried, board, languages, tracks),
+        problems=list(queried.problems.values()),
+        count=_count(queried, asked),
         clear=_address(BoardQuery(), kept),
         kept=kept,
         reference=reference.team if reference else "",
         moves_told=moved is not None,
-        axis=_axis_shown(arranged, axis) if axis else None,
-        fits=_fits(arranged, asked, headings),
+        axis=_axis_shown(queried, axis) if axis else None,
+        fits=_fits(queried, asked, headings),
     )
 
 
@@ -210,18 +210,18 @@ def _address(query: BoardQuery, kept: Sequence[tuple[str, str]], **changes: Any)
 
 
 def _score_heading(
-    arranged: ArrangedBoard,
+    queried: QueriedBoard,
     query: BoardQuery,
     column: BoardColumn,
     metrics: Mapping[str, Metric],
     kept: Sequence[tuple[str, str]],
 ) -> Heading:
     metric = metrics.get(column.metric)
-    is_ranking = key_of(column) == key_of(arranged.whole.columns[arranged.whole.rank_by])
+    is_ranking = key_of(column) == key_of(queried.whole.columns[queried.whole.rank_by])
     key = key_of(column)
-    first = best_first(arranged.whole, key)
+    first = best_first(queried.whole, key)
     # As it is ranked, the board is sorted by the ranking column.
-    now = first if is_ranking and arranged.is_ranked else arranged.order if arranged.sort == key else ""
+    now = first if is_ranking and queried.is_ranked else queried.order if queried.sort == key else ""
     address = _turned(query, kept, key, first, now)
     if is_ranking and now not in ("", first):
         address = _address(query, kept, sort="", order="")
@@ -229,12 +229,12 @@ def _score_heading(
     return Heading(column.title, address, _SORTED.get(now), column, title, words, is_ranking)
 
 
-def _other_heading(arranged: ArrangedBoard, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
-    now = arranged.order if arranged.sort == name else ""
-    if name == RANK and arranged.is_ranked:
+def _other_heading(queried: QueriedBoard, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
+    now = queried.order if queried.sort == name else ""
+    if name == RANK and queried.is_ranked:
         now = ""  # the ranking column says so
     return Heading(
-        name.capitalize(), _turned(query, kept, name, best_first(arranged.whole, name), now), _SORTED.get(now)
+        name.capitalize(), _turned(query, kept, name, best_first(queried.whole, name), now), _SORTED.get(now)
     )
 
 
@@ -248,14 +248,14 @@ def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _order(arranged: ArrangedBoard) -> list[int]:
+def _order(queried: QueriedBoard) -> list[int]:
     """The places of the columns that are left, the ranking one first."""
-    places = range(len(arranged.board.columns))
-    return sorted(places, key=lambda place: place != arranged.board.rank_by)
+    places = range(len(queried.board.columns))
+    return sorted(places, key=lambda place: place != queried.board.rank_by)
 
 
 def _row(
-    arranged: ArrangedBoard,
+    queried: QueriedBoard,
     row: LeaderboardRow,
     reference: LeaderboardRow | None,
     moved: Mapping[tuple[object, ...], Move] | None,
@@ -263,21 +263,21 @@ def _row(
     *,
     is_pinned: bool,
 ) -> RowShown:
-    against = _cells_of(arranged, reference) if reference else None
+    against = _cells_of(queried, reference) if reference else None
     cells = tuple(
         _cell(
             row.cells[place],
-            arranged.board.columns[place],
+            queried.board.columns[place],
             against[place] if against else None,
-            is_ranking=place == arranged.board.rank_by,
+            is_ranking=place == queried.board.rank_by,
         )
-        for place in _order(arranged)
+        for place in _order(queried)
     )
     return RowShown(
         row,
         cells,
-        moved.get(row_key(arranged.whole, row)) if moved is not None else None,
-        spread_of(axis, row.cells[arranged.board.rank_by]) if axis is not None else None,
+        moved.get(row_key(queried.whole, row)) if moved is not None else None,
+        spread_of(axis, row.cells[queried.board.rank_by]) if axis is not None else None,
         is_pinned,
         is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
         ranks="–".join(map(str, row.rank_range)) if row.rank_range and len(set(row.rank_range)) > 1 else "",
@@ -289,28 +289,28 @@ def _badges(row: LeaderboardRow) -> int:
     return sum(map(bool, (row.is_mine, row.kind != "team", row.carried_from, row.track, row.status)))
 
 
-def _axis_shown(arranged: ArrangedBoard, axis: Axis) -> AxisShown:
-    column, baseline = arranged.whole.columns[arranged.whole.rank_by], baseline_value(arranged.whole)
+def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
+    column, baseline = queried.whole.columns[queried.whole.rank_by], baseline_value(queried.whole)
     values = [100 * end if column.percent else end for end in (axis.worse, axis.better)]
     decimals = max(len(f"{value:g}".partition(".")[2]) for value in values)
     ends = [f"{value:.{decimals}f}".replace("-", _MINUS) for value in values]
     return AxisShown(ends[0], ends[1], None if baseline is None else axis.place(baseline))
 
 
-def _fits(arranged: ArrangedBoard, query: BoardQuery, headings: Sequence[Heading]) -> bool:
+def _fits(queried: QueriedBoard, query: BoardQuery, headings: Sequence[Heading]) -> bool:
     """Whether the table is as narrow as the text column of a desktop, by how long its headings are."""
     others = [query.column == () or name in query.column for name in (ENTRIES, DATE)]
     wide = [max(_CELL_PX, _LETTER_PX * len(one.title) + _HEADING_PX) for one in headings]
-    wide += [_ANSWER_PX] * len(arranged.board.card_columns) + [_OTHER_PX] * sum(others)
+    wide += [_ANSWER_PX] * len(queried.board.card_columns) + [_OTHER_PX] * sum(others)
     if query.delta:
         wide += [_DELTA_PX] * len(headings)
     return sum(wide) + _TEAM_PX <= _TEXT_PX
 
 
-def _cells_of(arranged: ArrangedBoard, row: LeaderboardRow) -> list[Cell]:
+def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
     """A row of the whole board, in the columns that are left."""
-    places = {key_of(column): place for place, column in enumerate(arranged.whole.columns)}
-    return [row.cells[places[key_of(column)]] for column in arranged.board.columns]
+    places = {key_of(column): place for place, column in enumerate(queried.whole.columns)}
+    return [row.cells[places[key_of(column)]] for column in queried.board.columns]
 
 
 def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: bool) -> CellShown:
@@ -327,30 +327,30 @@ def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: 
 # ------------------------------------------------------------------------------------------------------------ the form
 
 
-def _choices(arranged: ArrangedBoard, board: Board, languages: Sequence[str], tracks: Sequence[Track]) -> Choices:
-    is_public = arranged.whole.view.board is BoardShown.PUBLIC or arranged.whole.view.is_organiser
-    kinds = {row.kind for row in arranged.whole.rows}
+def _choices(queried: QueriedBoard, board: Board, languages: Sequence[str], tracks: Sequence[Track]) -> Choices:
+    is_public = queried.whole.view.board is BoardShown.PUBLIC or queried.whole.view.is_organiser
+    kinds = {row.kind for row in queried.whole.rows}
     return Choices(
         tracks=[(track.name, track.title) for track in tracks] if board.track is None else (),
-        languages=[(one, one.upper()) for one in visible_languages(arranged.whole, languages)],
-        categories=[(one, one.replace("_", " ")) for one in visible_categories(arranged.whole, languages)],
-        references=[(one, one) for one in references(arranged.whole)] if is_public else (),
+        languages=[(one, one.upper()) for one in visible_languages(queried.whole, languages)],
+        categories=[(one, one.replace("_", " ")) for one in visible_categories(queried.whole, languages)],
+        references=[(one, one) for one in references(queried.whole)] if is_public else (),
         kinds=[one for one in ROW_KINDS.items() if one[0] in kinds] if len(kinds) > 1 else (),
-        columns=_pickable(arranged),
+        columns=_pickable(queried),
     )
 
 
-def _pickable(arranged: ArrangedBoard) -> list[tuple[str, str]]:
+def _pickable(queried: QueriedBoard) -> list[tuple[str, str]]:
     """Every column that one can do without."""
-    whole = arranged.whole
+    whole = queried.whole
     scores = [(key_of(one), one.title) for place, one in enumerate(whole.columns) if place != whole.rank_by]
     others = [(ENTRIES, "Entries"), (DATE, "Date")] if whole.view.board is BoardShown.PUBLIC else []
     return [*scores, *others]
 
 
-def _count(arranged: ArrangedBoard, query: BoardQuery) -> str:
+def _count(queried: QueriedBoard, query: BoardQuery) -> str:
     """`3 of 12 rows`: of those that the viewer is shown."""
-    of = len(arranged.whole.rows)
+    of = len(queried.whole.rows)
     if not query.narrows:
         return plural(of, "row")
-    return f"{len(arranged.board.rows):,} of {plural(of, 'row')}"
+    return f"{len(queried.board.rows):,} of {plural(of, 'row')}"

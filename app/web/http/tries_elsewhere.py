@@ -42,22 +42,22 @@ class Elsewhere:
         self._engine = engine
         self._connection: Connection | None = None
         self._process = 0
-        self._told: set[int] = set()
+        self._listened_to: set[int] = set()
         self._one_at_a_time = threading.Lock()
 
     def tell(self, uploads: Iterable[tuple[str, ...]]) -> None:
         """These are on their way here, and no others. A database that is away is told later."""
         wanted = set(map(lock_number, uploads))
         with self._one_at_a_time:
-            if wanted == self._told:
+            if wanted == self._listened_to:
                 return
             try:
                 connection = self._connected()
-                for number in wanted - self._told:
+                for number in wanted - self._listened_to:
                     connection.execute(_LOCK, {"number": number})
-                for number in self._told - wanted:
+                for number in self._listened_to - wanted:
                     connection.execute(_UNLOCK, {"number": number})
-                self._told = wanted
+                self._listened_to = wanted
             except SQLAlchemyError as error:
                 log.warning("tries_not_told", error=type(error).__name__)
                 self._forget()
@@ -87,7 +87,7 @@ class Elsewhere:
 
     def _forget(self) -> None:
         """With the connection go its locks: it is closed, not kept for others."""
-        connection, self._connection, self._told = self._connection, None, set()
+        connection, self._connection, self._listened_to = self._connection, None, set()
         if connection is not None:
             with suppress(SQLAlchemyError):
                 connection.invalidate()

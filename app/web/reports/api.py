@@ -38,7 +38,7 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
     responses={**_NOT_MODIFIED, **_ERRORS},
 )
 def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID) -> Response:
-    report = _found(server, viewer, submission_id)
+    report = _visible_report(server, viewer, submission_id)
     return _answer(
         request, report, "json", lambda: Response(report_out(report).model_dump_json(), media_type="application/json")
     )
@@ -62,7 +62,7 @@ def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiVie
 def read_report_csv(
     request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID
 ) -> Response:
-    report = _found(server, viewer, submission_id)
+    report = _visible_report(server, viewer, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
     return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
 
@@ -85,12 +85,12 @@ def read_report_csv(
 def read_report_text(
     request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID, name: str
 ) -> Response:
-    report = _found(server, viewer, submission_id)
+    report = _visible_report(server, viewer, submission_id)
     text = find_text(report, name)
     return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
 
 
-def _found(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
+def _visible_report(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
     """What this viewer may see of the report, now."""
     with reading(server.engine) as session:
         return find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
