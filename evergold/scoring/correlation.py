@@ -47,10 +47,14 @@ def average_ranks(values: Floats) -> Floats:
     """The ranks 1..n of n finite numbers; equal numbers share the mean of their ranks."""
     order = np.argsort(values)
     ordered = values[order]
-    begins = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    ranks = np.empty(len(values))
+    differs = ordered[1:] != ordered[:-1]
+    if differs.all():
+        ranks[order] = np.arange(1.0, len(values) + 1)
+        return ranks
+    begins = np.concatenate(([True], differs))
     group = np.cumsum(begins) - 1
     edges = np.append(np.flatnonzero(begins), len(values))
-    ranks = np.empty(len(values))
     ranks[order] = (edges[group] + 1 + edges[group + 1]) / 2
     return ranks
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+#: What a finite number is written with.
+_SIGNS = b"0123456789.+-eE"
 
 
 def finite_number(text: str) -> float | None:
@@ -14,3 +18,16 @@ def finite_number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def finite_numbers(texts: Sequence[str]) -> list[float] | None:
+    """`finite_number` of all of them, None where one of them is none; faster than asking for each."""
+    # A comma between them: within one it is left for float to refuse.
+    together = ",".join(texts)
+    if not together.isascii() or together.encode().translate(None, _SIGNS + b","):
+        return None
+    try:
+        numbers = list(map(float, texts))
+    except ValueError:
+        return None
+    return numbers if all(map(math.isfinite, numbers)) else None

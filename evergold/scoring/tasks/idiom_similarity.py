@@ -26,7 +26,7 @@ from evergold.scoring.correlation import Floats, spearman, undefined_because
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.numerals import finite_number
+from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.samples.idiom_similarity import sample
 from evergold.scoring.settings import (
     ALL,
@@ -283,6 +283,10 @@ def _sim_column(options: Options) -> ValueColumn:
         number = finite_number(text)
         return number if number is not None and low <= number <= high else None
 
+    def parse_all(texts: Sequence[str]) -> list[float] | None:
+        numbers = finite_numbers(texts)
+        return numbers if numbers and low <= min(numbers) and max(numbers) <= high else None
+
     def explain(text: str) -> str:
         if finite_number(text) is not None:
             return f"{shorten(text)} lies outside the range {low:g} to {high:g}"
@@ -292,7 +296,7 @@ def _sim_column(options: Options) -> ValueColumn:
             return f"{shorten(text)!r} has a decimal comma, write a point"
         return f"{shorten(text)!r} is not a finite number"
 
-    return ValueColumn("Sim", np.float64, parse, explain, other_task=("idiom-detection", "Label"))
+    return ValueColumn("Sim", np.float64, parse, explain, ("idiom-detection", "Label"), parse_all)
 
 
 def _column_title(setting: str, language: str, subset: str) -> str:

@@ -1,0 +1,66 @@
+"""Files with nothing wrong are read by a quicker way, which gives what the thorough one gives or leaves it to that."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from evergold.scoring import entries, tables
+from evergold.scoring.errors import Problems
+from evergold.scoring.numerals import finite_number, finite_numbers
+from evergold.scoring.settings import Items
+from evergold.scoring.tables import Table, read_table
+
+TEXTS = (
+    "a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4", "a,b\n1,2\n\n3,4\n", "a,b\n1,2\r3,4\n", 'a,b\n"1",2\n', "a,b\n1,2,3\n4,5\n",
+    "a,b\n1\n2,3\n", "a,b\n", "a,b", "\na,b\n1,2\n", "a,b\n1,2\n\n\n", "b,a\n ,\n,é\n", "a,b\n1,\x0b2\n\x85,\u2028\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("tabs", [False, True])
+def test_a_plain_table_is_read_as_any_other(text: str, tabs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (text.replace(",", "\t") if tabs else text).encode()
+
+    def read() -> tuple[object, ...]:
+        problems = Problems()
+        table = read_table(data, ["a", "b"], problems, tabs=tabs)
+        assert table is not None
+        columns = {name: list(column) for name, column in table.columns.items()}
+        return list(table.lines), columns, table.skipped_rows, problems.errors
+
+    quick = read()
+    monkeypatch.setattr(tables, "_plain_columns", lambda *_: None)
+    assert read() == quick
+
+
+def test_the_quick_way_is_for_plain_tables_alone() -> None:
+    plain = [tables._plain_columns(text, 2, ",", tables.TABLE_LIMITS) is not None for text in TEXTS]
+    assert plain == [at in (0, 1, 7, 8, 11, 12) for at in range(len(TEXTS))]
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "-1.5e3", "+.5", "1.", "1_0", " 1", "1\n", "nan", "inf", "1e999", "1,5", "", "٣", "0x1", "\ud800"]
+)
+def test_many_numbers_are_what_each_is(text: str) -> None:
+    number = finite_number(text)
+    assert finite_numbers(["0.25", text]) == (None if number is None else [0.25, number])
+
+
+def test_rows_without_fault_are_placed_as_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = Items(("1", "2", "3"), ("EN", "PT", "EN"))
+    rows = [(id_, lang, s) for s in ("x", "y") for id_, lang in zip(items.ids, items.languages, strict=True)]
+    random.Random(1).shuffle(rows)
+
+    def placed(rows: list[tuple[str, str, str]]) -> tuple[dict[str, list[int]], object]:
+        columns = zip(("ID", "Language", "Setting"), zip(*rows, strict=True), strict=True)
+        problems = Problems()
+        table = Table(range(2, 2 + len(rows)), {name: list(column) for name, column in columns})
+        return entries._place_rows(table, items, ("x", "y"), problems), problems.errors
+
+    kinds = [rows, rows[:-1], [*rows, rows[0]], [*rows, ("4", "EN", "x")], [*rows[1:], ("1", "PT", "x")]]
+    quick = [placed(kind) for kind in [*kinds, [*rows[1:], ("1", "EN", "z")]]]
+    assert [bool(errors) for _, errors in quick] == [False, False, True, True, True, True]
+    monkeypatch.setattr(entries, "_sound_places", lambda *_: None)
+    assert [placed(kind) for kind in [*kinds, [*rows[1:], ("1", "EN", "z")]]] == quick
