@@ -21,6 +21,8 @@ from app.people.rights import ANY_RIGHT, may_organise
 from app.server import demo
 from app.server.datadir import ServeError
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

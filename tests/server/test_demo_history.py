@@ -25,6 +25,8 @@ from app.server import demo, demo_dates
 from demo.history import __main__ as history, cast, draw, judging, uploads
 from demo.history.clock import CORRECTED, Event, before, play
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 ROOT = Path(__file__).resolve().parents[2]
 #: A server of which this is the first start.
 START = datetime(2026, 11, 20, 12, 34, tzinfo=UTC)

@@ -24,6 +24,8 @@ from evergold.cli.output import Code
 from tests import postgres
 from tests.services import free_port
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PASSWORD = "correct horse battery"
 
