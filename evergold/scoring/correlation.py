@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
 
 #: Why a correlation can be undefined; these are shown to people and stay as they are.
 TOO_FEW = "fewer than two items"
@@ -20,20 +23,54 @@ def spearman(gold: Floats, prediction: Floats) -> float | None:
     rounding, save that scipy gives NaN with a warning where this gives None. Raises ValueError on NaN, infinity or
     different lengths.
     """
+    _check_ranked(gold, prediction)
+    if undefined_because(gold, prediction):
+        return None
+    return _rho(average_ranks(gold), average_ranks(prediction))
+
+
+def spearman_of_parts(
+    gold: Floats, prediction: Floats, parts: Iterable[Integers]
+) -> list[tuple[float | None, str | None]]:
+    """For each part, which gives the places of its items, what `spearman` and `undefined_because` give for these.
+
+    gold, prediction: n finite numbers, same order. Only the whole is sorted: within a part equal numbers are counted,
+    and counts summed give their ranks. Raises ValueError as `spearman` does.
+    """
+    _check_ranked(gold, prediction)
+    gold_numbers, prediction_numbers = (np.unique(values, return_inverse=True)[1] for values in (gold, prediction))
+    found: list[tuple[float | None, str | None]] = []
+    for places in parts:
+        a, b = gold_numbers[places], prediction_numbers[places]
+        reason = undefined_because(a, b)
+        found.append((None, reason) if reason else (_rho(_counted_ranks(a), _counted_ranks(b)), None))
+    return found
+
+
+def _check_ranked(gold: Floats, prediction: Floats) -> None:
     if gold.shape != prediction.shape or gold.ndim != 1:
         raise ValueError("gold and prediction are two lists of the same length")
     if not (np.isfinite(gold).all() and np.isfinite(prediction).all()):
         raise ValueError("only finite numbers have ranks")
-    if undefined_because(gold, prediction):
-        return None
-    a, b = average_ranks(gold), average_ranks(prediction)
-    a -= a.mean()
-    b -= b.mean()
+
+
+def _rho(a: Floats, b: Floats) -> float:
+    """Of ranks, neither all equal. Their sum is n (n + 1) / 2, whatever the ties."""
+    mean = (len(a) + 1) / 2
+    a -= mean
+    b -= mean
     rho = float(a @ b / np.sqrt((a @ a) * (b @ b)))
     return min(1.0, max(-1.0, rho))
 
 
-def undefined_because(gold: Floats, prediction: Floats) -> str | None:
+def _counted_ranks(numbers: Integers) -> Floats:
+    """As `average_ranks`, of small integers from 0."""
+    counts = np.bincount(numbers)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[numbers]
+    return ranks
+
+
+def undefined_because(gold: Floats | Integers, prediction: Floats | Integers) -> str | None:
     """Why rho is undefined: TOO_FEW, CONSTANT_GOLD or CONSTANT_PREDICTION; None when it is defined."""
     if len(gold) < 2:
         return TOO_FEW

@@ -113,8 +113,8 @@ def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[s
     """What `_place_rows` gives, where no row has anything wrong with it; else None."""
     setting_numbers = {setting: number for number, setting in enumerate(settings)}
     try:
-        places = [items.position[id_] for id_ in table["ID"]]
-        numbers = [setting_numbers[setting] for setting in table["Setting"]]
+        places = list(map(items.position.__getitem__, table["ID"]))
+        numbers = list(map(setting_numbers.__getitem__, table["Setting"]))
     except KeyError:
         return None
     rows = np.full((len(settings), len(items.ids)), -1)
@@ -122,7 +122,7 @@ def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[s
     # A row that came twice has taken the place of the first.
     if np.count_nonzero(rows >= 0) < len(places):
         return None
-    if [items.languages[place] for place in places] != list(table["Language"]):
+    if tuple(map(items.languages.__getitem__, places)) != tuple(table["Language"]):
         return None
     return dict(zip(settings, rows.tolist(), strict=True))
 
@@ -210,7 +210,8 @@ def _read_values(
 ) -> npt.NDArray[Any] | None:
     """The values of one setting in items' order; None when it was not entered or has problems, which are noted."""
     texts, parse = table[column.name], column.parse
-    written = [texts[row] if row >= 0 else "" for row in rows]
+    entered = min(rows, default=-1) >= 0
+    written = list(map(texts.__getitem__, rows)) if entered else [texts[row] if row >= 0 else "" for row in rows]
     if not any(written):
         return None
     if column.parse_all and (parsed := column.parse_all(written)) is not None:

@@ -30,4 +30,5 @@ def finite_numbers(texts: Sequence[str]) -> list[float] | None:
         numbers = list(map(float, texts))
     except ValueError:
         return None
-    return numbers if all(map(math.isfinite, numbers)) else None
+    # A finite sum has finite parts; one that is too large says nothing of them.
+    return numbers if math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers)) else None

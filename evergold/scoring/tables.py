@@ -12,7 +12,6 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from evergold.scoring.errors import Problems, shorten
@@ -88,7 +87,7 @@ def read_table(
     known = {*columns, *optional}
     if reader.line_num == 1 and (plain := _plain_columns(text, len(header), "\t" if tabs else ",", limits)):
         table = {name: column for name, column in zip(header, plain, strict=True) if name in known}
-        return Table(list(range(2, 2 + len(plain[0]))), table)
+        return Table(range(2, 2 + len(plain[0])), table)
     lines, rows, skipped = _read_rows(reader, len(header), problems, file, limits)
     if tabs and (quoted := next((line for line, row in zip(lines, rows, strict=True) if any(map(_quoted, row))), None)):
         message = "a cell stands in quotation marks: where tabs separate columns, these are part of the text"
@@ -258,10 +257,11 @@ def _plain_columns(text: str, width: int, delimiter: str, limits: TableLimits) -
     lines = text.split("\n")
     if "\r" in text or len(lines) > limits.rows or "" in lines or max(map(len, lines)) > csv.field_size_limit():
         return None
-    if set(map(str.count, lines, repeat(delimiter))) != {width - 1}:
+    # The end of each line becomes a cell: if every one stands where it has to, each line has as many cells as it must.
+    cells = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
+    if set(cells[width :: width + 1]) - {"\n"} or len(cells) != len(lines) * (width + 1) - 1:
         return None
-    cells = text.replace("\n", delimiter).split(delimiter)
-    return [tuple(cells[place::width]) for place in range(width, 2 * width)]
+    return [tuple(cells[place :: width + 1]) for place in range(width + 1, 2 * width + 1)]
 
 
 def _read_rows(

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import model_validator
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.correlation import Floats, spearman, undefined_because
+from evergold.scoring.correlation import Floats, spearman_of_parts
 from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
@@ -122,8 +122,9 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     """
     scores: list[Score] = []
     for setting, pairs in _pairs(gold, prediction, options).items():
-        for split, places in gold.splits.items():
-            rho = (None, NOT_ENTERED) if pairs is None else _rho(pairs[0][places], pairs[1][places])
+        absent = [(None, NOT_ENTERED)] * len(gold.splits)
+        found = spearman_of_parts(*pairs, gold.splits.values()) if pairs else absent
+        for split, rho in zip(gold.splits, found, strict=True):
             scores.append(_score_of(f"{setting}/{split}", *rho, _pooled(gold, split)))
     return scores
 
@@ -197,10 +198,6 @@ def columns(options: Options) -> tuple[Column, ...]:
 def template(items: Items, options: Options) -> str:
     """The empty submission: every item once per setting."""
     return empty_submission(items, options.settings, "Sim")
-
-
-def _rho(targets: Floats, predicted: Floats) -> tuple[float | None, str | None]:
-    return spearman(targets, predicted), undefined_because(targets, predicted)
 
 
 def _score_of(split: str, value: float | None, reason: str | None, pooled: tuple[str, ...]) -> Score:

@@ -16,6 +16,7 @@ from evergold.scoring.correlation import (
     kendall,
     pearson,
     spearman,
+    spearman_of_parts,
     undefined_because,
 )
 
@@ -138,3 +139,17 @@ def test_pairs_must_be_pairs_of_numbers(coefficient: Any) -> None:
         coefficient(floats(1, 2), floats(1))
     with pytest.raises(ValueError, match="finite"):
         coefficient(floats(1, 2), floats(1, float("nan")))
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 5, 10_000])
+def test_parts_are_correlated_as_each_alone(distinct: int) -> None:
+    """To the bit: their ranks are the same numbers in the same order."""
+    random = np.random.default_rng(distinct)
+    gold, prediction = random.integers(0, distinct, (2, 300)) / distinct - 0.5
+    parts = [np.flatnonzero(random.random(300) < share) for share in (0.0, 0.005, 0.1, 0.5, 1.0)]
+    found = spearman_of_parts(gold, prediction, parts)
+    alone = [(gold[places], prediction[places]) for places in parts]
+    assert found == [(spearman(*pair), undefined_because(*pair)) for pair in alone]
+    for wrong in (floats(1, np.nan), floats(1, 2, 3)):
+        with pytest.raises(ValueError, match="only finite|same length"):
+            spearman_of_parts(floats(1, 2), wrong, [])
