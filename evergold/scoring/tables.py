@@ -87,7 +87,7 @@ def read_table(
     known = {*columns, *optional}
     if reader.line_num == 1 and (plain := _plain_columns(text, len(header), "\t" if tabs else ",", limits)):
         table = {name: column for name, column in zip(header, plain, strict=True) if name in known}
-        return Table(range(2, 2 + len(plain[0])), table)
+        return Table(list(range(2, 2 + len(plain[0]))), table)
     lines, rows, skipped = _read_rows(reader, len(header), problems, file, limits)
     if tabs and (quoted := next((line for line, row in zip(lines, rows, strict=True) if any(map(_quoted, row))), None)):
         message = "a cell stands in quotation marks: where tabs separate columns, these are part of the text"
