@@ -7,6 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from sqlalchemy import Engine, text
+
+from app.base.db import reading
+
 T = TypeVar("T")
 
 #: A race that hangs fails instead.
@@ -23,3 +27,10 @@ def in_threads(count: int, work: Callable[[int], T]) -> list[T]:
 
     with ThreadPoolExecutor(count) as pool:
         return [future.result(LIMIT_SECONDS) for future in [pool.submit(wait_and_work, n) for n in range(count)]]
+
+
+def somebody_waits(engine: Engine) -> bool:
+    """Whether a transaction on this PostgreSQL waits for another."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    with reading(engine) as session:
+        return bool(session.scalar(text(waiting)))

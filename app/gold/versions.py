@@ -52,6 +52,9 @@ class KeysChanged(EvergoldError):
     code = "keys_changed"
 
 
+_KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
+
+
 class VersionTaken(EvergoldError):
     """Another version came between sealing and recording: what was sealed is bound to a number that is taken."""
 
@@ -97,17 +100,24 @@ def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
     """The id of the row of a sealed file, recorded with its keys; raises KeysChanged if these are in use no more.
 
     Of gold one in use is enough: a rotation seals to the new key what any of its keys opens. Outcomes are sealed again
-    at once, so all of theirs must be.
+    at once, so all of theirs must be. Who catches KeysChanged rolls back.
     """
-    in_use, named = current_keys(session, lock=True).keys(), sealed.keys.keys()
-    if not (named & in_use) or (sealed.kind is SealedKind.OUTCOMES and named - in_use):
-        raise KeysChanged("The workers' keys have just changed. Please send it again.")
+    if sealed.kind is SealedKind.GOLD:
+        _check_any_in_use(session, sealed)
     row = {"kind": sealed.kind, "sha256": sealed.file.sha256, "size_bytes": sealed.file.size_bytes, "sealed_at": now}
     connection = session.connection()
     file_id = int(connection.execute(_NEW_FILE, row).scalar_one())
-    keys = [{"sealed_file_id": file_id, "key_id": key_id, "sealed_key": key} for key_id, key in sealed.keys.items()]
-    connection.execute(_NEW_KEYS, keys)
+    keys = [{"of_file": file_id, "of_key": key_id, "sealed": key} for key_id, key in sealed.keys.items()]
+    if sealed.kind is SealedKind.GOLD:
+        connection.execute(_NEW_KEYS, keys)
+    elif connection.execute(_NEW_KEYS_IN_USE, keys).rowcount != len(keys):
+        raise KeysChanged(_KEYS_CHANGED)
     return file_id
+
+
+def _check_any_in_use(session: Session, sealed: Sealed) -> None:
+    if not sealed.keys.keys() & current_keys(session, lock=True).keys():
+        raise KeysChanged(_KEYS_CHANGED)
 
 
 def unrecord_sealed(session: Session, file_id: int) -> None:
@@ -118,7 +128,25 @@ def unrecord_sealed(session: Session, file_id: int) -> None:
 
 _FILES = cast(Table, SealedFile.__table__)
 _NEW_FILE = insert(_FILES).returning(_FILES.c.id)
-_NEW_KEYS = insert(cast(Table, SealedKey.__table__))
+_KEYS = cast(Table, SealedKey.__table__)
+_NEW_KEYS = insert(_KEYS).values(
+    sealed_file_id=bindparam("of_file"), key_id=bindparam("of_key"), sealed_key=bindparam("sealed")
+)
+#: Looked up, locked and written by one statement, as every run says this: a rotation waits, or nothing is written.
+_NEW_KEYS_IN_USE = (
+    insert(_KEYS)
+    .from_select(
+        ["sealed_file_id", "key_id", "sealed_key"],
+        select(
+            bindparam("of_file", type_=_KEYS.c.sealed_file_id.type),
+            WorkerKey.key_id,
+            bindparam("sealed", type_=_KEYS.c.sealed_key.type),
+        )
+        .where(WorkerKey.key_id == bindparam("of_key"), WorkerKey.retired_at.is_(None))
+        .with_for_update(read=True),
+    )
+    .execution_options(preserve_rowcount=True)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------- versions

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, select
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -27,7 +27,7 @@ from app.models import GoldVersion, Role, SealedKind
 from app.people.roles import grant_role
 from tests.processes import wait_until
 from tests.sealed import PLACE, a_key, call_right, make_key, seal_gold, sealed_in
-from tests.threads import in_threads
+from tests.threads import in_threads, somebody_waits
 from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
 
 
@@ -70,12 +70,6 @@ def test_whoever_puts_gold_waits_for_who_came_first_and_sees_that_number_taken(p
 def put(engine: Engine, content: Sealed) -> str:
     folder = get_settings().sealed_dir
     return answer_to(lambda: keep_gold(engine, FolderStorage(folder), content, filename="gold.csv", user=None, now=NOW))
-
-
-def somebody_waits(engine: Engine) -> bool:
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    with reading(engine) as session:
-        return bool(session.scalar(text(waiting)))
 
 
 def test_only_who_organises_the_competition_puts_gold_and_of_others_nothing_is_left(sqlite_engine: Engine) -> None:

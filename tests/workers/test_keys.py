@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,14 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage, stored_path
-from app.gold.sealing import seal_packed_outcomes
+from app.gold.sealing import Sealed, seal_packed_outcomes
 from app.gold.versions import KeysChanged, current_keys, record_sealed
 from app.models import RunStatus, ScoringRun, SealedFile, SealedKey, User, WorkerKey
+from tests.processes import wait_until
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
+from tests.threads import somebody_waits
 from tests.workers.files import GOLD, upload
-from tests.world import NOW, claim, sure
+from tests.world import NOW, answer_to, claim, sure
 from workers import gold
 from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_file, open_file_key, read_keys, write_keys
 from workers.outcomes import read_outcomes
@@ -245,6 +248,49 @@ def test_no_outcomes_are_recorded_that_a_retired_key_opens_too(engine: Engine, a
     sealed = seal_packed_outcomes(b"late", FolderStorage(get_settings().sealed_dir), both)
     with pytest.raises(KeysChanged), writing(engine) as session:
         record_sealed(session, sealed, NOW)
+
+
+@at_work
+def test_who_records_outcomes_waits_for_a_rotation_and_is_refused_then(postgresql_engine: Engine) -> None:
+    """It began when the key was still in use."""
+    make_key(postgresql_engine)
+    with reading(postgresql_engine) as session:
+        before = current_keys(session)
+    make_key(postgresql_engine)
+    sealed = seal_packed_outcomes(b"late", FolderStorage(get_settings().sealed_dir), before)
+    with ThreadPoolExecutor(1) as pool:
+        with writing(postgresql_engine) as session:
+            rotate(session, key_file(), NOW)
+            late = pool.submit(recorded, postgresql_engine, sealed)
+            wait_until(lambda: somebody_waits(postgresql_engine), "who records waits for the rotation")
+        assert late.result(60) == "keys_changed"
+    with reading(postgresql_engine) as session:
+        assert not session.scalars(select(SealedFile)).all()
+
+
+@at_work
+def test_a_rotation_waits_for_who_records_outcomes_and_seals_them_to_the_new_key(postgresql_engine: Engine) -> None:
+    make_key(postgresql_engine)
+    with reading(postgresql_engine) as session:
+        before = current_keys(session)
+    new = make_key(postgresql_engine)
+    sealed = seal_packed_outcomes(b"in time", FolderStorage(get_settings().sealed_dir), before)
+    with ThreadPoolExecutor(1) as pool:
+        with writing(postgresql_engine) as session:
+            record_sealed(session, sealed, NOW)
+            rotation = pool.submit(rotated, postgresql_engine)
+            wait_until(lambda: somebody_waits(postgresql_engine), "the rotation waits for who records")
+        assert rotation.result(60)[:2] == (new, 1)
+    with reading(postgresql_engine) as session:
+        assert session.scalars(select(SealedKey.key_id)).all() == [new]
+
+
+def recorded(engine: Engine, sealed: Sealed) -> str:
+    def record() -> None:
+        with writing(engine) as session:
+            record_sealed(session, sealed, NOW)
+
+    return answer_to(record)
 
 
 @at_work
