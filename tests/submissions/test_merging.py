@@ -14,10 +14,12 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
 from app.models import (
     Allowance,
+    AuditEntry,
     EntryChoice,
     FormerMember,
     MergeOffer,
     OfferStatus,
+    OutgoingMail,
     RowMark,
     RowStatus,
     Submission,
@@ -104,6 +106,27 @@ def test_all_are_members_of_the_team_that_asked(engine: Engine, people: list[Use
     told = mails(engine)[2:]
     assert [address for address, _ in told] == [f"{user.username}@example.org" for user in people]
     assert {text.partition(".")[0] for _, text in told} == {'The teams "First" and "Second" have merged, in "Idioms"'}
+
+
+def test_a_merge_is_written_down_and_everybody_is_told_by_name(engine: Engine, people: list[User]) -> None:
+    later = NOW + HOUR
+    sent = submit(engine, people[2]).submission
+    accept(engine, people[2], ask(engine, people[0], "Second"), later)
+    with reading(engine) as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "merge.accept")).one()
+        told = session.scalars(select(OutgoingMail).where(OutgoingMail.body.contains("have merged"))).all()
+        team = session.scalars(select(Team).where(Team.name == "First")).one()
+        assert (entry.at, entry.actor, entry.subject) == (later, "cat", f"competition {COMPETITION}")
+        assert entry.details == {
+            "team_id": team.id,
+            "into": "First",
+            "merged": "Second",
+            "submissions": 1,
+            "members": ["cat", "dan"],
+        }
+        assert session.get_one(Submission, sent.id).team_id == team.id
+        assert {mail.body.partition(",")[0] for mail in told} == {f"Hello {user.username}" for user in people}
+        assert {(mail.created_at, mail.subject) for mail in told} == {(later, "Idioms: merging teams")}
 
 
 def test_a_team_that_never_submitted_frees_its_name(engine: Engine, people: list[User]) -> None:
@@ -253,6 +276,15 @@ def test_systems_of_one_name_stay_two(engine: Engine, people: list[User]) -> Non
         assert session.scalars(named).one() == "ours (Second)"
 
 
+def test_a_systems_name_that_is_as_long_as_it_may_be_is_cut_for_the_teams(engine: Engine, people: list[User]) -> None:
+    longest = "s" * 200
+    enter(engine, people[0], 0.5, system=longest)
+    enter(engine, people[2], 0.7, system=longest)
+    merge(engine, people)
+    with reading(engine) as session:
+        assert sorted(session.scalars(select(System.name))) == ["s" * 191 + " (Second)", longest]
+
+
 # ------------------------------------------------------------------------------------------------------------- quotas
 
 
@@ -310,6 +342,31 @@ def test_a_limit_of_the_phase_is_one_teams(
             accept(engine, people[2], offer)
     else:
         accept(engine, people[2], offer)
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+@pytest.mark.parametrize(
+    ("limits", "days_ago", "words"),
+    [
+        ({"submissions_per_week": 1}, (20, 19, 12, 0), r"4 by now \(1 a week\)"),
+        ({"submissions_per_month": 2}, (20, 19, 1, 0), r"4 by now \(2 a month\)"),
+    ],
+)
+def test_weeks_and_months_are_counted_since_the_phase_began(
+    engine: Engine, people: list[User], limits: dict[str, int], days_ago: tuple[int, ...], words: str, is_refused: bool
+) -> None:
+    """From Sunday, 21 December to Saturday, 10 January: four weeks, two months."""
+    declare(engine, starts_at=NOW - 20 * DAY, **limits)
+    for number in days_ago[:3]:
+        submit(engine, people[0], NOW - number * DAY, content=str(number))
+    submit(engine, people[2])
+    offer = ask(engine, people[0], "Second")
+    if is_refused:
+        submit(engine, people[0], content="one more")
+        with pytest.raises(NoMerging, match=rf"used 5 .* could have used {words}"):
+            accept(engine, people[2], offer)
+    else:
+        assert accept(engine, people[2], offer) == "First"
 
 
 def test_who_used_nothing_is_always_welcome(engine: Engine, people: list[User]) -> None:
