@@ -10,6 +10,7 @@ import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -297,16 +298,16 @@ def turn_a_bit(path: Path) -> None:
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
-@pytest.mark.parametrize("folder", ["database", "storage", "sealed"])
-@pytest.mark.parametrize("damage", [cut, turn_a_bit, Path.unlink])
-def test_damage_is_found_before_anything_is_touched(
-    backup: Path, empty: Settings, folder: str, damage: Callable[[Path], None]
-) -> None:
-    path = some_file(backup, folder)
-    damage(path)
-    with pytest.raises(BackupError, match=path.name):
-        restore_backup(empty, backup)
-    assert not empty.data_dir.exists()
+def test_damage_is_found_before_anything_is_touched(backup: Path, empty: Settings, tmp_path: Path) -> None:
+    damages: tuple[Callable[[Path], None], ...] = (cut, turn_a_bit, Path.unlink)
+    for damage, folder in product(damages, ("database", "storage", "sealed")):
+        damaged = tmp_path / f"{damage.__name__}-{folder}"
+        shutil.copytree(backup, damaged)
+        path = some_file(damaged, folder)
+        damage(path)
+        with pytest.raises(BackupError, match=path.name):
+            restore_backup(empty, damaged)
+        assert not empty.data_dir.exists(), damaged
 
 
 def test_everything_that_is_damaged_is_said_at_once(backup: Path, empty: Settings) -> None:

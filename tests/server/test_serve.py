@@ -194,6 +194,7 @@ def test_first_start_with_demo_really_scores_and_a_second_one_adds_nothing(folde
     assert not processes_of(folder / "var")
 
 
+@pytest.mark.soak
 def test_after_kill_9_of_the_supervisor_a_new_start_waits_for_what_is_left_and_adds_nothing(folder: Path) -> None:
     with serving(folder, "--demo", "--no-history") as server:
         wait_for_board(server, {"Magpie", "Saudade Lab", "Majority class"})

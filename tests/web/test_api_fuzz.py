@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: Schemathesis takes seconds to import, which only who sends something shall wait for.
 SOME_CASES, MANY_CASES = 600, 30_000
-#: Each commit asks an eighth of the operations; soak asks all, in so many parts.
-SOME_SHARDS, MANY_SHARDS = 8, 15
+#: Each commit asks a sixteenth of the operations; soak asks all, in so many parts.
+SOME_SHARDS, MANY_SHARDS = 16, 15
 VISITORS = ("anonymous", "participant", "administrator")
 
 

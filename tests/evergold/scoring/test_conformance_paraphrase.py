@@ -122,12 +122,13 @@ def test_mask_is_the_official_one() -> None:
     assert (len(removed), int(removed.sum())) == (official["items"], official["removed"])
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("option", "batch"),
     [
         ({"compatibility": "batch-independent"}, "batch_size_1"),
-        pytest.param({"compatibility": "upstream-64"}, "batch_size_64", marks=pytest.mark.soak),
-        pytest.param({"implementation": "reference"}, "batch_size_64", marks=pytest.mark.soak),
+        ({"compatibility": "upstream-64"}, "batch_size_64"),
+        ({"implementation": "reference"}, "batch_size_64"),
     ],
     ids=str,
 )
