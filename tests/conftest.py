@@ -102,7 +102,6 @@ def _compiled_once() -> Iterator[None]:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected stays until the end: the collector need not look through it again and again, and
     looks less often at what comes; a twentieth of the time of all tests was its."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()

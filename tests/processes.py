@@ -27,6 +27,8 @@ from app.server import guard
 
 #: How long is waited for what happens at once on a quiet machine: ten times as much as a crowded one was seen to need.
 START_SECONDS = 180.0
+#: Between two looks whether it has happened.
+LONGEST_PAUSE_SECONDS = 0.1
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
@@ -92,14 +94,16 @@ def kill(service: Service) -> None:
 
 
 def wait_until(done: Callable[[], object], what: str, service: Service | None = None, seconds: float = 0.0) -> None:
-    """Return as soon as `done()`; fails in words, with the end of the log, if that takes too long."""
-    deadline = time.monotonic() + (seconds or START_SECONDS)
+    """Return soon after `done()`; fails in words, with the end of the log, if that takes too long. What takes long is
+    asked less and less often: to ask may cost more than what is waited for."""
+    deadline, pause = time.monotonic() + (seconds or START_SECONDS), 0.01
     while not done():
         ended = service is not None and not service.is_running()
         if ended or time.monotonic() > deadline:
             said = service.said()[-3000:] if service else ""
             pytest.fail(f"waited in vain until {what}\n{said}")
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, LONGEST_PAUSE_SECONDS)
 
 
 def is_gone(pid: int) -> bool:

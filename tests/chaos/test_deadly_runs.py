@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.queue import send_run
-from app.models import TERMINAL, PhaseTask, RunStatus, ScoreRow, ScoringRun
+from app.models import TERMINAL, RunStatus, ScoreRow, ScoringRun
 from app.people import auth
 from app.runs.failures import failed_runs
 from tests.chaos.dawdling import BUSY, DEADLY, DEADLY_AFTERWARDS, DEADLY_QUIETLY, ENDLESS, HEAVY
@@ -241,9 +241,6 @@ def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
 ) -> None:
     """Between recording and acknowledging; and the message comes again, and again."""
     place.start_worker()
-    with reading(place.engine) as session:
-        before = session.scalars(select(PhaseTask.board_version).order_by(PhaseTask.id)).first()
-    assert before is not None
     last = upload(ada, GOOD + DEADLY_AFTERWARDS)
     wait_for_the_end(place, last)
     run = run_of(place, last)
@@ -257,9 +254,6 @@ def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
     again = run_of(place, last)
     assert (again.status, again.attempts, again.finished_at) == (run.status, 1, run.finished_at)
     assert score_rows(place, run) == SCORES_PER_RUN
-    with reading(place.engine) as session:
-        after = session.scalars(select(PhaseTask.board_version).order_by(PhaseTask.id)).first()
-    assert after == before + 2, "this one, and the one behind"
 
 
 def test_a_worker_whose_parent_alone_is_killed_leaves_nothing_behind(place: Place, ada: httpx.Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,18 +74,20 @@ def test_what_can_be_seen_through_stays_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "no PNG, JPEG or WebP"),
-        (image("GIF"), "no PNG, JPEG or WebP"),
-        (b"", "no PNG, JPEG or WebP"),
-        (image("JPEG", (400, 400))[:600], "damaged"),
-        (image(mode="L", size=(8000, 8000)), "40 million pixels"),
-        (image("PNG") + bytes(16 * 2**20), "larger than 16 MiB"),
+        (lambda: b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "no PNG, JPEG or WebP"),
+        (lambda: image("GIF"), "no PNG, JPEG or WebP"),
+        (lambda: b"", "no PNG, JPEG or WebP"),
+        (lambda: image("JPEG", (400, 400))[:600], "damaged"),
+        (lambda: image(mode="L", size=(8000, 8000)), "40 million pixels"),
+        (lambda: image("PNG") + bytes(16 * 2**20), "larger than 16 MiB"),
     ],
     ids=["svg", "gif", "empty", "cut off", "bomb", "long"],
 )
-def test_what_is_no_image_or_too_large_is_refused_in_words(tmp_path: Path, content: bytes, sentence: str) -> None:
+def test_what_is_no_image_or_too_large_is_refused_in_words(
+    tmp_path: Path, content: Callable[[], bytes], sentence: str
+) -> None:
     with pytest.raises(InvalidImage, match=sentence):
-        made(tmp_path, content)
+        made(tmp_path, content())
 
 
 # --------------------------------------------------------------------------------------------------------------- texts

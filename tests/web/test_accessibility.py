@@ -1,9 +1,9 @@
 """Every page of the application, visited in Chromium: it can be read by everybody, weighs little, and asks nobody else.
 
 A route of a page that no visit below leads to fails a test, and so does one that is no page and is not named as such.
-Each is visited once for each kind of visitor, and where its form is refused; with --soak in every state. axe's rules
-are asked of the first visit of a template, and of a later one that brings a kind of element which axe has not seen
-there; with --soak of every visit.
+Each is visited once, by whoever may do most there, and where its form is refused; with --soak in every state and by
+everybody. axe's rules are asked of the first visit of a template, and of a later one that brings a kind of element
+which axe has not seen there; with --soak of every visit.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ SPOIL = """() => document.querySelector("main").insertAdjacentHTML("beforeend", 
   <p class="faint">Faint</p><p class="nowrap">${"wide ".repeat(200)}</p><table><tr><th>Bare</th></tr></table>`) ||
   Object.assign(document.querySelector(".faint").style, {color: "#bbb", backgroundColor: "#fff"})"""
 #: Who looks.
-NOBODY, ADA, OLGA = "nobody", "ada", "olga"
+NOBODY, ADA, OLGA = RIGHTS = "nobody", "ada", "olga"
 ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
@@ -496,9 +496,10 @@ def test_every_page_can_be_read_by_everybody(
 
 
 def once_for_each(visits: Iterable[Visit]) -> list[Visit]:
-    """The first visit of each page by each kind of visitor, and those whose form is refused."""
-    first = {(visit.template, visit.who, visit.is_refused): visit for visit in reversed([*visits])}
-    return [visit for visit in visits if visit in first.values()]
+    """The first visit of each page by whoever may do most there, and those whose form is refused."""
+    by_rights = sorted(reversed([*visits]), key=lambda visit: RIGHTS.index(visit.who))
+    once = {(visit.template, visit.is_refused): visit for visit in by_rights}
+    return [visit for visit in visits if visit in once.values()]
 
 
 def complaints(reader: Reader, visit: Visit, paths: dict[str, str], looked_at: dict[str, set[str]]) -> list[str]:
