@@ -50,9 +50,7 @@ cli: Callable[..., Any] = typer.main.get_command(_top)
 
 def main() -> None:
     """The command `evergold`."""
-    gc.set_threshold(
-        20_000, 20, 50
-    )  # what is imported stays; looked through as often as usual, it takes a tenth longer
+    gc.set_threshold(20_000, 20, 50)  # what is imported stays; to look through it as often as usual takes a tenth more
     sys.exit(run(sys.argv[1:]))
 
 

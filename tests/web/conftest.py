@@ -15,11 +15,19 @@ from app.web.main import create_app
 from tests import world
 from tests.web.in_process import InProcess
 from tests.web.routes import application
-from tests.web.site import Person, Site, a_site, serving
+from tests.web.site import Person, Site, a_site, serving, wait_for_requests
 
 Server = tuple[FastAPI, str]
 #: Where nobody listens: requests are answered in process.
 IN_PROCESS = "http://evergold.test"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Function) -> None:
+    """A request is logged after it was answered: to files that still are there, not to those of a capture that ended."""
+    for site in getattr(item, "funcargs", {}).values():
+        if isinstance(site, Site):
+            wait_for_requests(site.app)
 
 
 @pytest.fixture(scope="session")

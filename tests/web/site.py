@@ -169,11 +169,11 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     app.state.password_turns = password_turns(settings)
     with site.clients:
         yield site
-    _wait_for_requests(app)
+    wait_for_requests(app)
     engine.dispose()
 
 
-def _wait_for_requests(app: FastAPI) -> None:
+def wait_for_requests(app: FastAPI) -> None:
     """What a browser asked for last may still be on its way to the database, which the next test replaces."""
     deadline = time.monotonic() + 10
     while app.state.in_flight and time.monotonic() < deadline:
