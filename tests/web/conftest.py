@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +22,16 @@ Server = tuple[FastAPI, str]
 IN_PROCESS = "http://evergold.test"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Function) -> None:
-    """A request is logged after it was answered: to files that still are there, not to those of a capture that ended."""
-    for site in getattr(item, "funcargs", {}).values():
-        if isinstance(site, Site):
-            wait_for_requests(site.app)
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object]:
+    """A request is logged after it was answered, in another thread. When the test ends, so does its capture of stdout:
+    Python up to 3.13 crashes if it prints there meanwhile."""
+    try:
+        return (yield)
+    finally:
+        for site in item.funcargs.values():
+            if isinstance(site, Site):
+                wait_for_requests(site.app)
 
 
 @pytest.fixture(scope="session")
