@@ -10,22 +10,27 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evergold.scoring.f1 import confusion, macro_f1
 from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.intervals import intervals
-from evergold.scoring.resampling.pairs import compare_all
+from evergold.scoring.resampling.pairs import Difference, compare_all
 from evergold.scoring.resampling.parts import Ranks
 from evergold.scoring.resampling.ranking import better_than, clusters, rank_ranges
 from evergold.scoring.resampling.sample import Sample
+from evergold.scoring.resampling.swaps import Pair
 from evergold.scoring.resampling.units import Units
 from evergold.scoring.samples.tables import label_sums
 from evergold.scoring.tasks.idiom_detection import METRICS
 
 NAME, RHO = ("macro_f1", "all"), ("spearman", "all")
+T = TypeVar("T")
+#: What the processor's clock, which may stand still for some milliseconds, tells well enough.
+SHORTEST_SECONDS = 0.05
 #: How much of the loop is run.
 LOOPED = 400
 
@@ -60,38 +65,43 @@ def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int =
     else:
         samples = [Sample(units, (label_sums((NAME[0],), "all", ("0", "1"), (gold, a), every),)) for a in answers]
     name = RHO if ranks else NAME
-    draws = Draws(units, "bench", resamples)
+    newest = [(n, systems - 1) for n in range(systems - 1)]
 
-    begin = time.process_time()
-    if not ranks:
-        for sample in samples:
-            intervals(sample, METRICS)
-    between = time.process_time()
-    differences = compare_all(samples, [name], draws)[name]
-    end = time.process_time()
+    def compared(pairs: list[Pair] | None = None) -> dict[Pair, Difference]:
+        return compare_all(samples, [name], Draws(units, "bench", resamples), pairs)[name]
+
+    intervals_seconds = 0.0 if ranks else timed(lambda: [intervals(sample, METRICS) for sample in samples])[1]
+    differences, pairs_seconds = timed(compared)
+    _, newest_seconds = timed(lambda: compared(newest))
     better = better_than(systems, differences)
     order = np.argsort([-(sample.scores()[name] or 0) for sample in samples]).tolist()
     groups = clusters(better, order)
     widest = max(high - low for low, high in rank_ranges(better))
-    newest = [(n, systems - 1) for n in range(systems - 1)]
-    again = time.process_time()
-    compare_all(samples, [name], draws, newest)
-    once_more = time.process_time()
     result: dict[str, Any] = {
         "systems": systems,
         "items": items,
         "resamples": resamples,
         "pairs": len(differences),
-        "intervals_seconds": between - begin,
-        "pairs_seconds": end - between,
-        "one_new_run_seconds": once_more - again,
+        "intervals_seconds": intervals_seconds,
+        "pairs_seconds": pairs_seconds,
+        "one_new_run_seconds": newest_seconds,
         "clusters": max(groups),
         "widest_rank_range": widest,
     }
     if not ranks:
         looped = loop_seconds(gold, answers, resamples, len(differences), rounds)
-        result |= {"loop_seconds": looped, "ratio": looped / (end - begin)}
+        result |= {"loop_seconds": looped, "ratio": looped / (intervals_seconds + pairs_seconds)}
     return result
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What it gives, and the processor time of one call: of several where one is too short for the clock."""
+    begin, calls, spent = time.process_time(), 0, 0.0
+    while spent < SHORTEST_SECONDS:
+        result = work()
+        calls += 1
+        spent = time.process_time() - begin
+    return result, spent / calls
 
 
 def loop_seconds(gold: Any, answers: list[Any], resamples: int, pairs: int, rounds: int) -> float:
