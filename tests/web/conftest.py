@@ -20,6 +20,7 @@ from tests.web.site import Person, Site, a_site, serving, wait_for_requests
 Server = tuple[FastAPI, str]
 #: Where nobody listens: requests are answered in process.
 IN_PROCESS = "http://evergold.test"
+CAPTURES = frozenset({"capfd", "capsys"})
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
@@ -29,9 +30,9 @@ def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object
     try:
         return (yield)
     finally:
-        for site in item.funcargs.values():
-            if isinstance(site, Site):
-                wait_for_requests(site.app)
+        site = item.funcargs.get("empty_site")
+        if isinstance(site, Site) and not CAPTURES.isdisjoint(item.funcargs):
+            wait_for_requests(site.app)
 
 
 @pytest.fixture(scope="session")
