@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
@@ -25,7 +25,7 @@ from app.boards.query import (
     visible_categories,
     visible_languages,
 )
-from app.boards.rows import Cell, LeaderboardRow
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
@@ -59,14 +59,12 @@ class Heading:
     is_ranking: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CellShown:
-    """text: empty where there is no value, which `reason` explains; look: classes; delta: to the row compared with;
-    interval: `95 % interval: 70.1 to 78.2`, empty where there is none."""
+class CellShown(NamedTuple):
+    """text: empty where there is no value, which `reason` explains; delta: to the row compared with; interval:
+    `95 % interval: 70.1 to 78.2`, empty where there is none. The first of a row is the one that ranks it."""
 
     text: str
     reason: str
-    look: str
     delta: str = ""
     is_better: bool = False
     interval: str = ""
@@ -76,7 +74,8 @@ class CellShown:
 class RowShown:
     """A row with its cells. move: how its rank changed, None where nobody asked; spread: on the axis; is_pinned: it
     stays in view, as the first of the viewer's own; is_long: its names are cut where there is no room; ranks: `2–5`
-    where it may be any of these; begins_cluster: everybody above is significantly better than whoever follows."""
+    where it may be any of these; begins_cluster: everybody above is significantly better than whoever follows;
+    has_more: badges or links stand beside the name."""
 
     row: LeaderboardRow
     cells: tuple[CellShown, ...]
@@ -86,6 +85,7 @@ class RowShown:
     is_long: bool = False
     ranks: str = ""
     begins_cluster: bool = False
+    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +157,31 @@ def table_of(
     # What is not there is not asked for again by the links.
     asked = query.without(queried.problems)
     metrics = known_metrics(board)
-    columns = [queried.board.columns[place] for place in _order(queried)]
-    headings = tuple(_score_heading(queried, asked, column, metrics, kept) for column in columns)
+    columns = _ordered(queried.board)
+    headings = tuple(_score_heading(queried, asked, column, metrics, kept) for _, column in columns)
     reference = reference_row(queried.whole, asked.delta)
     axis = axis_of(queried.whole)
     pinned = next((row for row in queried.board.rows if row.is_mine), None)
-    rows = [_row(queried, row, reference, moved, axis, is_pinned=row is pinned) for row in queried.board.rows]
+    against = _cells_of(queried, reference) if reference else None
     lines = cluster_lines(queried.board.rows) if queried.is_ranked else frozenset[int]()
     return TableShown(
         query=asked,
         headings=headings,
         others={name: _other_heading(queried, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=tuple(replace(row, begins_cluster=at in lines) for at, row in enumerate(rows)),
+        rows=tuple(
+            RowShown(
+                row,
+                cells=tuple(_cell(row.cells[at], column, against[at] if against else None) for at, column in columns),
+                move=moved.get(row_key(queried.whole, row)) if moved is not None else None,
+                spread=spread_of(axis, row.cells[queried.board.rank_by]) if axis is not None else None,
+                is_pinned=row is pinned,
+                is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
+                ranks=_ranks(row),
+                begins_cluster=place in lines,
+                has_more=_badges(row) > 0 or bool(row.card and (row.card.paper or row.card.code)),
+            )
+            for place, row in enumerate(queried.board.rows)
+        ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
         count=_count(queried, asked),
@@ -248,40 +261,15 @@ def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _order(queried: QueriedBoard) -> list[int]:
-    """The places of the columns that are left, the ranking one first."""
-    places = range(len(queried.board.columns))
-    return sorted(places, key=lambda place: place != queried.board.rank_by)
+def _ordered(board: Leaderboard) -> list[tuple[int, BoardColumn]]:
+    """The columns with their places, the ranking one first."""
+    return sorted(enumerate(board.columns), key=lambda one: one[0] != board.rank_by)
 
 
-def _row(
-    queried: QueriedBoard,
-    row: LeaderboardRow,
-    reference: LeaderboardRow | None,
-    moved: Mapping[tuple[object, ...], Move] | None,
-    axis: Axis | None,
-    *,
-    is_pinned: bool,
-) -> RowShown:
-    against = _cells_of(queried, reference) if reference else None
-    cells = tuple(
-        _cell(
-            row.cells[place],
-            queried.board.columns[place],
-            against[place] if against else None,
-            is_ranking=place == queried.board.rank_by,
-        )
-        for place in _order(queried)
-    )
-    return RowShown(
-        row,
-        cells,
-        moved.get(row_key(queried.whole, row)) if moved is not None else None,
-        spread_of(axis, row.cells[queried.board.rank_by]) if axis is not None else None,
-        is_pinned,
-        is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
-        ranks="–".join(map(str, row.rank_range)) if row.rank_range and len(set(row.rank_range)) > 1 else "",
-    )
+def _ranks(row: LeaderboardRow) -> str:
+    """`2–5`; empty where its rank is sure, or nothing is known."""
+    best, worst = row.rank_range or (0, 0)
+    return f"{best}–{worst}" if best != worst else ""
 
 
 def _badges(row: LeaderboardRow) -> int:
@@ -313,15 +301,14 @@ def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
     return [row.cells[places[key_of(column)]] for column in queried.board.columns]
 
 
-def _cell(cell: Cell, column: BoardColumn, against: Cell | None, *, is_ranking: bool) -> CellShown:
-    look = "num ranked" if is_ranking else "num"
+def _cell(cell: Cell, column: BoardColumn, against: Cell | None) -> CellShown:
     if cell.value is None:
-        return CellShown("", cell.reason or "", look)
+        return CellShown("", cell.reason or "")
     delta = difference(cell, against) if against is not None else None
-    plain = CellShown(format_score(cell.value, column), "", look, interval=interval_words(cell.interval, column))
+    plain = CellShown(format_score(cell.value, column), "", interval=interval_words(cell.interval, column))
     if delta is None:
         return plain
-    return replace(plain, delta=format_difference(delta, column), is_better=is_better(delta, column))
+    return plain._replace(delta=format_difference(delta, column), is_better=is_better(delta, column))
 
 
 # ------------------------------------------------------------------------------------------------------------ the form
