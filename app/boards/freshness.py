@@ -1,7 +1,8 @@
 """How things stand, as one short text: as long as it is the same, so is every public page and board of a competition.
 
 One small query, as large as what was declared and no larger with what was submitted: for answering from a cache, in
-however many processes. It rests on `PhaseTask.board_version`, which rises with every change that a board could show.
+however many processes. It rests on `PhaseTask.board_version`, which rises with every change that a board could show,
+and on that no page says how late it is.
 """
 
 from __future__ import annotations
@@ -14,11 +15,25 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Engine, Text, bindparam, cast, func, select
+from sqlalchemy import Engine, Select, Text, and_, bindparam, case, cast, func, not_, select
 
-from app.models import Competition, Phase, PhaseTask, PublicFile, Snapshot, Stage
+from app.base.db import UtcDateTime
+from app.base.queue import GPU_QUEUE
+from app.models import (
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    PublicFile,
+    Snapshot,
+    Stage,
+    Submission,
+    Worker,
+)
+from app.runs.workers import heard_since, waiting_since
+from evergold.scoring.tasks import gpu_types
 
-_WHOLE_SERVER = (
+_DECLARED = (
     select(
         Competition.id,
         Phase.id,
@@ -46,12 +61,24 @@ _WHOLE_SERVER = (
     .where(Competition.stage == Stage.PUBLISHED)
     .order_by(PhaseTask.id)
 )
-_ONE_COMPETITION = _WHOLE_SERVER.where(Competition.name == bindparam("competition"))
+
+
+@lru_cache(maxsize=4)
+def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*tuple[Any, ...]]:
+    """Written once, as every reader of a public page has it asked."""
+    is_heard = Worker.seen_at > bindparam("heard_since", type_=UtcDateTime())
+    is_listening = select(Worker.name).where(is_heard, cast(Worker.queues, Text).contains(f'"{GPU_QUEUE}"')).exists()
+    # Boards say so: submissions wait for a worker that can encode.
+    waiting = waiting_since().where(Submission.phase_task_id == PhaseTask.id).scalar_subquery()
+    waits = and_(CompetitionTask.task_type.in_(gpu_types), not_(is_listening))
+    query = _DECLARED.add_columns(case((waits, waiting))).join(PhaseTask.task)
+    return query.where(Competition.name == bindparam("competition")) if is_one_competition else query
 
 
 def freshness(engine: Engine, competition: str | None, now: datetime) -> str | None:
     """Of one competition, of all for None; None where there is nothing of the kind."""
-    query, values = (_ONE_COMPETITION, {"competition": competition}) if competition is not None else (_WHOLE_SERVER, {})
+    query = _query(tuple(gpu_types()), is_one_competition=competition is not None)
+    values = {"heard_since": heard_since(now), "competition": competition}
     with engine.connect() as connection:
         rows = tuple(tuple(row) for row in connection.execute(query, values))
     if not rows and competition is not None:

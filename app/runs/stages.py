@@ -59,7 +59,7 @@ def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *
         position = queue_position(session, run, task_type) if with_position else None
         waiting = waiting_for_worker(session, run, task_type, now)
         if waiting:
-            return Stage("waiting", waiting.words(now), stamp, position, waiting)
+            return Stage("waiting", waiting.words, stamp, position, waiting)
         return Stage("queued", message, stamp, position)
     if status != RunStatus.RUNNING:
         return Stage(cast(StageName, status.value), message, stamp)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
+from app.base.times import in_utc
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.turns import in_queue
 from evergold.scoring.tasks import gpu_types, needs_gpu
@@ -32,9 +33,10 @@ class Waiting:
     since: datetime
     reasons: tuple[str, ...]
 
-    def words(self, now: datetime) -> str:
-        """`Your file has arrived and waits for a worker with torch since 12:03 UTC.`"""
-        return f"Your file has arrived and has been waiting for a worker with torch since {_clock(self.since, now)}."
+    @property
+    def words(self) -> str:
+        """`Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:03 UTC.`"""
+        return f"Your file has arrived and has been waiting for a worker with torch since {_minute(self.since)}."
 
 
 # ---------------------------------------------------------------------------------------------------------- presence
@@ -53,14 +55,19 @@ def retire_worker(session: Session, name: str) -> None:
 
 def forget_silent_workers(session: Session, now: datetime) -> int:
     """Take away the workers that have been silent for too long; how many there were."""
-    silent = Worker.seen_at <= now - timedelta(seconds=SILENT_SECONDS)
+    silent = Worker.seen_at <= heard_since(now)
     return len(session.scalars(delete(Worker).where(silent).returning(Worker.name)).all())
 
 
 def live_workers(session: Session, now: datetime) -> list[Worker]:
     """Those that said something lately, in the order of their names."""
-    heard = Worker.seen_at > now - timedelta(seconds=SILENT_SECONDS)
+    heard = Worker.seen_at > heard_since(now)
     return list(session.scalars(select(Worker).where(heard).order_by(Worker.name)))
+
+
+def heard_since(now: datetime) -> datetime:
+    """Who said nothing after that counts as gone."""
+    return now - timedelta(seconds=SILENT_SECONDS)
 
 
 # ----------------------------------------------------------------------------------------------------------- waiting
@@ -128,22 +135,23 @@ def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now
     """That submissions to a task in a phase wait for a worker, said to everybody; empty where none does."""
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""
-    since = session.scalar(
-        select(func.min(ScoringRun.queued_at))
+    since = session.scalar(waiting_since().where(Submission.phase_task_id == phase_task.id))
+    return f"Submissions have been waiting for a worker with torch since {_minute(since)}." if since else ""
+
+
+def waiting_since() -> Select[datetime]:
+    """When the run was queued that waits longest; of which submissions is for who asks to say."""
+    return (
+        select(ScoringRun.queued_at)
         .join(Submission, Submission.id == ScoringRun.submission_id)
-        .where(
-            Submission.phase_task_id == phase_task.id,
-            ScoringRun.is_current,
-            ScoringRun.status == RunStatus.QUEUED,
-        )
+        .where(ScoringRun.status == RunStatus.QUEUED, ScoringRun.is_current)
+        .order_by(ScoringRun.queued_at)
+        .limit(1)
     )
-    return f"Submissions have been waiting for a worker with torch since {_clock(since, now)}." if since else ""
 
 
-def _clock(moment: datetime, now: datetime) -> str:
-    """With the date where it is not clear."""
-    pattern = "%H:%M UTC" if now - moment < timedelta(hours=12) else "%Y-%m-%d %H:%M UTC"
-    return moment.astimezone(UTC).strftime(pattern)
+def _minute(moment: datetime) -> str:
+    return in_utc(moment.replace(second=0, microsecond=0))
 
 
 def _listening(workers: Sequence[Worker]) -> list[Worker]:

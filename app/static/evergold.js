@@ -1,4 +1,4 @@
-// Small comforts; every page works without them. Countdowns and local times, copying a token, one upload per click.
+// Small comforts; every page works without them. How long something still takes, local times, copying a token, one upload per click.
 "use strict";
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
@@ -11,12 +11,13 @@ function inWords(seconds) {
   return hours ? `${hours} h ${minutes} min` : `${minutes} min ${Math.floor(seconds % MINUTE)} s`;
 }
 
-function countDown() {
-  for (const element of document.querySelectorAll("[data-countdown], [data-since]")) {
-    const { countdown, since } = element.dataset;
-    const seconds = (countdown ? Date.parse(countdown) - Date.now() : Date.now() - Date.parse(since)) / 1000;
-    const words = inWords(seconds);
+function countTime() {
+  for (const element of document.querySelectorAll("[data-until], [data-since]")) {
+    const { until, since } = element.dataset;
+    const left = (Date.parse(element.dateTime) - Date.now()) / 1000;
+    const words = until ? until.replace("{}", inWords(left)) : since.replace("{}", inWords(Math.max(0, -left)));
     if (element.textContent !== words) element.textContent = words;
+    element.hidden = false;
   }
 }
 
@@ -78,8 +79,8 @@ document.addEventListener("click", closeMenus);
 document.addEventListener("keydown", closeMenus);
 // The tab that one is on is in view.
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-countDown();
-setInterval(countDown, 1000);
+countTime();
+setInterval(countTime, 1000);
 showLocalTimes();
 offerCopying();
 watchUploads();

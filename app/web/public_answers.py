@@ -3,25 +3,19 @@ changed; 304 for those who have them.
 
 An answer is made for nobody in particular: the route that makes it sees no cookie, and who has a log-in or a token
 passes by. Each request has the database asked how things stand (`app.boards.freshness`) after it came, together with
-those
-that come at the same time, so that every process notices a change at once; tags are digests of what is sent, the same
-in all of them.
-
-Pages that say how long something still takes are made anew each minute, behind the reader's back: who asks first gets
-that of the minute before, which a script puts right by the reader's clock, and one task makes the next.
+those that come at the same time, so that every process notices a change at once; tags are digests of what is sent, the
+same in all of them. No page says how long something still takes, but when it is: a script counts by the reader's clock.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from functools import partial
 from urllib.parse import parse_qsl
 from weakref import WeakValueDictionary
 
-import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
@@ -37,16 +31,12 @@ from app.web.http.identity import SESSION_COOKIE
 from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
 from app.web.http.single_flight import SingleFlight
 
-log = structlog.get_logger(__name__)
-
 Key = tuple[str, ...]
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
 _BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
 _QUERY_CHARACTERS = 200
-#: What says how long something still takes is shown for so long while it is made anew; an older one is waited for.
-SHOWN_MEANWHILE = timedelta(minutes=2)
 #: So much of the memory, one part of this many, is for what there is no end of.
 SHARE_OF_MANY = 4
 #: What a route may still see: not who asks, nor what they have, nor by which of countless names they call us.
@@ -61,13 +51,12 @@ _SAID = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Addresses that are answered from memory. parameters: the only ones it knows; ticks: it says how long something
-    still takes, and so is made anew each minute; is_stored: it shows what the database has; is_arranged: it can be
-    asked to sort and filter; is_one_of_many: so are there too many of it to stand beside whole boards."""
+    """Addresses that are answered from memory. parameters: the only ones it knows; is_stored: it shows
+    what the database has; is_arranged: it can be asked to sort and filter; is_one_of_many: so are there too many of it
+    to stand beside whole boards."""
 
     path: re.Pattern[str]
     parameters: frozenset[str] = frozenset()
-    ticks: bool = True
     is_stored: bool = True
     is_arranged: bool = False
     is_one_of_many: bool = False
@@ -86,21 +75,20 @@ class PublicRequest:
 
 KINDS = (
     Kind(re.compile(_BOARD), frozenset({"split", "part"}), is_arranged=True),
-    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format", "part"}), ticks=False, is_arranged=True),
+    Kind(re.compile(rf"{API}{_BOARD}"), frozenset({"format", "part"}), is_arranged=True),
     Kind(
         re.compile(rf"{_BOARD}(/official/[0-9]{{1,9}})?/rows/[0-9a-f-]{{36}}"),
         frozenset({"sort", "part"}),
-        ticks=False,
         is_one_of_many=True,
     ),
-    Kind(re.compile(rf"{_BOARD}/pictures(/{_NAME}\.svg)?"), frozenset({"split"}), ticks=False),
-    Kind(re.compile(rf"{API}{_BOARD}/pictures"), ticks=False),
-    Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"}), ticks=False),
+    Kind(re.compile(rf"{_BOARD}/pictures(/{_NAME}\.svg)?"), frozenset({"split"})),
+    Kind(re.compile(rf"{API}{_BOARD}/pictures")),
+    Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"})),
     Kind(re.compile(rf"{_COMPETITION}(/data)?|/")),
     Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
     Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?"), is_arranged=True),
-    Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), ticks=False, is_arranged=True),
-    Kind(re.compile(r"/guide(/[a-z-]+)?"), ticks=False, is_stored=False),
+    Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), is_arranged=True),
+    Kind(re.compile(r"/guide(/[a-z-]+)?"), is_stored=False),
 )
 
 
@@ -111,50 +99,28 @@ class PublicAnswers:
         self._app = app
         self._limit_bytes = limit_bytes
         self._being_made: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
-        self._standing: SingleFlight[tuple[datetime, str | None]] = SingleFlight()
-        self._renewing: dict[Key, asyncio.Task[None]] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._standing: SingleFlight[str | None] = SingleFlight()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = _public_request(scope) if self._limit_bytes and scope["type"] == "http" else None
-        now, key = await self._key(scope, asked) if asked else (None, None)
-        if asked is None or key is None or now is None:
+        key = await self._key(scope, asked) if asked else None
+        if asked is None or key is None:
             await self._app(scope, receive, send)
             return
         kept, limit_bytes = self._memory(scope, asked)
         answer = kept.get(key)
-        if answer is None or _age(answer, now, asked.kind) > SHOWN_MEANWHILE:
+        if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
             async with being_made:  # once, however many ask for it at the same time
                 answer = kept.get(key)
-                if answer is None or _age(answer, now, asked.kind) > SHOWN_MEANWHILE:
+                if answer is None:
                     messages = await self._made(scope, receive, asked)
-                    answer = await _worth_keeping(messages, now)
+                    answer = await _worth_keeping(messages)
                     if answer is None:
                         await _send_all(messages, send)
                         return
                     kept.keep(key, answer, limit_bytes)
-        elif _age(answer, now, asked.kind):
-            self._renew(scope, asked, key, now)
         await _send(scope, send, answer)
-
-    def _renew(self, scope: Scope, asked: PublicRequest, key: Key, now: datetime) -> None:
-        """Make the answer of this minute, if nobody does; nobody waits for it."""
-        if key not in self._renewing:
-            again = {**scope, "state": dict(scope.get("state", {}))}
-            self._renewing[key] = asyncio.create_task(self._make_again(again, asked, key, now))
-            self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key, None))
-
-    async def _make_again(self, scope: Scope, asked: PublicRequest, key: Key, now: datetime) -> None:
-        kept, limit_bytes = self._memory(scope, asked)
-        async with self._one_at_a_time:
-            try:
-                answer = await _worth_keeping(await self._made(scope, _nothing_more(), asked), now)
-            except Exception:
-                log.exception("answer_not_renewed", path=scope["path"])  # the next reader waits, and is told
-                return
-        if answer is not None:
-            kept.keep(key, answer, limit_bytes)
 
     def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
         """Where such an answer is kept, and how much there may be of them: nobody drives out boards by searching."""
@@ -162,20 +128,20 @@ class PublicAnswers:
         share = self._limit_bytes // SHARE_OF_MANY
         return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
 
-    async def _key(self, scope: Scope, asked: PublicRequest) -> tuple[datetime, Key | None]:
-        """When that was, and everything that the answer depends on besides; None where there is nothing of the kind."""
+    async def _key(self, scope: Scope, asked: PublicRequest) -> Key | None:
+        """Everything that the answer depends on; None where there is nothing of the kind."""
         kind = asked.kind
         headers = Headers(scope=scope)
         server: Server = scope["app"].state.server
-        now, state = (
+        state = (
             await self._standing.answer(asked.competition, partial(run_sync, _standing, server, asked.competition))
             if kind.is_stored
-            else (server.clock(), "")
+            else ""
         )
         if state is None:
-            return now, None
+            return None
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return now, (scope["path"], asked.query, form, state)
+        return scope["path"], asked.query, form, state
 
     async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []
@@ -187,29 +153,6 @@ class PublicAnswers:
         query = asked.query.encode("latin-1")
         await self._app({**scope, "headers": seen, "query_string": query}, receive, keep)
         return messages
-
-
-def _age(answer: Answer, now: datetime, kind: Kind) -> timedelta:
-    """How many minutes ago it was made, for what depends on that; clocks that were put back make all old."""
-    if not kind.ticks or answer.made_at is None:
-        return timedelta(0)
-    return abs(_minute(now) - _minute(answer.made_at))
-
-
-def _minute(moment: datetime) -> datetime:
-    return moment.replace(second=0, microsecond=0)
-
-
-def _nothing_more() -> Receive:
-    """For a request without a body whose sender stays."""
-    waiting = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Message:
-        if not waiting:
-            await asyncio.Event().wait()
-        return waiting.pop()
-
-    return receive
 
 
 def _public_request(scope: Scope) -> PublicRequest | None:
@@ -247,16 +190,15 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
     return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
 
 
-def _standing(server: Server, competition: str | None) -> tuple[datetime, str | None]:
-    """When, and how things stood then. A database that does not answer is for the routes to tell of."""
-    now = server.clock()
+def _standing(server: Server, competition: str | None) -> str | None:
+    """How things stand now. A database that does not answer is for the routes to tell of."""
     try:
-        return now, freshness(server.engine, competition, now)
+        return freshness(server.engine, competition, server.clock())
     except SQLAlchemyError:
-        return now, None
+        return None
 
 
-async def _worth_keeping(messages: list[Message], now: datetime) -> Answer | None:
+async def _worth_keeping(messages: list[Message]) -> Answer | None:
     """A whole answer that sets no cookie: that one would be somebody's."""
     start = messages[0]
     headers = [(name.lower(), value) for name, value in start["headers"]]
@@ -264,7 +206,7 @@ async def _worth_keeping(messages: list[Message], now: datetime) -> Answer | Non
         return None
     kept = [(name, value) for name, value in headers if name not in _OURS]
     body = b"".join(message.get("body", b"") for message in messages[1:])
-    return replace(await run_sync(answer_of, (*kept, *_SAID), body), made_at=now)
+    return await run_sync(answer_of, (*kept, *_SAID), body)
 
 
 async def _send(scope: Scope, send: Send, answer: Answer) -> None:

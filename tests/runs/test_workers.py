@@ -9,11 +9,10 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 
 from app.base.db import reading, writing
-from app.models import CompetitionTask, ScoringRun, SelfCheck, User, Worker
+from app.models import CompetitionTask, ScoringRun, SelfCheck, User
 from app.runs.workers import (
     SILENT_SECONDS,
     Waiting,
-    announce_worker,
     forget_silent_workers,
     live_workers,
     queue_position,
@@ -22,7 +21,8 @@ from app.runs.workers import (
     waiting_for_worker,
 )
 from evergold.scoring.tasks import TASKS
-from tests.world import DAY, NOW, SECOND, add_competition, add_user, claim, submit, the_run
+from tests.runs.presence import announce
+from tests.world import NOW, SECOND, add_competition, add_user, claim, submit, the_run
 
 SILENCE = timedelta(seconds=SILENT_SECONDS)
 TYPE = "idiom-detection"
@@ -34,31 +34,6 @@ def ada(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> User:
     monkeypatch.setitem(TASKS, TYPE, dataclasses.replace(TASKS[TYPE], needs_gpu=True))
     add_competition(engine, per_day=None)
     return add_user(engine, "ada")
-
-
-def announce(
-    engine: Engine,
-    name: str,
-    *queues: str,
-    now: datetime = NOW,
-    self_check: SelfCheck | None = None,
-    words: tuple[str, ...] = (),
-) -> None:
-    worker = Worker(
-        name=name,
-        host="box",
-        processes=1,
-        queues=list(queues),
-        device=None,
-        versions={},
-        models=[],
-        self_check=self_check,
-        self_check_words=list(words),
-        self_checked_at=None,
-        started_at=NOW,
-    )
-    with writing(engine) as session:
-        announce_worker(session, worker, now)
 
 
 def names(engine: Engine, now: datetime) -> list[str]:
@@ -101,11 +76,8 @@ def test_a_run_that_no_worker_can_take_waits_since_it_was_sent(engine: Engine, a
     run_id = submit(engine, ada, NOW).run_id
     found = waiting(engine, run_id, NOW + SECOND)
     assert found == Waiting(NOW, ("No worker is running.",))
-    assert (
-        found.words(NOW + SECOND)
-        == "Your file has arrived and has been waiting for a worker with torch since 12:00 UTC."
-    )
-    assert found.words(NOW + DAY).endswith("since 2026-01-10 12:00 UTC.")
+    assert found.words == "Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:00 UTC."
+    assert found.words.endswith("since 2026-01-10 12:00 UTC.")
 
 
 def test_it_does_not_wait_while_somebody_listens_or_when_it_is_taken(engine: Engine, ada: User) -> None:
@@ -147,7 +119,7 @@ def test_organisers_learn_what_was_refused_and_who_is_still_checking(engine: Eng
         "Worker odd refused its self-check: So is macro.",
         "Worker young is checking itself.",
     )
-    assert "0.5" not in found.words(NOW)
+    assert "0.5" not in found.words
 
 
 def test_a_run_that_was_put_back_waits_and_organisers_learn_what_is_lacking(engine: Engine, ada: User) -> None:

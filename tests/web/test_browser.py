@@ -218,7 +218,7 @@ def test_times_are_shown_in_the_readers_zone_and_count_down(look: Any) -> None:
     looking = look()
     looking.go(COMPETITION_PAGE)
     expect(looking.page.locator("[data-local]").first).to_contain_text("Asia/Calcutta")
-    expect(looking.page.locator("[data-countdown]").first).to_have_text("4 days")
+    expect(looking.page.locator("[data-until]").first).to_have_text("4 days left")
 
 
 def test_a_file_that_is_too_large_is_not_even_sent(look: Any, site: Site, tmp_path: Path) -> None:

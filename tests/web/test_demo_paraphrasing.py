@@ -47,7 +47,7 @@ def test_without_a_worker_that_has_torch_the_board_says_that_submissions_wait(
     assert len(runs) == 5
     shown = page(empty_site, BOARD)
     markup.check(shown)
-    assert "Submissions have been waiting for a worker with torch since 00:00 UTC." in text_of(shown)
+    assert "Submissions have been waiting for a worker with torch since 2026-06-01 00:00 UTC." in text_of(shown)
     assert "waiting for a worker with torch" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
 
 

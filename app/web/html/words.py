@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -122,23 +121,19 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 def moment(when: datetime) -> Markup:
     """`<time>` in UTC; scripts add the reader's own zone."""
     iso = when.astimezone(UTC).isoformat(timespec="seconds")
-    date, _, clock = in_utc(when.replace(microsecond=0)).partition(" ")
+    date, _, clock = moment_utc(when).partition(" ")
     unbroken = Markup('<time datetime="{}"><span class="nowrap">{}</span> <span class="nowrap">{}</span></time>')
     return unbroken.format(iso, date, clock)
+
+
+def moment_utc(when: datetime) -> str:
+    """`2026-01-10 12:00 UTC`."""
+    return in_utc(when.replace(microsecond=0))
 
 
 def moment_aoe(when: datetime) -> str:
     """`2026-01-10 00:00 AoE`."""
     return in_aoe(when.replace(microsecond=0))
-
-
-def until(when: datetime, now: datetime) -> str:
-    """`12 days`, `5 hours`, `40 minutes`: what is left, rounded down except for the last minute."""
-    seconds = max(0, math.floor((when - now).total_seconds()))
-    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if seconds >= 2 * size or (unit == "minute" and seconds >= size):
-            return plural(seconds // size, unit)
-    return "less than a minute"
 
 
 def took(span: timedelta) -> str:

@@ -53,7 +53,6 @@ class Workspace:
     tab: TabName | None
     tabs: tuple[Tab, ...]
     rights: frozenset[Right]
-    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def workspace_of(
         for one in tabs
     )
     state: PhaseState = phase_state(phase, now) if phase else "upcoming"
-    return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), rights, now)
+    return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), rights)
 
 
 def _count_words(count: int | None) -> str:

@@ -10,7 +10,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 #: Smaller bodies are not worth compressing.
 COMPRESSED_FROM_BYTES = 1024
@@ -30,12 +29,10 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in both encodings; where compressing is not worth it, both are the same. made_at: by the clock that it
-    was made by, for what says how long something still takes."""
+    """An answer in both encodings; where compressing is not worth it, both are the same."""
 
     plain: Representation
     compressed: Representation
-    made_at: datetime | None = None
 
     @property
     def size_bytes(self) -> int:

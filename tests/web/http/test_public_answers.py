@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -13,16 +13,20 @@ from sqlalchemy import select
 
 from app.base.db import writing
 from app.models import Board, Competition, PhaseTask
+from app.runs.workers import SILENT_SECONDS
 from app.web.boards import page as board_page
 from app.web.html.rendering import render
 from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
 from tests import world
-from tests.competitions.embargo import INSTANT, declare, freeze, hide
+from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, freeze, hide
+from tests.runs.presence import announce
+from tests.web.paraphrase_world import become_paraphrasing
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME
 from tests.web.site import BOARD, BROWSER, Person, Site, log_in
 from tests.world import DAY, HOUR, NOW, TASK
 
 RESULTS_PAGE = f"{COMPETITION_PAGE}/tasks/{TASK}/results"
+DATA_PAGE = f"{COMPETITION_PAGE}/data"
 FORMS = [BOARD_PAGE, RESULTS_PAGE, BOARD, f"{BOARD}?format=csv"]
 PAGES = [HOME, COMPETITION_PAGE, BOARD_PAGE, RESULTS_PAGE, "/guide", "/guide/metrics", "/guide/submitting"]
 
@@ -161,48 +165,53 @@ def test_the_tag_of_a_hidden_board_does_not_count(scored: Site, nobody: httpx.Cl
     assert [nobody.get(path).headers["ETag"] for path in (*FORMS, COMPETITION_PAGE)] == before
 
 
-def test_time_that_is_left_goes_on(scored: Site, nobody: httpx.Client, made: list[str]) -> None:
-    declare(scored.engine, ends_at=NOW + timedelta(minutes=5))
-    assert ">5 minutes</span> left" in nobody.get(BOARD_PAGE).text
-    scored.set_clock(NOW + timedelta(minutes=1))
-    assert ">5 minutes</span> left" in nobody.get(BOARD_PAGE).text, "nobody waits"
-    assert any(">4 minutes</span> left" in nobody.get(BOARD_PAGE).text for _ in range(1000))
-    assert ">4 minutes</span> left" in nobody.get(BOARD_PAGE).text
-    assert len(made) == 2
+def test_no_page_gets_old_by_itself(scored: Site, nobody: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At whatever time one looks, what is kept says what would be made anew; made it is only where something began or
+    ended."""
+    moments = _declare_much(scored)
+    shown = {path: set[bytes]() for path in (*PAGES, *FORMS, DATA_PAGE)}
+    for moment in sorted(one + shift for one in moments for shift in (-DAY, -MINUTE, -INSTANT, INSTANT, MINUTE)):
+        scored.set_clock(moment)
+        for path, seen in shown.items():
+            kept = nobody.get(path).content
+            with monkeypatch.context() as forgetful:
+                forgetful.setattr(KeptAnswers, "get", lambda kept, key: None)
+                forgetful.setattr(KeptAnswers, "keep", lambda kept, key, answer, limit_bytes: None)
+                assert nobody.get(path).content == kept, (path, moment)
+            seen.add(kept)
+    assert all(1 <= len(seen) <= len(moments) + 1 for seen in shown.values())
+    assert len(shown[COMPETITION_PAGE]) > 5
 
 
-def test_what_is_older_than_two_minutes_is_waited_for(scored: Site, nobody: httpx.Client, made: list[str]) -> None:
-    declare(scored.engine, ends_at=NOW + timedelta(minutes=9))
-    assert ">9 minutes</span> left" in nobody.get(BOARD_PAGE).text
-    scored.set_clock(NOW + timedelta(minutes=3))
-    assert ">6 minutes</span> left" in nobody.get(BOARD_PAGE).text
-    assert len(made) == 2
+def _declare_much(site: Site) -> list[datetime]:
+    """All that can be declared to begin or end by itself, each at a moment of its own; the moments."""
+    hours = [NOW + number * HOUR + timedelta(seconds=7 * number) for number in range(1, 10)]
+    site.add_file("blind.csv", b"ID\n")
+    hide(site.engine, board="ranks_only", public_from=hours[0], names_from=hours[1], own_scores="after_close")
+    declare(site.engine, ends_at=hours[2], choose_until=hours[3])
+    add_phase(site.engine, "later", starts_at=hours[4], ends_at=hours[5])
+    with writing(site.engine) as session:
+        for asked in session.scalars(select(PhaseTask)):
+            asked.files_from = {"blind.csv": hours[6].isoformat()}
+        session.scalars(select(Competition)).one().teams = {"merge_until": hours[7].isoformat()}
+    return [NOW, *hours]
 
 
-def test_what_changed_is_never_shown_meanwhile(scored: Site, nobody: httpx.Client) -> None:
-    """Only the minute may be old: an embargo is not."""
-    assert "0.6250" in nobody.get(BOARD_PAGE).text
-    scored.set_clock(NOW + timedelta(minutes=1))
-    hide(scored.engine, board="hidden")
-    assert "0.6250" not in nobody.get(BOARD_PAGE).text
-
-
-def test_a_page_that_cannot_be_made_again_is_made_for_the_next_reader(
-    scored: Site, nobody: httpx.Client, monkeypatch: pytest.MonkeyPatch
+def test_that_submissions_wait_for_a_worker_is_said_and_unsaid_at_once(
+    scored: Site, nobody: httpx.Client, eve: Person
 ) -> None:
-    declare(scored.engine, ends_at=NOW + timedelta(minutes=9))
-    nobody.get(BOARD_PAGE)
-    tried = []
-
-    def fail(*arguments: Any, **context: Any) -> Any:
-        tried.append(1)
-        raise RuntimeError("broken")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(board_page, "render", fail)
-        scored.set_clock(NOW + timedelta(minutes=1))
-        assert any(nobody.get(BOARD_PAGE).status_code == 200 and tried for _ in range(1000))
-    assert any(">8 minutes</span> left" in nobody.get(BOARD_PAGE).text for _ in range(1000))
+    """Although no score changes with that, and no declared moment passes."""
+    words = "Submissions have been waiting for a worker with torch since 2026-01-10 12:00 UTC."
+    become_paraphrasing(scored.engine)
+    assert words not in nobody.get(BOARD_PAGE).text
+    world.submit(scored.engine, eve.user, content="b")
+    assert words in nobody.get(BOARD_PAGE).text
+    announce(scored.engine, "reader", "cpu")
+    assert words in nobody.get(BOARD_PAGE).text
+    announce(scored.engine, "encoder", "cpu", "gpu")
+    assert words not in nobody.get(BOARD_PAGE).text
+    scored.set_clock(NOW + timedelta(seconds=SILENT_SECONDS))
+    assert words in nobody.get(BOARD_PAGE).text
 
 
 def test_a_phase_ends_at_its_second(scored: Site, nobody: httpx.Client) -> None:
