@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Engine, Select, Text, and_, bindparam, case, cast, func, not_, select
+from sqlalchemy import Engine, Select, Text, and_, bindparam, case, cast, func, literal, not_, select
 
 from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
@@ -70,7 +70,7 @@ def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*t
     is_listening = select(Worker.name).where(is_heard, cast(Worker.queues, Text).contains(f'"{GPU_QUEUE}"')).exists()
     # Boards say so: submissions wait for a worker that can encode.
     waiting = waiting_since().where(Submission.phase_task_id == PhaseTask.id).scalar_subquery()
-    waits = and_(CompetitionTask.task_type.in_(gpu_types), not_(is_listening))
+    waits = and_(CompetitionTask.task_type.in_(map(literal, gpu_types)), not_(is_listening))
     query = _DECLARED.add_columns(case((waits, waiting))).join(PhaseTask.task)
     return query.where(Competition.name == bindparam("competition")) if is_one_competition else query
 

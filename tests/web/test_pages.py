@@ -65,9 +65,9 @@ def test_old_addresses_and_robots(site: Site) -> None:
 @pytest.mark.parametrize(
     ("now", "group", "said"),
     [
-        (NOW, "Open now", "Evaluation 24 hours left"),
-        (NOW - 4 * DAY, "Upcoming", "Evaluation opens in 3 days"),
-        (NOW + 4 * DAY, "Closed", "Evaluation ended 3 days ago"),
+        (NOW, "Open now", "Evaluation until 2026-01-11 12:00 UTC"),
+        (NOW - 4 * DAY, "Upcoming", "Evaluation opens 2026-01-09 12:00 UTC"),
+        (NOW + 4 * DAY, "Closed", "Evaluation ended 2026-01-11 12:00 UTC"),
     ],
 )
 def test_home_groups_competitions_by_what_matters_now(site: Site, now: object, group: str, said: str) -> None:

@@ -53,7 +53,7 @@ def test_the_form_says_what_is_needed(site: Site) -> None:
         found = text_of(browser.get(SUBMIT_PAGE).text)
     assert "ID,Language,Setting,Label 1,EN,zero_shot," in found
     assert "10 left today" in found
-    assert "24 hours left 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE" in found
+    assert "Deadline 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE What counts" in found
     assert "at most 977 KiB" in found
 
 
