@@ -148,7 +148,7 @@ def reference(pair: Pair) -> dict[tuple[str, str], tuple[int, int, int]]:
 def must_agree(pair: Pair, gold: Gold) -> None:
     of_gold = gold.languages["all"]
     predicted = TASK.read_prediction(pair.prediction, TASK.items_of(gold, OPTIONS), OPTIONS).languages["all"]
-    ours = mwe.total(mwe.outcomes(of_gold, predicted.mwes))
+    ours = mwe.count(of_gold, mwe.describe(of_gold, predicted.mwes))
     for cell, numbers in reference(pair).items():
         if cell in ours or (any(numbers) and (cell[1] == "mwe" or cell[0] not in mwe.VIEWS)):
             assert tuple(ours[cell]) == numbers, f"{pair.name}: the two sides differ in {cell}"

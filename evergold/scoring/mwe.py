@@ -6,9 +6,10 @@ sentence to `mwe_pairing`.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
@@ -54,8 +55,10 @@ class Counts(NamedTuple):
         return f1(self.precision, self.recall)
 
 
-#: What one sentence adds to one cell: sentence, cell, how many are found, are in gold, are predicted.
-Outcome = tuple[int, Cell, int, int, int]
+#: What one sentence adds to a cell: the sentence, how many are found, are in gold, are predicted.
+Outcome = list[int]
+#: How many of something a sentence has, without those that have none.
+BySentence = dict[int, int]
 #: Where an MWE is: its sentence and the positions of its tokens.
 Key = tuple[int, Tokens]
 
@@ -85,6 +88,11 @@ class GoldMwes:
     training: TrainingMwes | None
     side: Side = field(repr=False)
     sizes: Mapping[Cell, int] = field(repr=False)
+
+    @cached_property
+    def by_sentence(self) -> Mapping[Cell, BySentence]:
+        """The same of every sentence."""
+        return _sized_by_sentence(self.side)
 
 
 def prepare(corpus: CuptGold, training: TrainingMwes | None) -> GoldMwes:
@@ -121,17 +129,16 @@ def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
     return {cell: Counts(found.get(cell, 0), gold.sizes.get(cell, 0), sizes.get(cell, 0)) for cell in cells}
 
 
-def outcomes(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None) -> list[Outcome]:
-    """What every sentence with an MWE on either side adds to every cell of `count`, in the order of the sentences.
-
-    Arguments as for `describe`.
-    """
-    side = describe(gold, predicted, lemmas)
-    sums: defaultdict[tuple[int, Cell], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for place, added in enumerate((_found_by_sentence(gold.side, side), _sized(gold.side), _sized(side))):
-        for sentence, cell, number in added:
-            sums[sentence, cell][place] += number
-    return [(*where, found, of, out_of) for where, (found, of, out_of) in sorted(sums.items(), key=_sentence)]
+def outcomes(gold: GoldMwes, predicted: Side) -> dict[Cell, list[Outcome]]:
+    """What every sentence with an MWE on either side adds to every cell of `count`, in the order of the sentences."""
+    found, sized = _found_by_sentence(gold.side, predicted), _sized_by_sentence(predicted)
+    rows: dict[Cell, list[Outcome]] = {}
+    for cell in {**gold.by_sentence, **sized}:
+        right, of_gold, ours = found.get(cell, {}), gold.by_sentence.get(cell, {}), sized.get(cell, {})
+        rows[cell] = [
+            [one, right.get(one, 0), of_gold.get(one, 0), ours.get(one, 0)] for one in sorted({**of_gold, **ours})
+        ]
+    return rows
 
 
 def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, int, int]]:
@@ -143,16 +150,6 @@ def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int,
     theirs = gold.side.described.keys()
     found, in_gold, in_predicted = (Counter(key[0] for key in keys) for keys in (ours & theirs, theirs, ours))
     return [(found[one], in_gold[one], in_predicted[one]) for one in range(len(gold.corpus.items))]
-
-
-def total(rows: Iterable[Outcome], weight: Callable[[int], float] | None = None) -> dict[Cell, Counts]:
-    """The counts of every cell that occurs. weight: how often a sentence counts (for resampling); None: as `count`."""
-    sums: dict[Cell, tuple[float, float, float]] = {}
-    for sentence, cell, found, in_gold, in_predicted in rows:
-        counted, of_gold, of_predicted = sums.get(cell, (0, 0, 0))
-        times = 1 if weight is None else weight(sentence)
-        sums[cell] = counted + times * found, of_gold + times * in_gold, of_predicted + times * in_predicted
-    return {cell: Counts(*counts) for cell, counts in sums.items()}
 
 
 def found_diversity(gold: GoldMwes, predicted: Iterable[Mwe]) -> Diversity:
@@ -252,34 +249,48 @@ def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Key]]:
     return {CATEGORY + (category or UNLABELED): keys for category, keys in sets.items()}
 
 
-def _sentence(item: tuple[tuple[int, Cell], object]) -> int:
-    return item[0][0]
-
-
-def _sized(side: Side) -> Iterator[tuple[int, Cell, int]]:
-    """Sentence, cell, and how many MWEs or tokens one MWE adds there."""
+def _sized_by_sentence(side: Side) -> dict[Cell, BySentence]:
+    """`_sizes`, sentence by sentence."""
+    sums: dict[Cell, BySentence] = {}
     for split, keys in _splits(side):
-        yield from _each(split, keys)
-    for (sentence, _), one in side.described.items():
-        for view in one.views:
-            yield sentence, (view, MWE_BASED), 1
+        if keys:
+            sums[split, MWE_BASED], sums[split, TOKEN_BASED] = _by_sentence(keys)
+    return {**sums, **_views_by_sentence((key[0], one.views) for key, one in side.described.items())}
 
 
-def _found_by_sentence(gold: Side, predicted: Side) -> Iterator[tuple[int, Cell, int]]:
+def _found_by_sentence(gold: Side, predicted: Side) -> dict[Cell, BySentence]:
+    """`_matches`, sentence by sentence."""
+    found: dict[Cell, BySentence] = {}
     for split, both, of_gold, of_predicted in _matched(gold, predicted):
-        yield from _each(split, both)
+        found[split, MWE_BASED], tokens = _by_sentence(both)
         for sentence, shared in _paired(of_gold, of_predicted):
-            yield sentence, (split, TOKEN_BASED), shared
-    for key in gold.described.keys() & predicted.described.keys():
-        for view in _common_views(gold.described[key], predicted.described[key]):
-            yield key[0], (view, MWE_BASED), 1
+            tokens[sentence] = tokens.get(sentence, 0) + shared
+        found[split, TOKEN_BASED] = tokens
+    in_both = gold.described.keys() & predicted.described.keys()
+    common = ((key[0], _common_views(gold.described[key], predicted.described[key])) for key in in_both)
+    return {**found, **_views_by_sentence(common)}
 
 
-def _each(split: str, keys: Iterable[Key]) -> Iterator[tuple[int, Cell, int]]:
-    of_mwes, of_tokens = (split, MWE_BASED), (split, TOKEN_BASED)
+def _by_sentence(keys: Iterable[Key]) -> tuple[BySentence, BySentence]:
+    """How many MWEs are in each sentence, and how many tokens in them."""
+    mwes: BySentence = {}
+    in_them: BySentence = {}
     for sentence, tokens in keys:
-        yield sentence, of_mwes, 1
-        yield sentence, of_tokens, len(tokens)
+        mwes[sentence] = mwes.get(sentence, 0) + 1
+        in_them[sentence] = in_them.get(sentence, 0) + len(tokens)
+    return mwes, in_them
+
+
+def _views_by_sentence(seen: Iterable[tuple[int, tuple[str, ...]]]) -> dict[Cell, BySentence]:
+    """How many MWEs of each view are in each sentence."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for sentence, together in seen:
+        alike.setdefault(together, []).append(sentence)
+    sums: dict[Cell, Counter[int]] = {}
+    for together, sentences in alike.items():
+        for view in together:
+            sums.setdefault((view, MWE_BASED), Counter()).update(sentences)
+    return {**sums}
 
 
 def _sizes(side: Side) -> dict[Cell, int]:

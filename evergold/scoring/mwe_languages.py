@@ -17,11 +17,14 @@ from evergold.scoring.mwe import (
     Cell,
     Counts,
     GoldMwes,
+    Outcome,
     Side,
     count,
     describe,
     found_diversity,
+    found_types,
     macro,
+    outcomes,
 )
 from evergold.scoring.mwe_report import language_report
 
@@ -94,6 +97,22 @@ def language_document(gold: GoldMwes, predicted: PredictedMwes | None, counted: 
     official = _official_counts(gold, predicted, counted.predicted) if gold.training else None
     found = found_diversity(gold, predicted.mwes)
     return language_report(counted.counts, found, with_training=gold.training is not None, official=official)
+
+
+def language_outcomes(gold: GoldMwes, predicted: PredictedMwes | None, counted: Counted) -> dict[str, Any]:
+    """The outcomes of one language; where it was not submitted, nothing is predicted. counted: as for its report."""
+    mwes = predicted.mwes if predicted is not None else ()
+    cells: dict[str, dict[str, list[Outcome]]] = {}
+    for (split, basis), rows in outcomes(gold, counted.predicted).items():
+        cells.setdefault(split, {})[basis] = rows
+    types = [[sentence, lemmas.decode(errors="backslashreplace")] for sentence, lemmas in found_types(gold, mwes)]
+    return {
+        "submitted": predicted is not None,
+        "with_training": gold.training is not None,
+        "sentences": len(gold.corpus.items),
+        "cells": cells,
+        "types": types,
+    }
 
 
 def _official_counts(gold: GoldMwes, predicted: PredictedMwes, side: Side) -> dict[Cell, Counts] | None:

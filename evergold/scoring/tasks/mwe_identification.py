@@ -36,8 +36,6 @@ from evergold.scoring.mwe import (
     Counts,
     GoldMwes,
     found_diversity,
-    found_types,
-    outcomes as sentence_outcomes,
     sentence_counts,
 )
 from evergold.scoring.mwe_languages import (
@@ -47,6 +45,7 @@ from evergold.scoring.mwe_languages import (
     cells_of,
     count_all,
     language_document,
+    language_outcomes,
     macro_diversity,
     macro_document,
     macro_means,
@@ -184,7 +183,17 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     Raises InvalidGold when the prediction was checked against an items file with other tokens than gold.
     """
     _check_same_tokens(gold, prediction)
+    return _scores(gold, prediction, count_all(gold.languages, prediction.languages))
+
+
+def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
+    """Both, with what is predicted described once."""
+    _check_same_tokens(gold, prediction)
     tables = count_all(gold.languages, prediction.languages)
+    return _scores(gold, prediction, tables), _outcomes(gold, prediction, tables)
+
+
+def _scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> list[Score]:
     scores: list[Score] = []
     for language, of_gold in gold.languages.items():
         table = tables[language].counts
@@ -222,9 +231,14 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
     found}}, "macro": "left-out", "as-zero" (see `mwe.macro`), or null for a single file}`, for every view and category.
     Sentences are counted from 0, those without a MWE on either side are left out. Raises InvalidGold as `score` does.
     """
-    _check_same_tokens(gold, prediction)
-    found = {language: _sentences(of_gold, prediction.languages.get(language)) for language, of_gold in
-             gold.languages.items()}  # fmt: skip
+    return score_with_outcomes(gold, prediction, options)[1]
+
+
+def _outcomes(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> dict[str, Any]:
+    found = {
+        language: language_outcomes(of_gold, prediction.languages.get(language), tables[language])
+        for language, of_gold in gold.languages.items()
+    }
     macro = "as-zero" if gold.counts_absent else "left-out"
     return {"languages": found, "macro": macro if gold.files.in_folders else None}
 
@@ -290,22 +304,6 @@ def columns(options: Options) -> tuple[Column, ...]:
 def template(items: LanguageItems, options: Options) -> None:
     """None: the empty submission is the blind file itself, which is public and too large to be rendered as a text."""
     return
-
-
-def _sentences(gold: GoldMwes, predicted: PredictedMwes | None) -> dict[str, Any]:
-    """The outcomes of one language; where it was not submitted, nothing is predicted."""
-    mwes = predicted.mwes if predicted is not None else ()
-    cells: dict[str, dict[str, list[list[int]]]] = {}
-    for sentence, (split, basis), *counts in sentence_outcomes(gold, mwes):
-        cells.setdefault(split, {}).setdefault(basis, []).append([sentence, *counts])
-    types = [[sentence, lemmas.decode(errors="backslashreplace")] for sentence, lemmas in found_types(gold, mwes)]
-    return {
-        "submitted": predicted is not None,
-        "with_training": gold.training is not None,
-        "sentences": len(gold.corpus.items),
-        "cells": cells,
-        "types": types,
-    }
 
 
 def _wanted(options: Options) -> tuple[str, ...] | None:
@@ -428,6 +426,7 @@ TASK = Task(
     template=template,
     template_name=None,
     read_gold_with_train=read_gold_with_train,
+    score_with_outcomes=score_with_outcomes,
     report=report,
     text_reports={"parseme": parseme_text},
 )

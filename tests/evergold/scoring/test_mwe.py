@@ -19,6 +19,7 @@ from evergold.scoring.errors import Problems
 from evergold.scoring.mwe import (
     TRAINING_VIEWS,
     VIEWS,
+    Cell,
     Counts,
     GoldMwes,
     count,
@@ -27,7 +28,6 @@ from evergold.scoring.mwe import (
     macro,
     outcomes,
     prepare,
-    total,
 )
 from evergold.scoring.mwe_pairing import shared_tokens
 from tests import lanes
@@ -54,9 +54,16 @@ def corpus_of(sentences: Sequence[tuple[str, str]], mwes: Sequence[Mwe] = ()) ->
     return replace(read_gold(text.encode()), mwes=tuple(mwes))
 
 
+def summed(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None) -> dict[Cell, Counts]:
+    """The outcomes of all sentences together."""
+    rows = outcomes(gold, describe(gold, predicted, lemmas))
+    assert all(of_cell == sorted(of_cell) for of_cell in rows.values())
+    return {cell: Counts(*[sum(column) for column in zip(*of_cell, strict=True)][1:]) for cell, of_cell in rows.items()}
+
+
 def counts(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> dict[str, Counts]:
     corpus = one_sentence("a b c d e f g h", mwes=[Mwe(0, tokens, "VID") for tokens in gold])
-    table = total(outcomes(prepare(corpus, None), [Mwe(0, tokens, "VID") for tokens in predicted]))
+    table = summed(prepare(corpus, None), [Mwe(0, tokens, "VID") for tokens in predicted])
     return {f"{split} {basis}": numbers for (split, basis), numbers in table.items()}
 
 
@@ -82,7 +89,7 @@ def test_f1_is_the_harmonic_mean() -> None:
 
 def test_an_mwe_listed_twice_counts_once_but_once_in_each_of_its_categories() -> None:
     corpus = one_sentence("a b", mwes=[Mwe(0, (0, 1), "VID"), Mwe(0, (0, 1), "IRV"), Mwe(0, (0, 1), "VID")])
-    table = total(outcomes(prepare(corpus, None), [Mwe(0, (0, 1), "VID")] * 2))
+    table = summed(prepare(corpus, None), [Mwe(0, (0, 1), "VID")] * 2)
     assert table["all", "mwe"] == Counts(1, 1, 1)
     assert table["category/VID", "mwe"] == Counts(1, 1, 1)
     assert table["category/IRV", "mwe"] == Counts(0, 1, 0)
@@ -90,7 +97,7 @@ def test_an_mwe_listed_twice_counts_once_but_once_in_each_of_its_categories() ->
 
 def test_the_category_does_not_matter_globally() -> None:
     corpus = one_sentence("a b", mwes=[Mwe(0, (0, 1), "VID")])
-    table = total(outcomes(prepare(corpus, None), [Mwe(0, (0, 1), None)]))
+    table = summed(prepare(corpus, None), [Mwe(0, (0, 1), None)])
     assert table["all", "mwe"] == Counts(1, 1, 1)
     assert table["category/VID", "mwe"] == Counts(0, 1, 0)
     assert table["category/<unlabeled>", "mwe"] == Counts(0, 0, 1)
@@ -98,19 +105,12 @@ def test_the_category_does_not_matter_globally() -> None:
 
 def test_the_same_tokens_of_different_sentences_do_not_match() -> None:
     corpus = corpus_of([("a b", "a b"), ("a b", "a b")], [Mwe(0, (0, 1), "VID")])
-    assert total(outcomes(prepare(corpus, None), [Mwe(1, (0, 1), "VID")]))["all", "mwe"] == Counts(0, 1, 1)
+    assert summed(prepare(corpus, None), [Mwe(1, (0, 1), "VID")])["all", "mwe"] == Counts(0, 1, 1)
 
 
 def test_the_order_of_mwes_does_not_matter() -> None:
     gold, predicted = [(0, 1), (1, 2), (4,)], [(0, 1, 2), (2, 3), (4, 5)]
     assert counts(gold, predicted) == counts(gold[::-1], predicted[::-1])
-
-
-def test_weights_count_sentences_more_than_once() -> None:
-    corpus = one_sentence("a b", mwes=[Mwe(0, (0, 1), "VID")])
-    rows = outcomes(prepare(corpus, None), [Mwe(0, (0, 1), "VID")])
-    assert total(rows, lambda sentence: 3)["all", "token"] == Counts(6, 6, 6)
-    assert total(rows, lambda sentence: 0)["all", "token"] == Counts(0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -307,9 +307,9 @@ def nonzero(table: Mapping[tuple[str, str], tuple[float, float, float]]) -> dict
 def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[str]]) -> None:
     gold, predicted, problems = read(*texts)
     assert problems.errors == []
-    ours = total(outcomes(gold, predicted.mwes))
+    ours = summed(gold, predicted.mwes)
     assert nonzero(ours) == nonzero(mwe_reference.evaluate(*texts))
-    official = total(outcomes(gold, predicted.mwes, predicted.lemmas))
+    official = summed(gold, predicted.mwes, predicted.lemmas)
     assert nonzero(official) == nonzero(mwe_reference.evaluate(*texts, lemmas_of="prediction"))
     assert count(gold, describe(gold, predicted.mwes)) == ours
     assert count(gold, describe(gold, predicted.mwes, predicted.lemmas)) == official
