@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
+from celery.signals import worker_init
 from sqlalchemy import Engine, event, select
+from sqlalchemy.pool import QueuePool
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
@@ -68,3 +70,18 @@ def test_a_worker_s_child_loads_the_task_types_that_are_declared(
     monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=loaded.append))
     celery_app.load_declared_task_types(engine)
     assert loaded == ["idiom-detection"]
+
+
+def test_what_children_need_is_loaded_before_they_are_forked_and_never_looked_through(
+    engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that they share it: the collector writes into all that it looks at."""
+    done: list[object] = []
+    monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=done.append))
+    steps = {name: lambda *_, name=name: done.append(name) for name in ("collect", "freeze", "set_threshold")}
+    monkeypatch.setattr(celery_app, "gc", SimpleNamespace(**steps))
+    worker_init.send(sender=None)
+    assert done == ["idiom-detection", "collect", "freeze", "set_threshold"]
+    pool = get_engine(get_settings().database_address).pool
+    assert isinstance(pool, QueuePool)
+    assert pool.checkedin() == 0, "a child would have the connection, too"
