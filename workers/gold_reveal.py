@@ -19,8 +19,9 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
 from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
 from app.competitions.find import find_phase_task
+from app.gold.recorded import record_sealed
 from app.gold.sealing import Sealed, SealingWriter, forget_sealed
-from app.gold.versions import list_gold, record_sealed
+from app.gold.versions import list_gold
 from app.models import GoldVersion, SealedFile, SealedKey
 from app.people import audit
 from app.runs.claims import SealedGold, sealed_gold

@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import writing
+from app.gold.recorded import current_keys
 from app.gold.sealing import key_id_of
-from app.gold.versions import current_keys
 from app.models import WorkerKey
 from evergold.scoring.errors import ScoringError
 from workers.settings import settings_of

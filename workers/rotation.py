@@ -35,7 +35,7 @@ def rotate(session: Session, path: Path, now: datetime) -> Rotated:
     """
     keys = read_keys(path)
     announce(session, keys, now)
-    # Nobody records a sealed file while these rows are locked, see `app.gold.versions.record_sealed`.
+    # Nobody records a sealed file while these rows are locked, see `app.gold.recorded.record_sealed`.
     in_use = list(
         session.scalars(
             select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id).with_for_update()

@@ -22,7 +22,7 @@ from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
 from app.base.storage import local_file, storage_of
 from app.competitions.private_part import division_of
-from app.gold.versions import KeysChanged
+from app.gold.recorded import KeysChanged
 from app.runs.claims import Claim, claim_run
 from app.runs.item_results import packed_results
 from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores

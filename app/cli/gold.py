@@ -201,8 +201,9 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
     from app.base.db import get_engine
     from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
     from app.gold.content import write_content
+    from app.gold.recorded import recipients
     from app.gold.sealing import SealingWriter
-    from app.gold.versions import bind_gold, keep_gold, recipients
+    from app.gold.versions import bind_gold, keep_gold
 
     settings = get_settings()
     storage = sealed_storage_of(settings)

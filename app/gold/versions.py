@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
 
-from sqlalchemy import Engine, Table, bindparam, delete, insert, select
+from sqlalchemy import Engine, bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
@@ -20,7 +19,8 @@ from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
 from app.competitions.organisers import OrganiserLimits, check_owner_bytes_left
 from app.gold.binding import Binding, GoldPlace, options_digest
-from app.gold.sealing import Sealed, forget_sealed, key_id_of
+from app.gold.recorded import record_sealed
+from app.gold.sealing import Sealed, forget_sealed
 from app.models import (
     Competition,
     CompetitionTask,
@@ -29,11 +29,7 @@ from app.models import (
     Phase,
     PhaseTask,
     Right,
-    SealedFile,
-    SealedKey,
-    SealedKind,
     User,
-    WorkerKey,
 )
 from app.people import audit
 from app.people.rights import check_may_organise
@@ -43,16 +39,6 @@ SEALED_NAME = "sealed"
 FILENAME_CHARACTERS = 200
 #: Gold that comes through the web; the command line has no such bound.
 UPLOAD_LIMIT_BYTES = 1024 * 1024 * 1024
-
-
-class KeysChanged(EvergoldError):
-    """The workers' keys were rotated between sealing and recording."""
-
-    status = 409
-    code = "keys_changed"
-
-
-_KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
 
 
 class VersionTaken(EvergoldError):
@@ -72,81 +58,6 @@ class GoldUnusable(EvergoldError):
 
     status = 409
     code = "gold_unusable"
-
-
-def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
-    """The public keys that are in use, by id. lock: a rotation waits until this transaction has ended."""
-    found = session.execute(_KEYS_IN_USE.with_for_update(read=True) if lock else _KEYS_IN_USE)
-    return {key_id: public for key_id, public in found}
-
-
-#: Written once, as every run asks this.
-_KEYS_IN_USE = (
-    select(WorkerKey.key_id, WorkerKey.public_key).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
-)
-
-
-def recipients(session: Session, named: str = "") -> dict[str, bytes]:
-    """The public keys to seal gold to, by id; a row whose id is not that of its key is nobody's.
-
-    named: ids with commas, `Settings.sealing_keys`: no others, whatever the database says; empty: all that are current.
-    """
-    wanted = {key_id.strip() for key_id in named.split(",") if key_id.strip()}
-    keys = {key_id: public for key_id, public in current_keys(session).items() if key_id_of(public) == key_id}
-    return {key_id: public for key_id, public in keys.items() if not wanted or key_id in wanted}
-
-
-def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
-    """The id of the row of a sealed file, recorded with its keys; raises KeysChanged if these are in use no more.
-
-    Of gold one in use is enough: a rotation seals to the new key what any of its keys opens. Outcomes are sealed again
-    at once, so all of theirs must be. Who catches KeysChanged rolls back.
-    """
-    if sealed.kind is SealedKind.GOLD:
-        _check_any_in_use(session, sealed)
-    row = {"kind": sealed.kind, "sha256": sealed.file.sha256, "size_bytes": sealed.file.size_bytes, "sealed_at": now}
-    connection = session.connection()
-    file_id = int(connection.execute(_NEW_FILE, row).scalar_one())
-    keys = [{"of_file": file_id, "of_key": key_id, "sealed": key} for key_id, key in sealed.keys.items()]
-    if sealed.kind is SealedKind.GOLD:
-        connection.execute(_NEW_KEYS, keys)
-    elif connection.execute(_NEW_KEYS_IN_USE, keys).rowcount != len(keys):
-        raise KeysChanged(_KEYS_CHANGED)
-    return file_id
-
-
-def _check_any_in_use(session: Session, sealed: Sealed) -> None:
-    if not sealed.keys.keys() & current_keys(session, lock=True).keys():
-        raise KeysChanged(_KEYS_CHANGED)
-
-
-def unrecord_sealed(session: Session, file_id: int) -> None:
-    """Take back what `record_sealed` did in this transaction."""
-    session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == file_id))
-    session.execute(delete(SealedFile).where(SealedFile.id == file_id))
-
-
-_FILES = cast(Table, SealedFile.__table__)
-_NEW_FILE = insert(_FILES).returning(_FILES.c.id)
-_KEYS = cast(Table, SealedKey.__table__)
-_NEW_KEYS = insert(_KEYS).values(
-    sealed_file_id=bindparam("of_file"), key_id=bindparam("of_key"), sealed_key=bindparam("sealed")
-)
-#: Looked up, locked and written by one statement, as every run says this: a rotation waits, or nothing is written.
-_NEW_KEYS_IN_USE = (
-    insert(_KEYS)
-    .from_select(
-        ["sealed_file_id", "key_id", "sealed_key"],
-        select(
-            bindparam("of_file", type_=_KEYS.c.sealed_file_id.type),
-            WorkerKey.key_id,
-            bindparam("sealed", type_=_KEYS.c.sealed_key.type),
-        )
-        .where(WorkerKey.key_id == bindparam("of_key"), WorkerKey.retired_at.is_(None))
-        .with_for_update(read=True),
-    )
-    .execution_options(preserve_rowcount=True)
-)
 
 
 # ---------------------------------------------------------------------------------------------------------- versions

@@ -10,10 +10,24 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVarTuple, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, Table, and_, bindparam, case, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Row,
+    ScalarSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
@@ -41,7 +55,7 @@ RESEND_SECONDS = 120
 RETRY_SECONDS = 5
 
 Selected = TypeVarTuple("Selected")
-Claiming: TypeAlias = ReturningUpdate[int, int]
+Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +113,33 @@ def claim_where(
         "now": now,
         "new_lease": now + timedelta(seconds=lease_seconds),
     }
-    found = session.connection().execute(claiming, said).one_or_none()
-    return None if found is None else _claim_on(session, *found, token=said["new_token"], now=now)
+    claimed = _claimed(session, claiming, said)
+    return None if claimed is None else _claim(session, claimed, said["new_token"])
 
 
-def _claim_on(session: Session, run_id: int, attempt: int, *, token: str, now: datetime) -> Claim:
-    claimed = session.execute(_CLAIMED, {"run": run_id}).one()
+def _claimed(session: Session, claiming: Claiming, said: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
+    """The run, claimed, its team's turn taken, and what scoring needs of both: SQLite says it in three statements."""
+    if session.get_bind().dialect.name == "postgresql":
+        return session.execute(_at_once(claiming), said).one_or_none()
+    run = session.connection().execute(claiming, said).one_or_none()
+    if run is None:
+        return None
+    if run.is_current:
+        session.connection().execute(_TAKING_TURN, {"submission": run.submission_id, "now": said["now"]})
+    return session.execute(_CLAIMED, {"run": run.id}).one()
+
+
+def _claim(session: Session, claimed: Row[*tuple[Any, ...]], token: str) -> Claim:
     phase_task, task = claimed.PhaseTask, claimed.CompetitionTask
-    if claimed.is_current:
-        session.connection().execute(_TAKING_TURN, {"team": claimed.team_id, "now": now})
     options, items_sha256 = phase_task.options_of(task), phase_task.items_sha256
     private_part = phase_task.private_part
     if claimed.rescoring_id is not None and not claimed.is_current:
         rescored = session.get_one(RescoredTask, (claimed.rescoring_id, phase_task.id))
         options, items_sha256, private_part = rescored.options, rescored.items_sha256, rescored.private_part
     return Claim(
-        run_id=run_id,
+        run_id=claimed.id,
         token=token,
-        attempt=attempt,
+        attempt=claimed.attempts,
         submission_id=claimed.submission_id,
         sha256=claimed.sha256,
         phase_task_id=phase_task.id,
@@ -129,26 +152,6 @@ def _claim_on(session: Session, run_id: int, attempt: int, *, token: str, now: d
         team_id=claimed.team_id,
         private_part=private_part,
     )
-
-
-#: Written once, as every run asks this: of the run itself no more than a claim needs, for others grow large.
-_CLAIMED = (
-    select(
-        ScoringRun.is_current,
-        ScoringRun.rescoring_id,
-        ScoringRun.gold,
-        ScoringRun.gold_version_id,
-        Submission.id.label("submission_id"),
-        Submission.sha256,
-        Submission.team_id,
-        PhaseTask,
-        CompetitionTask,
-    )
-    .join(Submission, Submission.id == ScoringRun.submission_id)
-    .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-    .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-    .where(ScoringRun.id == bindparam("run"))
-)
 
 
 def _gold_in_use() -> ScalarSelect[int]:
@@ -164,7 +167,7 @@ def _gold_in_use() -> ScalarSelect[int]:
     )
 
 
-#: Written once, too: what a statement is made of takes longer to put together than to send.
+#: Statements are written once, as every run says them: what one is made of takes longer to put together than to send.
 _RUNS, _TEAMS, _NOW = (
     cast(Table, ScoringRun.__table__),
     cast(Table, Team.__table__),
@@ -190,12 +193,37 @@ def claiming_one(which: ColumnElement[int]) -> Claiming:
                 else_=func.coalesce(_RUNS.c.gold_version_id, _gold_in_use()),
             ),
         )
-        .returning(_RUNS.c.id, _RUNS.c.attempts)
+        .returning(*(_RUNS.c[name] for name in _OF_RUN))
     )
 
 
+#: Of the run itself no more than a claim needs, for others grow large.
+_OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 _CLAIMING = claiming_one(bindparam("wanted"))
-_TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == bindparam("team")).values(last_turn_at=_NOW)
+
+
+def _with_what_is_asked(run: FromClause) -> Select[*tuple[Any, ...]]:
+    """A run with its submission and task."""
+    return (
+        select(*(run.c[name] for name in _OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
+        .join_from(run, Submission, Submission.id == run.c.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+    )
+
+
+@lru_cache(maxsize=8)
+def _at_once(claiming: Claiming) -> Select[*tuple[Any, ...]]:
+    """For PostgreSQL, which knows statements that change one table after the other."""
+    claimed = claiming.cte("claimed")
+    team = select(Submission.team_id).join(claimed, claimed.c.submission_id == Submission.id)
+    taking = update(_TEAMS).where(_TEAMS.c.id.in_(team.where(claimed.c.is_current))).values(last_turn_at=_NOW)
+    return _with_what_is_asked(claimed).add_cte(taking.cte("turn"))
+
+
+_CLAIMED = _with_what_is_asked(_RUNS).where(_RUNS.c.id == bindparam("run"))
+_TEAM = select(Submission.team_id).where(Submission.id == bindparam("submission", type_=_RUNS.c.submission_id.type))
+_TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == _TEAM.scalar_subquery()).values(last_turn_at=_NOW)
 
 
 def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.competitions.changed import boards_changed, boards_changed_where, boards_unchanged
+from app.gold.recorded import record_sealed, unrecord_sealed
 from app.gold.sealing import Sealed
-from app.gold.versions import record_sealed, unrecord_sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
 from app.runs.claims import (
     _RUNS,

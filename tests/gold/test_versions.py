@@ -13,16 +13,9 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.competitions.find import find_competition, find_phase_task
+from app.gold.recorded import current_keys
 from app.gold.sealing import Sealed, SealingWriter, key_id_of
-from app.gold.versions import (
-    SEALED_NAME,
-    bind_gold,
-    current_keys,
-    keep_gold,
-    name_in_use,
-    problem_words,
-    put_gold,
-)
+from app.gold.versions import SEALED_NAME, bind_gold, keep_gold, name_in_use, problem_words, put_gold
 from app.models import GoldVersion, Role, SealedKind
 from app.people.roles import grant_role
 from tests.processes import wait_until

@@ -14,8 +14,8 @@ from app.base.db import reading, writing
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.gold.binding import Binding
 from app.gold.plain import list_as_public
+from app.gold.recorded import KeysChanged, record_sealed
 from app.gold.sealing import SealingWriter, key_id_of, unbound_line
-from app.gold.versions import KeysChanged, record_sealed
 from app.models import (
     CompetitionTask,
     GoldVersion,

@@ -14,8 +14,8 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage, stored_path
+from app.gold.recorded import KeysChanged, current_keys, record_sealed
 from app.gold.sealing import Sealed, seal_packed_outcomes
-from app.gold.versions import KeysChanged, current_keys, record_sealed
 from app.models import RunStatus, ScoringRun, SealedFile, SealedKey, User, WorkerKey
 from tests.processes import wait_until
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold

@@ -12,7 +12,8 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
-from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task, recipients
+from app.gold.recorded import recipients
+from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
 from app.models import Right, User
 from app.web.gold.receiving import receive_gold
 from app.web.gold.using import check_version_again, use_version

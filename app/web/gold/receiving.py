@@ -20,8 +20,9 @@ from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.competitions.organisers import Room, limits_of, owner_of
 from app.gold.binding import Binding
+from app.gold.recorded import recipients
 from app.gold.sealing import Sealed, SealingWriter
-from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, recipients
+from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task
 from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import incoming_of, receive_upload

@@ -1,0 +1,126 @@
+"""Sealed files in the database, and the workers' keys: which are in use, and what was sealed to them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import LargeBinary, Select, Table, Text, bindparam, delete, func, insert, select, true
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError
+from app.gold.sealing import Sealed, key_id_of
+from app.models import SealedFile, SealedKey, SealedKind, WorkerKey
+
+
+class KeysChanged(EvergoldError):
+    """The workers' keys were rotated between sealing and recording."""
+
+    status = 409
+    code = "keys_changed"
+
+
+_KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
+
+
+def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
+    """The public keys that are in use, by id. lock: a rotation waits until this transaction has ended."""
+    found = session.execute(_KEYS_IN_USE.with_for_update(read=True) if lock else _KEYS_IN_USE)
+    return {key_id: public for key_id, public in found}
+
+
+#: Written once, as every run asks this.
+_KEYS_IN_USE = (
+    select(WorkerKey.key_id, WorkerKey.public_key).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
+)
+
+
+def recipients(session: Session, named: str = "") -> dict[str, bytes]:
+    """The public keys to seal gold to, by id; a row whose id is not that of its key is nobody's.
+
+    named: ids with commas, `Settings.sealing_keys`: no others, whatever the database says; empty: all that are current.
+    """
+    wanted = {key_id.strip() for key_id in named.split(",") if key_id.strip()}
+    keys = {key_id: public for key_id, public in current_keys(session).items() if key_id_of(public) == key_id}
+    return {key_id: public for key_id, public in keys.items() if not wanted or key_id in wanted}
+
+
+def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
+    """The id of the row of a sealed file, recorded with its keys; raises KeysChanged if these are in use no more.
+
+    Of gold one in use is enough: a rotation seals to the new key what any of its keys opens. Outcomes are sealed again
+    at once, so all of theirs must be. Who catches KeysChanged rolls back.
+    """
+    if sealed.kind is SealedKind.GOLD:
+        _check_any_in_use(session, sealed)
+    row = {"kind": sealed.kind, "sha256": sealed.file.sha256, "size_bytes": sealed.file.size_bytes, "sealed_at": now}
+    connection = session.connection()
+    if sealed.kind is SealedKind.OUTCOMES and connection.dialect.name == "postgresql":
+        said = {**row, "of_keys": list(sealed.keys), "seals": list(sealed.keys.values())}
+        file_id, written = connection.execute(_NEW_OUTCOMES, said).one()
+    else:
+        file_id = connection.execute(_NEW_FILE, row).scalar_one()
+        keys = [{"of_file": file_id, "of_key": key_id, "sealed": key} for key_id, key in sealed.keys.items()]
+        into = _NEW_KEYS if sealed.kind is SealedKind.GOLD else _NEW_KEYS_IN_USE
+        written = connection.execute(into, keys).rowcount
+    if sealed.kind is SealedKind.OUTCOMES and written != len(sealed.keys):
+        raise KeysChanged(_KEYS_CHANGED)
+    return int(file_id)
+
+
+def _check_any_in_use(session: Session, sealed: Sealed) -> None:
+    if not sealed.keys.keys() & current_keys(session, lock=True).keys():
+        raise KeysChanged(_KEYS_CHANGED)
+
+
+def unrecord_sealed(session: Session, file_id: int) -> None:
+    """Take back what `record_sealed` did in this transaction."""
+    session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == file_id))
+    session.execute(delete(SealedFile).where(SealedFile.id == file_id))
+
+
+_FILES = cast(Table, SealedFile.__table__)
+_NEW_FILE = insert(_FILES).returning(_FILES.c.id)
+_KEYS = cast(Table, SealedKey.__table__)
+_NEW_KEYS = insert(_KEYS).values(
+    sealed_file_id=bindparam("of_file"), key_id=bindparam("of_key"), sealed_key=bindparam("sealed")
+)
+#: Looked up, locked and written by one statement, as every run says this: a rotation waits, or nothing is written.
+_NEW_KEYS_IN_USE = (
+    insert(_KEYS)
+    .from_select(
+        ["sealed_file_id", "key_id", "sealed_key"],
+        select(
+            bindparam("of_file", type_=_KEYS.c.sealed_file_id.type),
+            WorkerKey.key_id,
+            bindparam("sealed", type_=_KEYS.c.sealed_key.type),
+        )
+        .where(WorkerKey.key_id == bindparam("of_key"), WorkerKey.retired_at.is_(None))
+        .with_for_update(read=True),
+    )
+    .execution_options(preserve_rowcount=True)
+)
+
+
+def _new_outcomes() -> Select[int, int]:
+    """The file and its keys at once, for PostgreSQL: the file's id, and how many of the keys are in use."""
+    columns = ("kind", "sha256", "size_bytes", "sealed_at")
+    new_file = insert(_FILES).values({name: bindparam(name, type_=_FILES.c[name].type) for name in columns})
+    file = new_file.returning(_FILES.c.id).cte("file")
+    texts, seals = bindparam("of_keys", type_=ARRAY(Text)), bindparam("seals", type_=ARRAY(LargeBinary))
+    seal = func.unnest(texts, seals).table_valued("key_id", "sealed", name="seal").render_derived()
+    in_use = (
+        select(file.c.id, WorkerKey.key_id, seal.c.sealed)
+        .select_from(WorkerKey)
+        .join(seal, seal.c.key_id == WorkerKey.key_id)
+        .join(file, true())
+        .where(WorkerKey.retired_at.is_(None))
+        .with_for_update(read=True, of=WorkerKey)
+    )
+    keys = insert(_KEYS).from_select(["sealed_file_id", "key_id", "sealed_key"], in_use).returning(_KEYS.c.id)
+    written = select(func.count()).select_from(keys.cte("keys")).scalar_subquery()
+    return select(file.c.id, written)
+
+
+_NEW_OUTCOMES = _new_outcomes()
