@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import LargeBinary, Select, Table, Text, bindparam, delete, func, insert, select, true
+from sqlalchemy import LargeBinary, Table, Text, bindparam, delete, func, insert, select, true
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
@@ -101,26 +101,20 @@ _NEW_KEYS_IN_USE = (
     )
     .execution_options(preserve_rowcount=True)
 )
-
-
-def _new_outcomes() -> Select[int, int]:
-    """The file and its keys at once, for PostgreSQL: the file's id, and how many of the keys are in use."""
-    columns = ("kind", "sha256", "size_bytes", "sealed_at")
-    new_file = insert(_FILES).values({name: bindparam(name, type_=_FILES.c[name].type) for name in columns})
-    file = new_file.returning(_FILES.c.id).cte("file")
-    texts, seals = bindparam("of_keys", type_=ARRAY(Text)), bindparam("seals", type_=ARRAY(LargeBinary))
-    seal = func.unnest(texts, seals).table_valued("key_id", "sealed", name="seal").render_derived()
-    in_use = (
-        select(file.c.id, WorkerKey.key_id, seal.c.sealed)
-        .select_from(WorkerKey)
-        .join(seal, seal.c.key_id == WorkerKey.key_id)
-        .join(file, true())
-        .where(WorkerKey.retired_at.is_(None))
-        .with_for_update(read=True, of=WorkerKey)
-    )
-    keys = insert(_KEYS).from_select(["sealed_file_id", "key_id", "sealed_key"], in_use).returning(_KEYS.c.id)
-    written = select(func.count()).select_from(keys.cte("keys")).scalar_subquery()
-    return select(file.c.id, written)
-
-
-_NEW_OUTCOMES = _new_outcomes()
+#: For PostgreSQL the file and its keys at once: the file's id, and how many of the keys are in use.
+_COLUMNS = ("kind", "sha256", "size_bytes", "sealed_at")
+_INSERTED = insert(_FILES).values({name: bindparam(name, type_=_FILES.c[name].type) for name in _COLUMNS})
+_FILE = _INSERTED.returning(_FILES.c.id).cte("file")
+_TEXTS, _SEALS = bindparam("of_keys", type_=ARRAY(Text)), bindparam("seals", type_=ARRAY(LargeBinary))
+_SEAL = func.unnest(_TEXTS, _SEALS).table_valued("key_id", "sealed", name="seal").render_derived()
+_IN_USE = (
+    select(_FILE.c.id, WorkerKey.key_id, _SEAL.c.sealed)
+    .select_from(WorkerKey)
+    .join(_SEAL, _SEAL.c.key_id == WorkerKey.key_id)
+    .join(_FILE, true())
+    .where(WorkerKey.retired_at.is_(None))
+    .with_for_update(read=True, of=WorkerKey)
+)
+_INTO = insert(_KEYS).from_select(["sealed_file_id", "key_id", "sealed_key"], _IN_USE).returning(_KEYS.c.id)
+_WRITTEN = select(func.count()).select_from(_INTO.cte("keys")).scalar_subquery()
+_NEW_OUTCOMES = select(_FILE.c.id, _WRITTEN)

@@ -10,17 +10,14 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any, TypeAlias, TypeVarTuple, cast
+from typing import Any, TypeVarTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    FromClause,
     Row,
     ScalarSelect,
     Select,
-    Table,
     and_,
     bindparam,
     case,
@@ -29,9 +26,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.base.db import UtcDateTime
 from app.gold.binding import GoldPlace, options_digest
 from app.models import (
     Competition,
@@ -45,8 +40,8 @@ from app.models import (
     SealedFile,
     SealedKey,
     Submission,
-    Team,
 )
+from app.runs.claimed import NOW, OF_RUN, RUNS, Claiming, claimed_run
 
 #: What nobody claimed though workers were told is announced once in this time, so that a long queue does not fill the
 #: broker with echoes; and what one worker cannot do rests as long, so that it does not take the turns of others.
@@ -55,7 +50,6 @@ RESEND_SECONDS = 120
 RETRY_SECONDS = 5
 
 Selected = TypeVarTuple("Selected")
-Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +107,8 @@ def claim_where(
         "now": now,
         "new_lease": now + timedelta(seconds=lease_seconds),
     }
-    claimed = _claimed(session, claiming, said)
+    claimed = claimed_run(session, claiming, said)
     return None if claimed is None else _claim(session, claimed, said["new_token"])
-
-
-def _claimed(session: Session, claiming: Claiming, said: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
-    """The run, claimed, its team's turn taken, and what scoring needs of both: SQLite says it in three statements."""
-    if session.get_bind().dialect.name == "postgresql":
-        return session.execute(_at_once(claiming), said).one_or_none()
-    run = session.connection().execute(claiming, said).one_or_none()
-    if run is None:
-        return None
-    if run.is_current:
-        session.connection().execute(_TAKING_TURN, {"submission": run.submission_id, "now": said["now"]})
-    return session.execute(_CLAIMED, {"run": run.id}).one()
 
 
 def _claim(session: Session, claimed: Row[*tuple[Any, ...]], token: str) -> Claim:
@@ -167,63 +149,29 @@ def _gold_in_use() -> ScalarSelect[int]:
     )
 
 
-#: Statements are written once, as every run says them: what one is made of takes longer to put together than to send.
-_RUNS, _TEAMS, _NOW = (
-    cast(Table, ScoringRun.__table__),
-    cast(Table, Team.__table__),
-    bindparam("now", type_=UtcDateTime()),
-)
-
-
 def claiming_one(which: ColumnElement[int]) -> Claiming:
     """The statement that claims the run with this id, if it waits."""
     return (
-        update(_RUNS)
-        .where(_RUNS.c.id == which, _RUNS.c.status == RunStatus.QUEUED)
+        update(RUNS)
+        .where(RUNS.c.id == which, RUNS.c.status == RunStatus.QUEUED)
         .values(
             status=RunStatus.RUNNING,
             claim_token=bindparam("new_token"),
             worker=bindparam("new_worker"),
-            attempts=_RUNS.c.attempts + 1,
-            started_at=_NOW,
+            attempts=RUNS.c.attempts + 1,
+            started_at=NOW,
             lease_expires_at=bindparam("new_lease"),
             not_before=None,
             gold_version_id=case(
-                (_RUNS.c.rescoring_id.is_not(None), _RUNS.c.gold_version_id),  # as its set says
-                else_=func.coalesce(_RUNS.c.gold_version_id, _gold_in_use()),
+                (RUNS.c.rescoring_id.is_not(None), RUNS.c.gold_version_id),  # as its set says
+                else_=func.coalesce(RUNS.c.gold_version_id, _gold_in_use()),
             ),
         )
-        .returning(*(_RUNS.c[name] for name in _OF_RUN))
+        .returning(*(RUNS.c[name] for name in OF_RUN))
     )
 
 
-#: Of the run itself no more than a claim needs, for others grow large.
-_OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 _CLAIMING = claiming_one(bindparam("wanted"))
-
-
-def _with_what_is_asked(run: FromClause) -> Select[*tuple[Any, ...]]:
-    """A run with its submission and task."""
-    return (
-        select(*(run.c[name] for name in _OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
-        .join_from(run, Submission, Submission.id == run.c.submission_id)
-        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
-        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-    )
-
-
-@lru_cache(maxsize=8)
-def _at_once(claiming: Claiming) -> Select[*tuple[Any, ...]]:
-    """For PostgreSQL, which knows statements that change one table after the other."""
-    claimed = claiming.cte("claimed")
-    team = select(Submission.team_id).join(claimed, claimed.c.submission_id == Submission.id)
-    taking = update(_TEAMS).where(_TEAMS.c.id.in_(team.where(claimed.c.is_current))).values(last_turn_at=_NOW)
-    return _with_what_is_asked(claimed).add_cte(taking.cte("turn"))
-
-
-_CLAIMED = _with_what_is_asked(_RUNS).where(_RUNS.c.id == bindparam("run"))
-_TEAM = select(Submission.team_id).where(Submission.id == bindparam("submission", type_=_RUNS.c.submission_id.type))
-_TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == _TEAM.scalar_subquery()).values(last_turn_at=_NOW)
 
 
 def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
@@ -288,9 +236,9 @@ BACK_IN_QUEUE: dict[str, Any] = {
 
 #: Of a run: whether it is still a claim's, which `as_parameters` gives.
 IS_CLAIMED = and_(
-    _RUNS.c.id == bindparam("claimed_run"),
-    _RUNS.c.status == RunStatus.RUNNING,
-    _RUNS.c.claim_token == bindparam("claimed_by"),
+    RUNS.c.id == bindparam("claimed_run"),
+    RUNS.c.status == RunStatus.RUNNING,
+    RUNS.c.claim_token == bindparam("claimed_by"),
 )
 
 

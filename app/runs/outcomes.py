@@ -16,8 +16,8 @@ from app.competitions.changed import boards_changed, boards_changed_where, board
 from app.gold.recorded import record_sealed, unrecord_sealed
 from app.gold.sealing import Sealed
 from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
+from app.runs.claimed import RUNS
 from app.runs.claims import (
-    _RUNS,
     BACK_IN_QUEUE,
     IS_CLAIMED,
     RESEND_SECONDS,
@@ -124,7 +124,7 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
     return _update_claimed(session, claim, **again, failure=error, sent_at=None)
 
 
-_IS_ON_BOARDS = exists().where(IS_CLAIMED, _RUNS.c.is_current)
+_IS_ON_BOARDS = exists().where(IS_CLAIMED, RUNS.c.is_current)
 #: Written as a table: of a class, rows that have a value and rows that have none would be two statements.
 _SCORES = cast(Table, ScoreRow.__table__)
 
@@ -152,5 +152,5 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
 @lru_cache(maxsize=16)
 def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool]:
     """Written once for each kind of end: what it is made of takes longer to put together than to send."""
-    values = {name: bindparam(f"new_{name}", type_=_RUNS.c[name].type) for name in names}
-    return update(_RUNS).where(IS_CLAIMED).values(values).returning(_RUNS.c.is_current, WANTS_MAIL)
+    values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
+    return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL)

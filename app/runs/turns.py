@@ -24,7 +24,8 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
-from app.runs.claims import Claim, Claiming, claim_where, claiming_one
+from app.runs.claimed import Claiming
+from app.runs.claims import Claim, claim_where, claiming_one
 from evergold.scoring.tasks import gpu_types
 
 

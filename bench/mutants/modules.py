@@ -111,6 +111,7 @@ _MODULES: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "app/teams/registration_rules.py",
     ),
     _GOLD_AND_RUNS: (
+        "app/gold/recorded.py",
         "app/gold/sealing.py",
         "app/gold/versions.py",
         "app/rescoring/difference.py",
