@@ -81,11 +81,13 @@ def worker(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
-    from app.server.programs import worker_command
+    from app.server.programs import IN_ONE_THREAD, worker_command
 
     if queues not in ("auto", "cpu", "gpu"):
         raise CommandError("--queues is auto, cpu or gpu.", Code.USAGE)
     use_settings(data_dir)
+    if queues == "cpu":
+        os.environ.update(IN_ONE_THREAD | os.environ)
     become(worker_command(queues, concurrency))
 
 

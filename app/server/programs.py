@@ -18,6 +18,9 @@ WEB_STOP_SECONDS = 6.0
 WORKER_STOP_SECONDS = 20.0
 OTHER_STOP_SECONDS = 3.0
 
+#: numpy's arithmetic, unless whoever starts the server wants otherwise: there are as many processes as shall work at a
+#: time, and sums of many numbers would depend on the machine. Not where torch works, which asks the same setting.
+IN_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 #: Settings of workers that the web process is not even told.
 WAYS_TO_GOLD = frozenset({"EVERGOLD_GOLD_DIR", "EVERGOLD_GOLD_KEY_FILE"})
 
@@ -78,7 +81,7 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
     """The web process on an open socket; with a gate, it serves only after a byte came through."""
-    without_gold = {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
+    without_gold = IN_ONE_THREAD | {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
     command = [*_PYTHON, "app.server.web", "--socket", str(listener)]
     keep_open = [listener]
     if gate is not None:
@@ -89,7 +92,11 @@ def web(options: ServeOptions, environment: Mapping[str, str], listener: int, ga
 
 def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     command = worker_command("cpu", options.workers)
-    with_key = {"EVERGOLD_MAKE_GOLD_KEY": "true", **environment}  # on one machine, nobody need think of keys
+    with_key = {
+        **IN_ONE_THREAD,
+        "EVERGOLD_MAKE_GOLD_KEY": "true",
+        **environment,
+    }  # on one machine, nobody need think of keys
     return Program("worker", command, with_key, options.log_dir / "worker.log", WORKER_STOP_SECONDS)
 
 
@@ -112,7 +119,9 @@ def has_torch() -> bool:
 
 
 def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
-    return Program("sweep", sweep_command(), environment, options.log_dir / "sweep.log", OTHER_STOP_SECONDS)
+    return Program(
+        "sweep", sweep_command(), {**IN_ONE_THREAD, **environment}, options.log_dir / "sweep.log", OTHER_STOP_SECONDS
+    )
 
 
 def worker_command(queues: str, processes: int) -> list[str]:

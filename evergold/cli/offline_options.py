@@ -1,11 +1,16 @@
-"""Options of the commands that score at home: what they compare with, and which scores they show."""
+"""What the commands that score at home have in common: what they compare with, which scores they show."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from evergold.scoring.task import AnyTask
 
 GoldOption = Annotated[
     Path, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")
@@ -22,3 +27,13 @@ MetricOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
 ]
+
+
+def load_task(name: str) -> AnyTask:
+    """A task type, with numpy told to work in one thread: to start more takes longer than to score a small file, and
+    sums of many numbers would depend on how many processors there are. Not where torch asks the same setting."""
+    from evergold.scoring.tasks import get_task, needs_gpu
+
+    if "numpy" not in sys.modules and not needs_gpu(name):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return get_task(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.offline_options import GoldOption, ItemsOption, TrainOption
+from evergold.cli.offline_options import GoldOption, ItemsOption, TrainOption, load_task
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, invalid_file, print_json, remark, say
 from evergold.cli.submissions import show_scores
 from evergold.cli.validate import OptionOption, task_options
@@ -60,15 +60,15 @@ def score(
     ] = None,
 ) -> None:
     """Score a prediction against gold at home: the same numbers as on the server, signatures included."""
-    from evergold.scoring import ScoringError, get_task
+    from evergold.scoring import ScoringError
 
     files = Files(gold, prediction, items, tuple(train or ()))
     division = _division(private_share, private_seed, is_alone=form in (TABLE, JSON) and not with_intervals)
     try:
         if with_intervals:
-            _print_with_intervals(get_task(task), files, task_options(option), form)
+            _print_with_intervals(load_task(task), files, task_options(option), form)
         else:
-            _print_scored(get_task(task), files, task_options(option), form, division)
+            _print_scored(load_task(task), files, task_options(option), form, division)
     except (ScoringError, OSError) as error:
         raise in_words(error, prediction) from None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.server import programs
-from app.server.programs import WAYS_TO_GOLD, ServeOptions
+from app.server.programs import IN_ONE_THREAD, WAYS_TO_GOLD, ServeOptions
 from app.server.web import run_web
 from workers.keys import KeySettings
 
@@ -22,7 +22,7 @@ def options(tmp_path: Path) -> ServeOptions:
 
 def test_the_web_process_is_told_neither_where_gold_nor_where_keys_are(options: ServeOptions) -> None:
     web = programs.web(options, TOLD, listener=3)
-    assert dict(web.environment) == {"PATH": "/bin"}
+    assert dict(web.environment) == {"PATH": "/bin", **IN_ONE_THREAD}
     assert set(TOLD) - set(web.environment) == WAYS_TO_GOLD
 
 
@@ -44,3 +44,15 @@ def test_the_worker_of_serve_makes_the_first_key_and_other_workers_never_do(
         monkeypatch.setenv(name, value)
     assert KeySettings().make_gold_key
     assert "EVERGOLD_MAKE_GOLD_KEY" not in programs.gpu_worker(options, TOLD).environment
+
+
+def test_numpy_works_in_one_thread_where_there_is_no_torch_unless_somebody_wants_more(options: ServeOptions) -> None:
+    (name,) = IN_ONE_THREAD
+    for program in (
+        programs.web(options, TOLD, listener=3),
+        programs.worker(options, TOLD),
+        programs.sweep(options, TOLD),
+    ):
+        assert program.environment[name] == "1"
+    assert name not in programs.gpu_worker(options, TOLD).environment
+    assert programs.worker(options, {**TOLD, name: "4"}).environment[name] == "4"

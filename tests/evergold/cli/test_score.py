@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,23 @@ def loaded(statement: str) -> set[str]:
 def test_import_stays_light() -> None:
     assert not {"numpy", "pydantic", "scipy", "torch"} & loaded("import evergold.scoring")
     assert not {"scipy", "sklearn", "torch", "transformers"} & loaded("import evergold.scoring.tasks")
+
+
+def test_a_small_file_is_scored_without_what_is_slow_to_load() -> None:
+    """Threads of numpy among it: each takes as long to start as all that is computed."""
+    code = f"""
+import os, sys
+from evergold.cli import run
+sys.stdout = sys.stderr
+assert run({SCORE!r}) == 0
+print(os.environ["OPENBLAS_NUM_THREADS"], *sorted(sys.modules), file=sys.__stdout__)
+"""
+    others = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=others)
+    threads, *names = ran.stdout.split()
+    assert threads == "1"
+    assert {"numpy", "pydantic"} <= set(names)
+    assert not {"scipy", "torch", "sqlalchemy", "httpx", "yaml", "asyncio", "rich", "ssl"} & set(names)
 
 
 def test_every_task_is_registered_under_its_name_and_complete() -> None:
