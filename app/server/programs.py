@@ -19,7 +19,7 @@ WORKER_STOP_SECONDS = 20.0
 OTHER_STOP_SECONDS = 3.0
 
 #: numpy's arithmetic, unless whoever starts the server wants otherwise: there are as many processes as shall work at a
-#: time, and sums of many numbers would depend on the machine. Not where torch works, which asks the same setting.
+#: time. Not where torch works, which asks the same setting.
 IN_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 #: Settings of workers that the web process is not even told.
 WAYS_TO_GOLD = frozenset({"EVERGOLD_GOLD_DIR", "EVERGOLD_GOLD_KEY_FILE"})

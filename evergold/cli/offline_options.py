@@ -30,8 +30,8 @@ MetricOption = Annotated[
 
 
 def load_task(name: str) -> AnyTask:
-    """A task type, with numpy told to work in one thread: to start more takes longer than to score a small file, and
-    sums of many numbers would depend on how many processors there are. Not where torch asks the same setting."""
+    """A task type, with numpy told to work in one thread: to start more takes longer than to score a small file. Not
+    where torch asks the same setting."""
     from evergold.scoring.tasks import get_task, needs_gpu
 
     if "numpy" not in sys.modules and not needs_gpu(name):
