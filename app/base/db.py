@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, ORMExecuteState, Session
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -118,11 +118,35 @@ def get_engine(address: str) -> Engine:
     return make_engine(address)
 
 
+class ReadingSession(Session):
+    """One that writes nothing: there may be no transaction that could be rolled back."""
+
+
+@event.listens_for(ReadingSession, "before_flush")
+def _refuse_changes(session: Session, context: object, instances: object) -> None:
+    if session.new or session.deleted or any(map(session.is_modified, session.dirty)):
+        raise RuntimeError("A session for reading was to write; `writing` is for that.")
+
+
+@event.listens_for(ReadingSession, "do_orm_execute")
+def _refuse_statements(state: ORMExecuteState) -> None:
+    if state.is_insert or state.is_update or state.is_delete:
+        raise RuntimeError("A session for reading was to write; `writing` is for that.")
+
+
 @contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
-    """A session for reading; whatever it changed is rolled back. `info[FOUND]` keeps what is asked again and again."""
-    with Session(engine, expire_on_commit=False, info={FOUND: {}}) as session:
+    """A session for reading. `info[FOUND]` keeps what is asked again and again."""
+    with ReadingSession(engine_for_reading(engine), expire_on_commit=False, info={FOUND: {}}) as session:
         yield session
+
+
+@lru_cache(maxsize=4)
+def engine_for_reading(engine: Engine) -> Engine:
+    """For reading outside of a session. On PostgreSQL each question stands alone: as it sees what was committed when it
+    came anyway, a transaction would only add a BEGIN and a ROLLBACK, at which psycopg throws all prepared statements of
+    the connection away. On SQLite a transaction is what makes the questions see the same."""
+    return engine.execution_options(isolation_level="AUTOCOMMIT") if engine.dialect.name == "postgresql" else engine
 
 
 @contextmanager

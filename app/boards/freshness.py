@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Select, Text, and_, bindparam, case, cast, func, literal, not_, select
 
-from app.base.db import UtcDateTime
+from app.base.db import UtcDateTime, engine_for_reading
 from app.base.queue import GPU_QUEUE
 from app.models import (
     Competition,
@@ -79,7 +79,7 @@ def freshness(engine: Engine, competition: str | None, now: datetime) -> str | N
     """Of one competition, of all for None; None where there is nothing of the kind."""
     query = _query(tuple(gpu_types()), is_one_competition=competition is not None)
     values = {"heard_since": heard_since(now), "competition": competition}
-    with engine.connect() as connection:
+    with engine_for_reading(engine).connect() as connection:
         rows = tuple(tuple(row) for row in connection.execute(query, values))
     if not rows and competition is not None:
         return None

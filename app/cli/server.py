@@ -16,6 +16,10 @@ from evergold.cli.output import Code, CommandError, JsonOption, print_json, say
 PANEL = "Running a server"
 commands = typer.Typer()
 
+WebProcesses = Annotated[
+    int, typer.Option(min=1, max=64, help="Web processes that share the port; with PostgreSQL, one for each core.")
+]
+
 # ------------------------------------------------------------------------------------------------------------ server
 
 
@@ -30,12 +34,14 @@ def serve(
     data_dir: DataDirOption = None,
     phases_file: PhasesOption = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+    web_processes: WebProcesses = 1,
     lean: Annotated[bool, typer.Option(help="Score nothing that needs torch, even where it is installed.")] = False,
 ) -> None:
     """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
     from app.server.datadir import ServeError
     from app.server.programs import ServeOptions
     from app.server.supervisor import serve as run
+    from app.server.web import check_processes
 
     use_settings(data_dir, phases_file)
     data = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var").resolve()
@@ -47,10 +53,12 @@ def serve(
         gold_dir=gold_folder().resolve(),
         demo=demo,
         workers=workers,
+        web=web_processes,
         lean=lean,
         history=history,
     )
     try:
+        check_processes(web_processes)
         run(options, say)
     except ServeError as error:
         raise CommandError(str(error)) from None
@@ -60,13 +68,18 @@ def serve(
 def web(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8321,
+    processes: WebProcesses = 1,
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a web process alone, any number of them. It never sees gold."""
+    from app.server.datadir import ServeError
     from app.server.web import run_web
 
     use_settings(data_dir)
-    run_web(host, port)
+    try:
+        run_web(host, port, processes=processes)
+    except ServeError as error:
+        raise CommandError(str(error)) from None
 
 
 @commands.command(rich_help_panel=PANEL)

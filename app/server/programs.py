@@ -30,8 +30,8 @@ _PYTHON = (sys.executable, "-P", "-m")
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line says; paths are absolute, `workers` is the number of processes that score; lean: whether
-    what needs torch is left to others."""
+    """What the command line says; paths are absolute, `workers` is the number of processes that score, web of those
+    that serve; lean: whether what needs torch is left to others."""
 
     host: str
     port: int
@@ -40,6 +40,7 @@ class ServeOptions:
     gold_dir: Path
     demo: bool = False
     workers: int = 1
+    web: int = 1
     lean: bool = False
     history: bool = True
 
@@ -80,9 +81,10 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
-    """The web process on an open socket; with a gate, it serves only after a byte came through."""
+    """The web process, or the parent of several, on an open socket; with a gate, one that serves only after a byte came
+    through."""
     without_gold = IN_ONE_THREAD | {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
-    command = [*_PYTHON, "app.server.web", "--socket", str(listener)]
+    command = [*_PYTHON, "app.server.web", "--socket", str(listener), "--processes", str(options.web)]
     keep_open = [listener]
     if gate is not None:
         command += ["--gate", str(gate)]

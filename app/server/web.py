@@ -1,29 +1,64 @@
-"""The web process alone: uvicorn with our application. Gold is not for it: the settings that lead there are dropped."""
+"""The web process alone, or several on one socket: uvicorn with our application. Gold is not for them: the settings
+that lead there are dropped."""
 
 from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
 import os
+import signal
 import socket
+import threading
+from typing import TYPE_CHECKING
 
 import uvicorn
-from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
 from app.base.config import get_settings
 from app.base.permissions import prepare_folders
 from app.server.connections import PatientProtocol, connections_limit, raise_open_files
+from app.server.datadir import ServeError
 from app.server.programs import WAYS_TO_GOLD
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 #: Requests in flight (uploads, long polls) may end within.
 GRACEFUL_SECONDS = 3
+#: One of several processes that says nothing for so long is ended, and another takes its place.
+SILENT_SECONDS = 60
 
 
-def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket | None = None) -> None:
-    """Serve on a host and port, or on a socket that is already open."""
+def run_web(
+    host: str = "127.0.0.1", port: int = 8321, listener: socket.socket | None = None, processes: int = 1
+) -> None:
+    """Serve on a host and port, or on a socket that is already open; the first that has time takes a connection.
+
+    Raises ServeError for several processes on SQLite, see `check_processes`.
+    """
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
+    check_processes(processes)
     prepare_folders(get_settings())
+    if processes == 1:
+        config = web_config(served_application(), host, port)
+        uvicorn.Server(config).run(sockets=[listener] if listener else None)
+    else:
+        config = web_config("app.server.web:served_application", host, port, processes)
+        Multiprocess(config, [listener or config.bind_socket()]).run()
+
+
+def check_processes(processes: int) -> None:
+    """Raise ServeError where so many cannot share the database: they would wait for each other's turn to write."""
+    if processes > 1 and get_settings().database_address.startswith("sqlite"):
+        raise ServeError(
+            "Several web processes need PostgreSQL: with SQLite one writes at a time. See docs/running.md."
+        )
+
+
+def served_application() -> FastAPI:
+    """The application in a process that does nothing else; where that is one of several, it ends with their parent."""
     gc.disable()  # what is made now stays: it is not looked through for garbage, neither now nor while requests wait
     from app.web.main import create_app  # noqa: PLC0415 - the slow part, after what leads to gold was dropped
 
@@ -31,13 +66,26 @@ def run_web(host: str = "127.0.0.1", port: int = 8321, listener: socket.socket |
     gc.collect()
     gc.freeze()
     gc.enable()
-    uvicorn.Server(web_config(application, host, port)).run(sockets=[listener] if listener else None)
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
+    return application
 
 
-def web_config(application: FastAPI, host: str, port: int) -> uvicorn.Config:
-    """How uvicorn serves the application."""
+def _end_with_parent() -> None:
+    """By whatever it was ended: nobody else would end this process, or start it again."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def web_config(application: FastAPI | str, host: str, port: int, processes: int = 1) -> uvicorn.Config:
+    """How uvicorn serves the application; of several processes each makes its own, by the name of a function."""
     return uvicorn.Config(
         application,
+        factory=isinstance(application, str),
+        workers=processes,
+        timeout_worker_healthcheck=SILENT_SECONDS,
         host=host,
         port=port,
         http=PatientProtocol,
@@ -54,15 +102,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="app.server.web")
     parser.add_argument("--socket", type=int, required=True, help="descriptor of the listening socket")
     parser.add_argument("--gate", type=int, help="descriptor to read one byte from before serving")
+    parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.gate is not None:
-        gc.disable()
-        import app.web.main  # noqa: F401, PLC0415 - the slow part, done before the gate
+        if arguments.processes == 1:
+            gc.disable()
+            import app.web.main  # noqa: F401, PLC0415 - the slow part, done before the gate
 
         if not os.read(arguments.gate, 1):  # closed without a byte: the supervisor is gone
             return
         os.close(arguments.gate)
-    run_web(listener=socket.socket(fileno=arguments.socket))
+    run_web(listener=socket.socket(fileno=arguments.socket), processes=arguments.processes)
 
 
 if __name__ == "__main__":

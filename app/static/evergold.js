@@ -17,7 +17,6 @@ function countTime() {
     const left = (Date.parse(element.dateTime) - Date.now()) / 1000;
     const words = until ? until.replace("{}", inWords(left)) : since.replace("{}", inWords(Math.max(0, -left)));
     if (element.textContent !== words) element.textContent = words;
-    element.hidden = false;
   }
 }
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import Engine, select, text, update
+from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from app.base.config import Settings
-from app.base.db import get_engine, make_engine, reading, writing
+from app.base.db import engine_for_reading, get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
 from tests.threads import in_threads
-from tests.world import NOW, add_competition, add_user
+from tests.world import NOW, SECOND, add_competition, add_user
 
 pytestmark = pytest.mark.both
 
@@ -98,13 +98,36 @@ def test_writing_rolls_back_on_any_exception(engine: Engine) -> None:
         assert session.get_one(User, ada.id).display_name == "Ada"
 
 
-def test_reading_changes_nothing(engine: Engine) -> None:
+def test_who_reads_cannot_write(engine: Engine) -> None:
+    """There may be no transaction that could be rolled back."""
     ada = add_user(engine, "ada")
     with reading(engine) as session:
-        session.get_one(User, ada.id).display_name = "Other"
+        found = session.get_one(User, ada.id)
+        found.display_name = "Ada"  # as it is
         session.flush()
+        found.display_name = "Other"
+        with pytest.raises(RuntimeError, match="was to write"):
+            session.flush()
+    for statement in (update(User).values(display_name="Other"), delete(User)):
+        with reading(engine) as session, pytest.raises(RuntimeError, match="was to write"):
+            session.execute(statement)
     with reading(engine) as session:
         assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> None:
+    """A question that is asked again and again is not read and planned again and again, whoever reads, writes or fails
+    to find something in between; psycopg would throw all of it away at each ROLLBACK."""
+    ada = add_user(postgresql_engine, "ada")
+    for _ in range(12):
+        with reading(postgresql_engine) as session:
+            assert session.scalars(select(User.display_name).where(User.id == ada.id)).one() == "Ada"
+        with writing(postgresql_engine) as session:
+            session.get_one(User, ada.id).created_at += SECOND
+    with engine_for_reading(postgresql_engine).connect() as connection:
+        prepared = connection.scalars(text("SELECT statement FROM pg_prepared_statements")).all()
+    assert sum("users.display_name" in one and "SELECT" in one for one in prepared) >= 1
+    assert any(one.startswith("UPDATE users") for one in prepared)
 
 
 # -------------------------------------------------------------------------------------------------------- connections

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select, text, update
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
@@ -112,7 +113,7 @@ def test_sweeps_at_the_same_moment_freeze_once(closing: Engine) -> None:
 
 
 def test_a_sweep_that_dies_leaves_none_of_them(closing: Engine) -> None:
-    with reading(closing) as session:  # never commits
+    with Session(closing) as session:  # never commits
         assert len(freeze_due(session, DUE)) == 2
     assert documents(closing) == []
 

@@ -135,7 +135,7 @@ def children_of(pid: int) -> list[int]:
 
 
 @contextmanager
-def a_place(**settings: float) -> Iterator[Place]:
+def a_place(*, web_processes: int = 1, **settings: float) -> Iterator[Place]:
     """Everything running, except for workers."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
@@ -161,7 +161,7 @@ def a_place(**settings: float) -> Iterator[Place]:
         stack.callback(engine.dispose)
         port = services.free_port()
         sweep = start_sweep(folder, environment)
-        web = start_web(folder, environment, port)
+        web = start_web(folder, environment, port, web_processes)
         place = Place(folder, environment, database, broker, engine, port, web, sweep)
         stack.callback(kill_all, place)
         wait_for_web(place)
@@ -173,8 +173,8 @@ def kill_all(place: Place) -> None:
         kill(service)
 
 
-def start_web(folder: Path, environment: dict[str, str], port: int) -> Service:
-    return evergold("web", folder, environment, "web", "--port", str(port))
+def start_web(folder: Path, environment: dict[str, str], port: int, processes: int = 1) -> Service:
+    return evergold("web", folder, environment, "web", "--port", str(port), "--processes", str(processes))
 
 
 def wait_for_web(place: Place) -> None:

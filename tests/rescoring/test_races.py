@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import reading
@@ -180,7 +181,7 @@ def test_a_process_that_is_killed_while_it_publishes_leaves_a_set_that_can_be_pu
     """Nothing is kept but in the database, and nothing there by halves: a killed process is a transaction that ends."""
     number, submission = ready(engine, ada)
     before = look(engine)
-    with reading(engine) as session:  # never commits
+    with Session(engine, expire_on_commit=False) as session:  # never commits
         competition = find_competition(session, COMPETITION)
         publish_rescoring(session, competition, number, settings=get_settings(), user=None, now=NOW)
         assert session.get_one(Rescoring, number).state == RescoringState.PUBLISHED

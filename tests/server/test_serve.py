@@ -28,6 +28,7 @@ from app.server import prepare, programs
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import services
+from tests.chaos.place import children_of
 from tests.processes import REPOSITORY, START_SECONDS, Service, is_gone, kill, short_folder, start, wait_until
 
 pytestmark = [
@@ -278,7 +279,9 @@ def is_running_again(server: Server, words: str, dead: int) -> bool:
 
 
 def pool_of(server: Server) -> set[int]:
-    return {pid for pid, command in processes_of(server.data_dir).items() if "--queues cpu" in command}
+    """The worker and its children, whatever these call themselves."""
+    worker = server.child("--queues cpu")
+    return {worker, *children_of(worker)}
 
 
 # ------------------------------------------------------------------------------------------------------------ broker

@@ -18,6 +18,7 @@ from anyio.to_thread import run_sync
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.base.db import engine_for_reading
 from app.web.http.tries import Tries
 
 #: Looked at so often; nobody sends again sooner than some seconds after the first try.
@@ -64,7 +65,7 @@ class Elsewhere:
 
     def has(self, upload: tuple[str, ...]) -> bool:
         """Whether another process has said that this is on its way there."""
-        with self._engine.connect() as connection:
+        with engine_for_reading(self._engine).connect() as connection:
             asked = {"number": lock_number(upload), "ours": self._process}
             return bool(connection.scalar(_IS_HELD, asked))
 
