@@ -1,9 +1,10 @@
 """A deadline rush: 500 uploads of 100 teams in the last seconds, over HTTP, on PostgreSQL and Valkey; how long is p99?
 
-The sweep is as seldom as on any server. Each leaves at its moment, whether its team's last one was answered or not. Each must be accepted or refused by the
-server's clock alone, none twice, none lost: anything else exits with 1. Times are told in seconds and as ratios to what
-one upload takes on the same server while nobody else is there; processor time is that of all who take part, for they
-share the machine. `--uploads 1500 --lead-seconds 10` sends 125 a second, whether they are answered or not.
+The sweep is as seldom as on any server. Each leaves at its moment, whether its team's last one was answered or not.
+Each must be accepted or refused by the server's clock alone, none twice, none lost: anything else exits with 1. Times
+are told in seconds and as ratios to what one upload takes on the same server while nobody else is there; processor time
+is that of all who take part, for they share the machine.
+`--uploads 1500 --lead-seconds 10` sends 125 a second, whether they are answered or not.
 """
 
 from __future__ import annotations
