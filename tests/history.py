@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Engine, Table, func, insert, select
 from sqlalchemy.orm import Session
 
+from app.base.batches import in_batches
 from app.base.db import Base, writing
 from app.models import (
     AuditEntry,
@@ -30,18 +32,20 @@ from app.models import (
 )
 from app.people.mail import SENT
 from app.standings.renew import renew_all
-from tests.world import NOW, PHASE, SECOND, TASK
+from tests.world import NOW, PHASE, SECOND, TASK, add_team, add_user
 
 Row = dict[str, Any]
+#: Written at once: more would not fit into memory, nor into a log that is still quick to read.
+SUBMISSIONS_AT_A_TIME = 5000
 #: How long before everything else the past ended.
 LONG_AGO = timedelta(days=60)
 #: Besides submissions: one more like the first of them for each.
 _BESIDES = (AuditEntry, OutgoingMail)
 
 
-def add_past(engine: Engine, submissions: int) -> None:
+def add_past(engine: Engine, submissions: int, senders: Sequence[Row] = ()) -> None:
     """So many submissions more, like each in turn that there is and that ended, long before it and with worse scores;
-    as many mails, downloads, checked files and deeds."""
+    as many mails, downloads, checked files and deeds. senders: whose they are in turn, instead of who sent those."""
     with writing(engine) as session:
         ended = session.scalars(
             select(ScoringRun).where(
@@ -49,18 +53,33 @@ def add_past(engine: Engine, submissions: int) -> None:
             )
         )
         patterns = [_pattern(session, run) for run in ended]
-        new: defaultdict[type[Base], list[Row]] = defaultdict(list)
         first_run = _last(session, ScoringRun) + 1
-        for number in range(submissions):
-            for model, rows in _again(patterns[number % len(patterns)], number, first_run + number).items():
+    for numbers in in_batches(range(submissions), SUBMISSIONS_AT_A_TIME):
+        new: defaultdict[type[Base], list[Row]] = defaultdict(list)
+        for number in numbers:
+            turn, which = divmod(number, len(patterns))
+            sender = senders[turn % len(senders)] if senders else {}
+            for model, rows in _again(patterns[which], number, first_run + number, sender).items():
                 new[model] += rows
-        for model in _BESIDES:
-            new[model] = _like_the_first(session, model, submissions)
-        new[FileDownload] = [_download(session)] * submissions
-        for model, rows in new.items():
-            if rows:
-                session.execute(insert(_table(model)), rows)
+        with writing(engine) as session:
+            for model in _BESIDES:
+                new[model] = _like_the_first(session, model, len(numbers))
+            new[FileDownload] = [_download(session)] * len(numbers)
+            for model, rows in new.items():
+                if rows:
+                    session.execute(insert(_table(model)), rows)
+    with writing(engine) as session:
         renew_all(session, session.scalars(select(PhaseTask.id)))
+
+
+def add_senders(engine: Engine, teams: int) -> list[Row]:
+    """So many teams of one more, as `add_past` takes them."""
+    found = []
+    for number in range(teams):
+        user = add_user(engine, f"sender-{number}")
+        team = add_team(engine, user, name=f"Sender {number}")
+        found.append({"user_id": user.id, "team_id": team.id, "system_id": None})
+    return found
 
 
 def _pattern(session: Session, run: ScoringRun) -> dict[type[Base], list[Row]]:
@@ -73,10 +92,10 @@ def _pattern(session: Session, run: ScoringRun) -> dict[type[Base], list[Row]]:
     }
 
 
-def _again(pattern: dict[type[Base], list[Row]], number: int, run_id: int) -> dict[type[Base], list[Row]]:
+def _again(pattern: dict[type[Base], list[Row]], number: int, run_id: int, sender: Row) -> dict[type[Base], list[Row]]:
     submission_id, at = uuid.uuid4(), NOW - LONG_AGO - number * SECOND
     changed: dict[type[Base], Row] = {
-        Submission: {"id": submission_id, "submitted_at": at, "idempotency_key": None},
+        Submission: {"id": submission_id, "submitted_at": at, "idempotency_key": None, **sender},
         ScoringRun: {
             "id": run_id,
             "submission_id": submission_id,

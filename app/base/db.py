@@ -158,8 +158,8 @@ def writing(engine: Engine) -> Iterator[Session]:
 
 
 def without_index(column: InstrumentedAttribute[Any]) -> ColumnElement[str]:
-    """A status, compared so that no index of it serves: SQLite would take that one, and walk through all that was ever
-    in it. On PostgreSQL it is the column itself, of which the planner knows how often it is what."""
+    """A status or a task, compared so that no index of it serves: SQLite would take that one, and walk through all that
+    was ever in it. On PostgreSQL it is the column itself, of which the planner knows how often it is what."""
     return _WithoutIndex(column)
 
 

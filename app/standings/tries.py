@@ -186,9 +186,12 @@ def _statement(
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
         .outerjoin(RowMark, RowMark.submission_id == Submission.id)
         .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, ranks))
-        .where(Submission.phase_task_id == bindparam("of_task"), is_current_or_in(rescoring_id), may_stand())
+        .where(is_current_or_in(rescoring_id), may_stand())
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
+    # Runs that are known are not looked for among all that was ever sent to the task.
+    of_task = without_index(Submission.phase_task_id) if "of_runs" in by else Submission.phase_task_id
+    query = query.where(of_task == bindparam("of_task"))
     if "of_teams" in by:
         query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
     if "of_runs" in by:
