@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,7 +73,7 @@ def _look(engine: Engine, *, check: bool) -> Looked:
     for task in tasks if check else []:
         with writing(engine) as session:
             lock_task(session, task)
-            differences += check_task(session, task, _tell)
+            differences += check_task(session, task, partial(_tell, "looked at"))
     of_what = ["number of runs" if one.board_id is None else f"board {one.board_id}" for one in differences]
     words = [
         f"{what} of task {one.phase_task_id}: team {one.team_id}"
@@ -81,10 +82,10 @@ def _look(engine: Engine, *, check: bool) -> Looked:
     return Looked(number, len(tasks), words)
 
 
-def _tell(done: int, teams: int) -> None:
+def _tell(what: str, done: int, teams: int) -> None:
     """Nothing where it is over at once."""
     if done < teams:
-        remark(f"{done} of {count(teams, 'team')} are looked at.")
+        remark(f"{done} of {count(teams, 'team')} are {what}.")
 
 
 def _rebuild(engine: Engine) -> None:
@@ -98,4 +99,4 @@ def _rebuild(engine: Engine) -> None:
     for task in tasks:
         with writing(engine) as session:
             boards_changed(session, [task])
-            renew_all(session, [task])
+            renew_all(session, [task], on_progress=partial(_tell, "written anew"))

@@ -6,7 +6,7 @@ Nothing should ever be found: every difference is a fault of ours, and is told a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,16 @@ from sqlalchemy.orm import Session
 
 from app.competitions.changed import boards_changed
 from app.models import Phase, PhaseTask, Standing, Submission, Tally, Team
-from app.standings.renew import a_few_at_a_time, places_of, renew_all, renew_team, rows_of, submissions_by_team
+from app.standings.renew import (
+    OnProgress,
+    a_few_at_a_time,
+    nobody_waits,
+    places_of,
+    renew_all,
+    renew_team,
+    rows_of,
+    submissions_by_team,
+)
 from app.standings.tallies import wrong_tallies
 
 #: Before all teams.
@@ -39,13 +48,8 @@ class Difference:
     right: frozenset[Row]
 
 
-def check_task(
-    session: Session, phase_task_id: int, on_progress: Callable[[int, int], None] = lambda done, of: None
-) -> list[Difference]:
-    """All boards of a task in a phase; the caller holds the task's row, or reads a database that rests.
-
-    on_progress: hears how many teams, of how many, were looked at.
-    """
+def check_task(session: Session, phase_task_id: int, on_progress: OnProgress = nobody_waits) -> list[Difference]:
+    """All boards of a task in a phase; the caller holds the task's row, or reads a database that rests."""
     kept = select(Standing.team_id).where(Standing.phase_task_id == phase_task_id).distinct()
     teams = dict.fromkeys(session.scalars(kept), 0) | submissions_by_team(session, phase_task_id)
     differences: list[Difference] = []

@@ -7,7 +7,7 @@ board is chosen anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -25,6 +25,12 @@ from app.standings.tries import Bounds, choices_of, tries_of
 
 #: So many teams are looked at together, one at least, with no more submissions than these: all are in memory then.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
+#: Hears how many teams, of how many, were seen to.
+OnProgress = Callable[[int, int], None]
+
+
+def nobody_waits(done: int, teams: int) -> None:
+    """Where nobody is told how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +63,25 @@ def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
             _replace(session, phase_task_id, whose, kept, rows_of(session, phase_task_id, kept, [whose]))
 
 
-def renew_all(session: Session, phase_task_ids: Iterable[int], *, only_outdated: bool = False) -> None:
+def renew_all(
+    session: Session,
+    phase_task_ids: Iterable[int],
+    *,
+    only_outdated: bool = False,
+    on_progress: OnProgress = nobody_waits,
+) -> None:
     """After anything that concerns many teams; only_outdated: what was chosen by the rules that hold stays."""
     for phase_task_id in sorted(phase_task_ids):
         if not only_outdated:
             renew_tallies(session, phase_task_id)
         places = places_of(session, phase_task_id)
-        renew_places(session, phase_task_id, [one for one in places if not (only_outdated and one.is_kept)])
+        outdated = [one for one in places if not (only_outdated and one.is_kept)]
+        renew_places(session, phase_task_id, outdated, on_progress)
 
 
-def renew_places(session: Session, phase_task_id: int, places: Sequence[Place]) -> None:
+def renew_places(
+    session: Session, phase_task_id: int, places: Sequence[Place], on_progress: OnProgress = nobody_waits
+) -> None:
     """All teams on these boards of one task, a few at a time."""
     if not places:
         return
@@ -76,8 +91,12 @@ def renew_places(session: Session, phase_task_id: int, places: Sequence[Place]) 
         return
     kept = [{"phase_task_id": phase_task_id, "board_id": board, "rules": rules.key} for board, rules in known.items()]
     session.execute(insert(KeptBoard), kept)
-    for teams in a_few_at_a_time(submissions_by_team(session, phase_task_id)):
+    submissions = submissions_by_team(session, phase_task_id)
+    done = 0
+    for teams in a_few_at_a_time(submissions):
         _insert(session, rows_of(session, phase_task_id, known, teams))
+        done += len(teams)
+        on_progress(done, len(submissions))
 
 
 def forget_board(session: Session, board_id: int) -> None:

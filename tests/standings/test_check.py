@@ -176,3 +176,4 @@ def test_a_long_check_says_how_far_it_is(
     code, out, errors = command("--check", "--json")
     assert (code, json.loads(out)["differences"], errors) == (Code.OK, [], "1 of 2 teams are looked at.\n")
     assert command("--check")[2] == "1 of 2 teams are looked at.\n"
+    assert command("--rebuild")[2] == "1 of 2 teams are written anew.\n"
