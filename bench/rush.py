@@ -91,10 +91,9 @@ def token_of(place: Place, username: str) -> str:
 
 def spent(place: Place) -> dict[str, float]:
     """Seconds of processors until now, by who used them."""
-    postmaster = int((place.database.folder / "data" / "postmaster.pid").read_text().split()[0])
     return {
         "the web": processor_seconds_of_family(place.web.process.pid),
-        "PostgreSQL": processor_seconds_of_family(postmaster),
+        "PostgreSQL": processor_seconds_of_family(place.database.pid),
         "the senders": time.process_time(),
     }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,9 +21,15 @@ ROWS_AT_A_TIME = 10_000
 METRICS = ("macro_f1", "accuracy")
 
 Row = dict[str, Any]
+#: Hears what is written, how many, and of how many.
+OnProgress = Callable[[str, int, int], None]
 
 
-def fill(engine: Engine, rows: int, submissions: int) -> None:
+def nobody_waits(what: str, done: int, of: int) -> None:
+    """Where nobody is told how far it is."""
+
+
+def fill(engine: Engine, rows: int, submissions: int, on_progress: OnProgress = nobody_waits) -> None:
     """A competition with so many teams on its board, and so many scored submissions; all but one a team in the past."""
     now = datetime.now(UTC)
     add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
@@ -32,23 +39,29 @@ def fill(engine: Engine, rows: int, submissions: int) -> None:
         competition, phase_task = session.execute(place).one()
     count = max(rows, submissions)
     first = {"phase_task_id": phase_task, "user_id": user.id}
-    write(engine, Team, _teams(rows, competition, now))
-    write(engine, Submission, _submissions(count, rows, first, now))
-    write(engine, ScoringRun, _runs(count, now))
-    write(engine, ScoreRow, (score for n in range(count) for score in _scores(n, count)))
+    scores = (score for n in range(count) for score in _scores(n, count))
+    for model, found, of in (
+        (Team, _teams(rows, competition, now), rows),
+        (Submission, _submissions(count, rows, first, now), count),
+        (ScoringRun, _runs(count, now), count),
+        (ScoreRow, scores, count * len(METRICS)),
+    ):
+        write(engine, model, found, of, on_progress)
     _settle(engine)  # else PostgreSQL plans what follows for empty tables
     with writing(engine) as session:
-        renew_all(session, [phase_task])
+        renew_all(session, [phase_task], on_progress=partial(on_progress, "teams that stand"))
     _settle(engine)
 
 
 def _settle(engine: Engine) -> None:
-    """As a database is that was used for a while: its planner knows the tables, and new rows get new numbers."""
+    """As a database is that was used for a while: its planner knows the tables, new rows get new numbers, and nothing
+    that was written is left for PostgreSQL to clean up while others ask."""
+    is_postgresql = engine.dialect.name == "postgresql"
     with engine.connect() as connection:
         connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-        for model in (Team, ScoringRun, ScoreRow) if engine.dialect.name == "postgresql" else ():
+        for model in (Team, ScoringRun, ScoreRow) if is_postgresql else ():
             connection.execute(text(_sequence(model.__tablename__)))
-        connection.execute(text("ANALYZE"))
+        connection.execute(text("VACUUM ANALYZE" if is_postgresql else "ANALYZE"))
 
 
 def _sequence(table: str) -> str:
@@ -112,13 +125,16 @@ def _scores(n: int, count: int) -> Iterator[Row]:
         }
 
 
-def write(engine: Engine, model: type[Base], rows: Iterator[Row]) -> None:
+def write(engine: Engine, model: type[Base], rows: Iterator[Row], of: int, on_progress: OnProgress) -> None:
     """All rows, as fast as the database takes them."""
     table = model.__table__
     assert isinstance(table, Table)
     copy = _copy if engine.dialect.name == "postgresql" else _execute
+    done = 0
     while some := list(islice(rows, ROWS_AT_A_TIME)):
         copy(engine, table, some)
+        done += len(some)
+        on_progress(table.name, done, of)
 
 
 def _execute(engine: Engine, table: Table, rows: list[Row]) -> None:

@@ -15,12 +15,10 @@ import os
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -28,7 +26,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
-from bench.boards import PAGE, running
+from bench.boards import PAGE, Place, running
+from tests.processes import short_folder
 from tests.wide_board import fill_wide
 from tests.world import add_competition
 
@@ -93,15 +92,16 @@ def main() -> int:
 @contextmanager
 def served(rows: int, columns: int) -> Iterator[str]:
     """The address of a board of this size, on a server that makes it anew each time."""
-    with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
-        engine = make_engine(f"sqlite:///{Path(folder) / 'evergold.db'}")
+    with short_folder() as folder:
+        address = f"sqlite:///{folder / 'evergold.db'}"
+        engine = make_engine(address)
         upgrade(engine)
         now = datetime.now(UTC)
         add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
         fill_wide(engine, rows, columns, now)
         engine.dispose()
-        with running(Path(folder), 1, answers_mebibytes=0) as (url, _):
-            yield url + PAGE
+        with running(Place(folder, address, None), answers_mebibytes=0) as server:
+            yield server.url + PAGE
 
 
 # ---------------------------------------------------------------------------------------------------------- the server

@@ -65,6 +65,12 @@ class Postgres:
         """Where its files lie."""
         return self._folder
 
+    @property
+    def pid(self) -> int:
+        """Of the process that all others come from."""
+        assert self._service
+        return self._service.process.pid
+
     def prepare(self, folder: Path, user: str | None) -> None:
         """Make the cluster."""
         self._folder, self._user, self._binaries = folder, user, _postgres_binaries(folder, user)

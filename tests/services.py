@@ -106,10 +106,10 @@ def start_sweep(folder: Path, environment: Mapping[str, str]) -> Service:
     return evergold("sweep", folder, environment, "sweep")
 
 
-def start_web(folder: Path, environment: Mapping[str, str]) -> tuple[Service, str]:
-    """The web process, answering, and its address."""
+def start_web(folder: Path, environment: Mapping[str, str], *, processes: int = 1) -> tuple[Service, str]:
+    """The web process, or several, answering, and their address."""
     port = free_port()
-    web = evergold("web", folder, environment, "web", "--port", str(port))
+    web = evergold("web", folder, environment, "web", "--port", str(port), "--processes", str(processes))
     wait_until(lambda: _serves(port), "the web process answers", web)
     return web, f"http://127.0.0.1:{port}"
 

@@ -81,3 +81,13 @@ def test_pairs_and_boards_of_equal_systems_are_measured() -> None:
     for draw in POPULATIONS.values():
         assert coverage(draw, 40, 2, 50)[0] <= 1
     assert [is_separated(board, 0, 30) for board in BOARDS.values()] == [False, False]
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_boards_are_measured_on_both_databases(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from bench.boards import PATHS, figures_on
+
+    found = list(figures_on(database, [(3, 10)], [1], seconds=0.05))
+    assert [(one["form"], one["submissions"]) for one in found] == [(form, 10) for form in PATHS]
+    assert all(("made, ms of PostgreSQL" in one) == (database == "postgresql") for one in found)
+    assert "runs: 10 of 10" in capsys.readouterr().err
