@@ -33,4 +33,4 @@ def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form
     if document is None:
         return row
     card = card_of(document, form)
-    return replace(row, method=card.method, card=card)
+    return row._replace(method=card.method, card=card)

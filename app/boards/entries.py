@@ -57,7 +57,8 @@ def rows_of(
 
 def _runs(session: Session, runs: Sequence[int]) -> list[Any]:
     """What is shown of runs besides their scores, in the order in which they were submitted."""
-    found = [row for some in in_batches(runs, RUNS_AT_A_TIME) for row in session.execute(_RUNS, {"runs": some})]
+    ask = session.connection().execute
+    found = [row for some in in_batches(runs, RUNS_AT_A_TIME) for row in ask(_RUNS, {"runs": some}).all()]
     return sorted(found, key=lambda row: (row.submitted_at, row.run_id))
 
 
@@ -126,9 +127,10 @@ def cells_of(
     for run_id, score in private_scores(session, runs) if half is Half.PRIVATE else ():
         if (score.metric, score.split) in place:
             found[run_id][place[score.metric, score.split]] = Cell(score.value, score.reason, score.signature)
+    ask = session.connection().execute
     wanted = {"metrics": sorted({metric for metric, _ in place}), "splits": sorted({split for _, split in place})}
     for some in in_batches(runs, RUNS_AT_A_TIME) if half is not Half.PRIVATE else ():
-        for run_id, metric, split, value, reason, signature in session.execute(_SCORES, {**wanted, "runs": some}):
+        for run_id, metric, split, value, reason, signature in ask(_SCORES, {**wanted, "runs": some}).all():
             if (metric, split) in place:
                 found[run_id][place[metric, split]] = Cell(value, reason, signature)
     return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})
@@ -165,4 +167,4 @@ def marked_again(rows: Sequence[LeaderboardRow], marks: Marks) -> list[Leaderboa
 
 
 def _marked(row: LeaderboardRow, mark: Mark | None) -> LeaderboardRow:
-    return replace(row, status=mark.status, note=mark.note) if mark else row
+    return row._replace(status=mark.status, note=mark.note) if mark else row

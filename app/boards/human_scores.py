@@ -40,7 +40,7 @@ def with_human_scores(session: Session, phase: Phase, board: Board, whole: Whole
         higher_is_better=METRIC.higher_is_better,
         description=METRIC.description,
     )
-    rows = tuple(replace(row, cells=(*row.cells, _cell(row, document, split))) for row in whole.rows)
+    rows = tuple(row._replace(cells=(*row.cells, _cell(row, document, split))) for row in whole.rows)
     return replace(whole, columns=(*whole.columns, column), rows=rows)
 
 

@@ -155,7 +155,7 @@ def _version(
     if view.board is BoardShown.HIDDEN:
         return f"{start}-{view.key}"
     if shown is not None:
-        rows = [replace(row, is_mine=False, submission_id=None) for row in shown.rows]
+        rows = [row._replace(is_mine=False, submission_id=None) for row in shown.rows]
         told = repr(
             [rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold]
             + [shown.statistics, sorted(shown.pair_tests.items())]
@@ -232,7 +232,7 @@ def whole_board(
     for other in others:
         carried = look(other, Bounds(until=until, rescoring=rescoring), is_carried=True)
         carried = marked_again(carried, marks_of(session, own.phase_task))
-        rows += [replace(row, carried_from=other.phase.name) for row in carried if row.team_id not in here]
+        rows += [row._replace(carried_from=other.phase.name) for row in carried if row.team_id not in here]
     rows += _historic_rows(session, own.phase, board, columns)
     competition = session.get_one(Competition, own.phase.competition_id)
     whole = WholeBoard(
@@ -330,7 +330,7 @@ def _historic_rows(
         cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
         said = MethodCard(row.method, paper=row.paper, code=row.code)
         found = LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, row.method, 1, source=row.source)
-        rows.append(replace(found, card=said) if said.says_more else found)
+        rows.append(found._replace(card=said) if said.says_more else found)
     return rows
 
 

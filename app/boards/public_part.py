@@ -21,7 +21,7 @@ def with_public_part(session: Session, whole: WholeBoard) -> WholeBoard:
     cells = cells_of(session, [row.run_id for row in whole.rows if row.run_id is not None], [column])
     title = f"Public: {column.title}"
     rows = tuple(
-        replace(row, cells=(*row.cells, cells[row.run_id][0] if row.run_id is not None else _NONE))
+        row._replace(cells=(*row.cells, cells[row.run_id][0] if row.run_id is not None else _NONE))
         for row in whole.rows
     )
     shown = replace(column, split=PUBLIC + column.split, title=title)

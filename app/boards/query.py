@@ -122,7 +122,7 @@ def apply_query(
     rows = sorted_rows(board, [row for row in board.rows if _is_wanted(row, asked)], sort, order)
     kept = _columns_kept(board, asked, languages)
     if len(kept) < len(board.columns):
-        rows = [replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows]
+        rows = [row._replace(cells=tuple(row.cells[place] for place in kept)) for row in rows]
     columns = tuple(board.columns[place] for place in kept)
     left = replace(board, columns=columns, rank_by=kept.index(board.rank_by), rows=tuple(rows))
     return QueriedBoard(left, board, sort, order, problems)

@@ -225,16 +225,17 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
         "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
         "statistics": statistics_document(whole.statistics) if whole.statistics else None,
-        "rows": [_row_document(replace(row, team_id=teams[row.submission_id])) for row in ordered.rows],
+        "rows": [_row_document(row._replace(team_id=teams[row.submission_id])) for row in ordered.rows],
     }
 
 
 def _row_document(row: LeaderboardRow) -> dict[str, Any]:
     of_viewers = ("interval", "rank_range", "cluster")  # made of the statistics for whoever looks
     return {
-        **{name: value for name, value in asdict(row).items() if name not in of_viewers},
+        **{name: value for name, value in row._asdict().items() if name not in of_viewers},
         "cells": [{name: value for name, value in asdict(c).items() if name not in of_viewers} for c in row.cells],
         "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
+        "card": asdict(row.card) if row.card else None,
         "submission_id": str(row.submission_id) if row.submission_id else None,
         "page_id": None,
     }

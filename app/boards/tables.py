@@ -57,7 +57,7 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
     kept = [by_name[name] for name in names if name in by_name] or list(range(len(board.columns)))
     cards = tuple(said[name] for name in names if name in said) if names else board.card_columns
     columns = tuple(_rounding(board.columns[at], decimals) for at in kept)
-    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in board.rows if row.cells)
+    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in board.rows if row.cells)
     return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
 
 

@@ -158,7 +158,7 @@ def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
 
 
 def _with_range(row: LeaderboardRow, found: RankRange | None) -> LeaderboardRow:
-    return replace(row, rank_range=(found.best, found.worst), cluster=found.cluster) if found else row
+    return row._replace(rank_range=(found.best, found.worst), cluster=found.cluster) if found else row
 
 
 def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics: Statistics | None) -> StatisticsState:
@@ -210,14 +210,15 @@ def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: i
             return None
         return rounded(line.row.cells[whole.rank_by].value, decimals)
 
-    def place(line: _Line) -> tuple[bool, bool, float, float, str]:
+    def place(valued: tuple[_Line, float | None]) -> tuple[bool, bool, float, float, str]:
+        line, found = valued
         moment = line.row.achieved_at.timestamp() if line.row.achieved_at else float("inf")
         is_last = line.row.status is RowStatus.DISQUALIFIED
-        return (is_last, *goodness(value(line), sign), moment if with_moments else 0.0, line.name)
+        return (is_last, *goodness(found, sign), moment if with_moments else 0.0, line.name)
 
-    ordered = sorted(lines, key=place)
-    ranks = ranked([(line.row, value(line)) for line in ordered])
-    found = list(zip(ordered, ranks, strict=True))
+    ordered = sorted(((line, value(line)) for line in lines), key=place)
+    ranks = ranked([(line.row, found) for line, found in ordered])
+    found = [(line, rank) for (line, _), rank in zip(ordered, ranks, strict=True)]
     return sorted(found, key=_by_rank_alone) if view.board is BoardShown.RANKS_ONLY else found
 
 
@@ -234,7 +235,7 @@ def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -
     # Which of its own submissions stands here tells a team which one scored better.
     may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
     is_named = is_mine or not line.is_anonymous
-    return LeaderboardRow(  # whole: `replace` would take three times as long, which is felt where rows are thousands
+    return LeaderboardRow(
         rank=rank,
         team=row.team if is_mine else line.name,
         kind=row.kind,

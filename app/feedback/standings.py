@@ -162,7 +162,7 @@ def _half(own: OwnScores) -> Half | None:
 
 def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:
     """Where an organiser looks at a team's runs, that team's row is the one to compare with."""
-    rows = (replace(row, is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
+    rows = (row._replace(is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
     return replace(board, rows=tuple(rows))
 
 

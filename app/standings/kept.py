@@ -92,9 +92,9 @@ def _kept(
     """None where they are not kept, or were chosen by other rules: told by one query, so that nothing comes between."""
     place = {"phase_task": phase_task_id, "board": board_id}
     if gold is None:
-        rows = session.execute(_WHOLE, place).all()
+        rows = session.connection().execute(_WHOLE, place).all()
     else:
-        rows = session.execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
+        rows = session.connection().execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
     if not rows or rows[0].rules != rules.key:
         return None
     return [TeamStanding(*row[1:]) for row in rows if row.team_id is not None]

@@ -213,7 +213,7 @@ def chosen_rows(
     rank_by = ranking[0]
     # On a Ladder the ranking score is not what was computed, but what is told.
     return [
-        replace(row, cells=(*found[:rank_by], *row.cells, *found[rank_by + 1 :]))
+        row._replace(cells=(*found[:rank_by], *row.cells, *found[rank_by + 1 :]))
         for row, found in ((row, cells[row.run_id]) for row in rows)
     ]
 
@@ -361,7 +361,7 @@ def live_rows(
     precision = declared_of(asked.phase, asked.phase_task).precision
     ranking = (rank_by, columns[rank_by], precision)
     rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
-    return [replace(row, is_outdated=row.run_id in outdated) for row in rows]
+    return [row._replace(is_outdated=row.run_id in outdated) for row in rows]
 
 
 def counted(session: Session, phase_task_id: int) -> tuple[int, int]:

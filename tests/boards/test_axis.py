@@ -38,7 +38,7 @@ def test_better_is_to_the_right_whichever_end_wins() -> None:
 
 def test_intervals_lie_within_the_axis_the_left_end_first() -> None:
     cell = Cell(0.5, None, None, Interval(0.31, 0.72, 0.95, "t"))
-    rows = (row("a", 0.6), replace(row("b", 0.6), cells=(cell,)))
+    rows = (row("a", 0.6), row("b", 0.6)._replace(cells=(cell,)))
     assert axis_of(replace(board(), rows=rows)) == Axis(0.3, 0.8)
     assert spread_of(Axis(0.3, 0.8), cell) == Spread(40.0, 2.0, 84.0)
     assert spread_of(Axis(0.8, 0.3), cell) == Spread(60.0, 16.0, 98.0)

@@ -59,7 +59,7 @@ SURE = replace(
     columns=(F1,),
     rows=(
         sure(1, "kiwi", 0.75, (0.70, 0.79), (1, 2), 1),
-        replace(row(None, "copy", 0.74, kind="baseline")),
+        row(None, "copy", 0.74, kind="baseline"),
         sure(2, "ibis", 0.74, (0.70, 0.78001), (1, 2), 1),
         sure(3, "emu", 0.60, (0.55, 0.65), (3, 3), 2),
     ),
@@ -124,7 +124,7 @@ def test_negative_numbers_have_a_real_minus_sign() -> None:
 
 
 def test_tracks_are_a_column_where_the_competition_has_them() -> None:
-    board = replace(BOARD, columns=(ERROR,), rows=(replace(row(1, "a", 0.5), track="open"),), has_tracks=True)
+    board = replace(BOARD, columns=(ERROR,), rows=(row(1, "a", 0.5)._replace(track="open"),), has_tracks=True)
     assert markdown_table(board).splitlines()[2] == "| 1 | a | open | **0.500** |"
 
 

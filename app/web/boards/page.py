@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
@@ -29,7 +30,7 @@ from app.runs.workers import words_for_board
 from app.standings.kept import TooFarBack
 from app.web.boards.figures import picture_of
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
-from app.web.boards.table import TableShown, known_metrics, table_of
+from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
 from app.web.html.sharing import share_board
@@ -82,7 +83,13 @@ def read_board(
             moved, too_far = _moves(session, place, viewer, now, leaderboard, query), ""
         except TooFarBack as error:
             moved, query, too_far = None, replace(query, since=""), error.message
-        table = _table(session, found, place, leaderboard, query, kept_of(viewer, split, half), moved)
+        addresses = Addresses(
+            row=lambda row_id: _with_part(
+                links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as), half
+            ),
+            team=_team_address(competition, seen_as),
+        )
+        table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
         table = replace(table, problems=[*table.problems, too_far]) if too_far else table
         where = Place(phase_found, board_found.task, board_found)
         workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
@@ -103,9 +110,6 @@ def read_board(
             server, found, phase_found, board_found, is_public=leaderboard.view.everybodys.board is BoardShown.PUBLIC
         ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
-        row_link=lambda row_id: _with_part(
-            links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as), half
-        ),
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
         human_round=human_round,
@@ -166,7 +170,11 @@ def _official_page(
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
         # What is frozen has no history.
         asked = replace(query, since="")
-        table = _table(session, found, (phase, board), leaderboard, asked, kept_of(viewer))
+        addresses = Addresses(
+            row=lambda row_id: links.as_seen_by(links.board_row(*place, row_id, snapshot.number), seen_as),
+            team=_team_address(place[0], seen_as),
+        )
+        table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
         workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(phase, board.task, board))
     return render(
         request,
@@ -184,7 +192,6 @@ def _official_page(
         leaderboard=leaderboard,
         table=table,
         with_history=False,
-        row_link=lambda row_id: links.as_seen_by(links.board_row(*place, row_id, snapshot.number), seen_as),
         metrics=_metrics(board, leaderboard),
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
@@ -226,13 +233,18 @@ def _table(
     place: tuple[Phase, Board],
     leaderboard: Leaderboard,
     query: BoardQuery,
+    addresses: Addresses,
     kept: list[tuple[str, str]],
     moved: dict[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
     """The board as it is asked for."""
     found = arrange_board(session, competition, *place, leaderboard, query)
     tracks = tracks_of(competition)
-    return table_of(found, query, place[1], languages_of(session, *place), tracks, kept=kept, moved=moved)
+    return table_of(found, query, place[1], languages_of(session, *place), tracks, addresses, kept=kept, moved=moved)
+
+
+def _team_address(competition: str, seen_as: SeenAs | None) -> Callable[[str], str]:
+    return lambda name: links.as_seen_by(links.public_team(competition, name), seen_as)
 
 
 def _moves(

@@ -12,7 +12,7 @@ from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import RowKind
 from app.boards.side_by_side import Results
 from app.models import Competition, CompetitionTask
-from app.web.boards.schemas import CellOut, cell_out
+from app.web.boards.schemas import CellOut, cells_out
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, example
 
@@ -124,7 +124,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
                 kind=row.kind,
                 source=row.source,
                 is_mine=row.is_mine,
-                cells=[cell_out(cell) for cell in row.cells],
+                cells=cells_out(row.cells),
             )
             for row in results.rows
         ],

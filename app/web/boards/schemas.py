@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from app.base import links
 from app.base.text import spreadsheet_safe
@@ -19,7 +19,7 @@ from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut, card_out
-from app.web.submissions.standing_schemas import IntervalOut, interval_out
+from app.web.submissions.standing_schemas import IntervalOut
 from evergold.scoring.halves import Half
 
 EXAMPLE_COLUMN: dict[str, Any] = {
@@ -218,7 +218,7 @@ def board_out(
     competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, snapshot: Snapshot | None
 ) -> BoardOut:
     """The board as JSON shows it. snapshot: the official one, where there is one, or the one that this board is."""
-    place = (competition.name, phase.name, board.name)
+    place, versions = (competition.name, phase.name, board.name), sealed_numbers(leaderboard)
     return BoardOut(
         name=board.name,
         title=board.title,
@@ -230,7 +230,7 @@ def board_out(
         entry_rule=leaderboard.entry_rule,
         rank_by=leaderboard.rank_by,
         columns=[column_out(column) for column in leaderboard.columns],
-        rows=[row_out(row, sealed_numbers(leaderboard)) for row in leaderboard.rows],
+        rows=[row_out(row, versions) for row in leaderboard.rows],
         card_columns=[CardColumnOut(name=one.name, title=one.title) for one in leaderboard.card_columns],
         gold_version=leaderboard.gold_version,
         sealed_gold=[
@@ -340,7 +340,7 @@ def row_out(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
         rank=row.rank,
         team=row.team,
         kind=row.kind,
-        cells=[cell_out(cell) for cell in row.cells],
+        cells=cells_out(row.cells),
         achieved_at=row.achieved_at,
         system=row.system,
         method=row.method,
@@ -360,10 +360,12 @@ def row_out(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
     )
 
 
-def cell_out(cell: Cell) -> CellOut:
-    """A cell as JSON shows it."""
-    interval = interval_out(cell.interval)
-    return CellOut(value=cell.value, reason=cell.reason, signature=cell.signature, interval=interval)
+def cells_out(cells: Sequence[Cell]) -> list[CellOut]:
+    """Cells as JSON shows them: all of a row at once, as there may be thousands of rows."""
+    return _CELLS.validate_python(cells, from_attributes=True)
+
+
+_CELLS = TypeAdapter(list[CellOut])
 
 
 def statistics_out(leaderboard: Leaderboard) -> StatisticsOut:

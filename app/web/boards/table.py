@@ -4,10 +4,11 @@ form. The ranking column comes first, whatever its place on the board.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
+from uuid import UUID
 
 from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
 from app.boards.compare import Move, difference, is_better, reference_row, references, row_key
@@ -60,25 +61,36 @@ class Heading:
 
 
 class CellShown(NamedTuple):
-    """text: empty where there is no value, which `reason` explains; delta: to the row compared with; interval:
-    `95 % interval: 70.1 to 78.2`, empty where there is none. The first of a row is the one that ranks it."""
+    """text: empty where there is no value, which `reason` explains; is_ranking: it ranks the row, and is its first;
+    delta: to the row compared with; interval: `95 % interval: 70.1 to 78.2`, empty where there is none."""
 
     text: str
-    reason: str
+    is_ranking: bool
+    reason: str = ""
     delta: str = ""
     is_better: bool = False
     interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class RowShown:
-    """A row with its cells. move: how its rank changed, None where nobody asked; spread: on the axis; is_pinned: it
-    stays in view, as the first of the viewer's own; is_long: its names are cut where there is no room; ranks: `2–5`
-    where it may be any of these; begins_cluster: everybody above is significantly better than whoever follows;
-    has_more: badges or links stand beside the name."""
+class Addresses:
+    """Where the links of a table lead: to a row's own page, by its id, and to a team's, by its name."""
+
+    row: Callable[[UUID], str]
+    team: Callable[[str], str]
+
+
+class RowShown(NamedTuple):
+    """A row with its cells. address: of its own page, empty where it has none; team_address: of its team's. move: how
+    its rank changed, None where nobody asked; spread: on the axis; is_pinned: it stays in view, as the first of the
+    viewer's own; is_long: its names are cut where there is no room; ranks: `2–5` where it may be any of these;
+    begins_cluster: everybody above is significantly better than whoever follows; has_more: badges or links stand beside
+    the name."""
 
     row: LeaderboardRow
     cells: tuple[CellShown, ...]
+    address: str
+    team_address: str
     move: Move | None = None
     spread: Spread | None = None
     is_pinned: bool = False
@@ -149,6 +161,7 @@ def table_of(
     board: Board,
     languages: Sequence[str],
     tracks: Sequence[Track],
+    addresses: Addresses,
     *,
     kept: Sequence[tuple[str, str]] = (),
     moved: Mapping[tuple[object, ...], Move] | None = None,
@@ -164,6 +177,7 @@ def table_of(
     pinned = next((row for row in queried.board.rows if row.is_mine), None)
     against = _cells_of(queried, reference) if reference else None
     lines = cluster_lines(queried.board.rows) if queried.is_ranked else frozenset[int]()
+    rank_by = queried.board.rank_by
     return TableShown(
         query=asked,
         headings=headings,
@@ -171,16 +185,21 @@ def table_of(
         rows=tuple(
             RowShown(
                 row,
-                cells=tuple(_cell(row.cells[at], column, against[at] if against else None) for at, column in columns),
+                tuple(
+                    _cell(row.cells[at], column, at == rank_by, against[at] if against else None)
+                    for at, column in columns
+                ),
+                address=addresses.row(row.page_id) if row.page_id else "",
+                team_address=addresses.team(row.team),
                 move=moved.get(row_key(queried.whole, row)) if moved is not None else None,
-                spread=spread_of(axis, row.cells[queried.board.rank_by]) if axis is not None else None,
+                spread=spread_of(axis, row.cells[rank_by]) if axis is not None else None,
                 is_pinned=row is pinned,
-                is_long=len(row.team) + len(row.method) + 8 * _badges(row) > LONG_CHARACTERS,
+                is_long=len(row.team) + len(row.method) + 8 * badges > LONG_CHARACTERS,
                 ranks=_ranks(row),
                 begins_cluster=place in lines,
-                has_more=_badges(row) > 0 or bool(row.card and (row.card.paper or row.card.code)),
+                has_more=badges > 0 or bool(row.card and (row.card.paper or row.card.code)),
             )
-            for place, row in enumerate(queried.board.rows)
+            for place, (row, badges) in enumerate((row, _badges(row)) for row in queried.board.rows)
         ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
@@ -301,11 +320,11 @@ def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
     return [row.cells[places[key_of(column)]] for column in queried.board.columns]
 
 
-def _cell(cell: Cell, column: BoardColumn, against: Cell | None) -> CellShown:
+def _cell(cell: Cell, column: BoardColumn, is_ranking: bool, against: Cell | None) -> CellShown:
     if cell.value is None:
-        return CellShown("", cell.reason or "")
+        return CellShown("", is_ranking, cell.reason or "")
     delta = difference(cell, against) if against is not None else None
-    plain = CellShown(format_score(cell.value, column), "", interval=interval_words(cell.interval, column))
+    plain = CellShown(format_score(cell.value, column), is_ranking, interval=interval_words(cell.interval, column))
     if delta is None:
         return plain
     return plain._replace(delta=format_difference(delta, column), is_better=is_better(delta, column))

@@ -152,15 +152,7 @@ class SubmissionCardOut(ApiModel):
 
 def card_out(card: MethodCard) -> CardOut:
     """A card as JSON shows it."""
-    return CardOut(
-        method=card.method,
-        summary=card.summary,
-        paper=card.paper,
-        code=card.code,
-        data=card.data,
-        languages=list(card.languages),
-        answers=[CardAnswerOut(name=one.name, title=one.title, value=one.value) for one in card.answers],
-    )
+    return CardOut.model_validate(card, from_attributes=True)
 
 
 def card_form_out(form: CardForm) -> CardFormOut:
