@@ -35,7 +35,7 @@ def modules_after(statement: str) -> frozenset[str]:
     environment = environment_of(data_dir="/nonexistent/evergold")
     ran = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    return frozenset(json.loads(ran.stdout))
+    return frozenset(json.loads(ran.stdout.splitlines()[-1]))
 
 
 def loaded_by(statement: str, *packages: str) -> set[str]:
@@ -136,9 +136,14 @@ def task_types_after(statement: str) -> set[str]:
     return {name.removeprefix(start) for name in modules_after(statement) if name.startswith(start)}
 
 
-def test_the_web_process_starts_without_celery() -> None:
-    """It takes long to import, and is needed for the first upload only."""
-    assert loaded_by(MAKING_THE_APPLICATION, "celery", "kombu") == set()
+#: 30 MB in each process. A message is sent without it.
+CELERY = ("celery", "kombu", "redis")
+
+
+def test_web_and_sweep_send_messages_without_celery() -> None:
+    sending = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; {}; send_run(1)"
+    for process in (MAKING_THE_APPLICATION, "import workers.sweep"):
+        assert loaded_by(sending.format(f"{process}; from app.base.queue import send_run"), *CELERY) == set()
 
 
 def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:

@@ -12,10 +12,11 @@ from kombu.entity import Queue
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.base.brokers import broker_settings
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
 from app.base.logs import configure_logging
-from app.base.queue import CPU_QUEUE, GPU_QUEUE, broker_settings
+from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
 from workers.acknowledgement import free_places_of_lost_messages

@@ -17,6 +17,8 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.base.redis_client import redis_place
+
 MEBIBYTE = 1024 * 1024
 #: What mail programs show as the sender where the setting has an address alone.
 SENDER_NAME = "Evergold"
@@ -60,7 +62,7 @@ class Settings(BaseSettings):
         description="with s3: copies of what was read, on this machine's disk; default: data_dir/cache",
     )
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
-    broker_url: str = Field("", description="Celery broker; empty: files in data_dir/broker")
+    broker_url: str = Field("", description="Redis or Valkey, for messages to workers; empty: files in data_dir/broker")
     phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")
     base_url: str = Field("", description="address that people see, for links; empty: as in the request")
 
@@ -146,6 +148,13 @@ class Settings(BaseSettings):
             )
         if address and not self.base_url:
             raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+
+    @field_validator("broker_url")
+    @classmethod
+    def _known_broker(cls, address: str) -> str:
+        if address and redis_place(address) is None:
+            raise ValueError("broker_url is redis://…, rediss://… or redis+socket://…, or empty: messages are files")
+        return address
 
     @field_validator("storage_before")
     @classmethod

@@ -6,20 +6,19 @@ everybody: no addresses, no names.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.base.brokers import broker_of
 from app.base.config import Settings
 from app.base.db import reading
-from app.base.queue import broker_settings
+from app.base.queue import CPU_QUEUE
 from app.base.stores.places import bucket_answers
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun, Worker
 from app.runs.claims import with_task
@@ -123,25 +122,11 @@ def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset())
 
 def broker_answers(settings: Settings) -> bool:
     """Whether the broker can be reached now."""
-    from kombu.connection import Connection
-    from kombu.exceptions import OperationalError
-
-    broker = broker_settings(settings.broker_url, settings.data_dir)
-    if broker["broker_url"].startswith("filesystem"):
-        return os.access(broker["broker_transport_options"]["data_folder_out"], os.W_OK)
-    waits = {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "max_retries": 0}
-    options = waits if "redis" in broker["broker_url"] else {}
-    connect: Any = Connection  # kombu says only half of its types
-    with closing(
-        connect(broker["broker_url"], connect_timeout=BROKER_SECONDS, transport_options=options)
-    ) as connection:
-        try:
-            connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)
-            connection.default_channel.queue_declare("evergold-health", passive=True)
-        except (OperationalError, OSError, *connection.connection_errors):
-            return False
-        except connection.channel_errors:  # it answered: there is no such queue
-            return True
+    try:
+        with closing(broker_of(settings.broker_url, settings.data_dir, BROKER_SECONDS)) as broker:
+            broker.waiting(CPU_QUEUE)
+    except OSError:
+        return False
     return True
 
 

@@ -23,6 +23,7 @@ from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.base.permissions import prepare_folders
+from app.base.queue import send_run
 from app.base.storage import storage_of
 from app.base.text import readable_size
 from app.declarations.apply.apply import apply_phases
@@ -35,6 +36,7 @@ from app.people import audit
 from app.runs.sweep import mark_sent
 from app.server import demo_dates
 from app.server.datadir import ServeError
+from evergold.scoring.tasks import needs_gpu
 
 #: The audit log has no more sentences of one `apply`, but always their number.
 CHANGES_RECORDED = 200
@@ -154,9 +156,6 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
     """Tell workers about new, committed runs; what cannot be told now is left to the sweep."""
     if not runs:
         return
-    from app.base.queue import send_run  # Celery is slow to import, and most starts have nothing to send
-    from evergold.scoring.tasks import needs_gpu
-
     query = (
         select(ScoringRun.id, CompetitionTask.task_type)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +18,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import get_engine, reading
 from app.base.logs import configure_logging
-from app.base.queue import import_celery
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.models import Competition
 from app.web import docs, pages
@@ -173,7 +171,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
     await run_sync(_check_database, app.state.server.engine)
-    threading.Thread(target=import_celery, name="import-celery", daemon=True).start()
     settings = app.state.server.settings
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())

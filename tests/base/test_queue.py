@@ -11,13 +11,13 @@ import pytest
 from celery import Celery
 from structlog.testing import capture_logs
 
+from app.base.brokers import broker_settings
 from app.base.config import get_settings
 from app.base.queue import (
     CPU_QUEUE,
     GPU_QUEUE,
     TURN_TASK,
     _sender,
-    broker_settings,
     has_messages,
     send_gold_check,
     send_run,
@@ -180,6 +180,20 @@ def test_files_are_messages_too(messages: Path) -> None:
     assert has_messages(CPU_QUEUE) is False
     assert send_run(1)
     assert (has_messages(CPU_QUEUE), has_messages(GPU_QUEUE)) == (True, False)
+    messages.rename(messages.with_name("elsewhere"))
+    assert has_messages(CPU_QUEUE) is None, "nobody knows"
+
+
+def test_celery_finds_a_message_in_a_file(messages: Path, tmp_path: Path) -> None:
+    assert send_run(4711)
+    app = Celery(set_as_current=False)
+    app.conf.update(broker_settings("", tmp_path / "var"))
+    with app.connection_for_read() as connection:
+        simple = connection.SimpleQueue(CPU_QUEUE)
+        message = simple.get(timeout=5)
+        message.ack()
+        simple.close()
+    assert (message.headers["task"], json.loads(message.body)[0]) == (TURN_TASK, [4711, CPU_QUEUE])
 
 
 def test_a_broker_that_never_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,15 +218,16 @@ def test_a_data_folder_that_cannot_be_written_is_a_broker_that_is_down(
 ) -> None:
     assert send_run(1)
 
-    def full(*_: object, **__: object) -> None:
+    def full(path: Path, content: bytes) -> None:
+        path.touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("builtins.open", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with capture_logs() as logged:
         sent = send_run(2)
-    monkeypatch.undo()
     assert not sent
     assert [entry["event"] for entry in logged] == ["broker_down"]
+    assert len(list(messages.iterdir())) == 1, "nothing is left of it"
 
 
 def test_broker_settings_name_the_broker_or_make_its_folders(tmp_path: Path) -> None:

@@ -15,27 +15,24 @@ from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar, cast
-from urllib.parse import parse_qs, urlsplit
 
 import structlog
 from fastapi import Request
 from limits import RateLimitItem, RateLimitItemPerSecond
-from limits.errors import StorageError
-from limits.storage import MemoryStorage, RedisStorage
+from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from app.base.config import Settings
 from app.base.errors import LimitReached
+from app.base.redis_client import RedisPlace, redis_place
 from app.models import User
+from app.web.http.shared_counts import SharedCounts
 
 log = structlog.get_logger(__name__)
 #: Nobody's request waits longer than this for the Redis that counts …
 WAIT_SECONDS = 0.5
 #: … and after it did not answer, it is left alone for this long.
 ALONE_SECONDS = 10.0
-_REDIS = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+unix")
 _IPV6_BITS = 64  # what one customer usually has to choose addresses from
 _BLOCK_BITS = {4: 24, 6: 48}
 T = TypeVar("T")
@@ -148,8 +145,8 @@ class RateLimits:
     def __init__(self, settings: Settings) -> None:
         self.rules = rules_of(settings)
         self._own = FixedWindowRateLimiter(MemoryStorage())
-        address = storage_address(settings)
-        self._shared = FixedWindowRateLimiter(_redis(address)) if address else None
+        place = place_of_counts(settings)
+        self._shared = FixedWindowRateLimiter(SharedCounts(place, WAIT_SECONDS)) if place else None
         self._alone_until = 0.0
 
     def check(self, rule: Rule, key: str, now: datetime) -> None:
@@ -182,7 +179,7 @@ class RateLimits:
         if self._shared is not None and time.monotonic() >= self._alone_until:
             try:
                 return ask(self._shared)
-            except (StorageError, OSError) as error:
+            except OSError as error:
                 self._alone_until = time.monotonic() + ALONE_SECONDS
                 log.warning(
                     "rate_limits_counted_alone", seconds=ALONE_SECONDS, error=str(error) or type(error).__name__
@@ -190,14 +187,9 @@ class RateLimits:
         return ask(self._own)
 
 
-def storage_address(settings: Settings) -> str:
-    """The Redis that counts, as `limits` writes its address; empty: none."""
-    address = settings.rate_limit_url or settings.broker_url
-    parts = urlsplit(address)
-    if parts.scheme == "redis+socket":  # Celery's word for a Unix socket
-        database = parse_qs(parts.query).get("virtual_host", ["0"])[0]
-        return f"redis+unix://{parts.path}?db={database}"
-    return address if parts.scheme in _REDIS else ""
+def place_of_counts(settings: Settings) -> RedisPlace | None:
+    """The Redis that counts; None: this process alone."""
+    return redis_place(settings.rate_limit_url or settings.broker_url)
 
 
 def network_of(host: str) -> str:
@@ -229,17 +221,6 @@ def _item(rule: Rule) -> RateLimitItem:
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
-
-
-def _redis(address: str) -> RedisStorage:
-    return RedisStorage(
-        address,
-        wrap_exceptions=True,
-        key_prefix="EVERGOLD",
-        socket_timeout=WAIT_SECONDS,
-        socket_connect_timeout=WAIT_SECONDS,
-        retry=Retry(NoBackoff(), 0),  # type: ignore[arg-type]  # the library hands it on to redis
-    )
 
 
 def limits_of(request: Request) -> RateLimits:

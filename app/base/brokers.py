@@ -1,0 +1,165 @@
+"""Where messages to workers wait: lists in Redis or Valkey, or files in a folder, both as Celery's workers read them.
+
+Sent without Celery, which workers alone load: web and sweep would carry 30 MB of it to put a line into a list. What a
+message looks like is Celery's protocol, version 2, in the envelope of its transports (kombu's).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from app.base.redis_client import RedisClient, redis_place
+
+#: A priority of Celery's on Redis, where 0 goes first and is what a message has that says nothing.
+LATER = 9
+_FIRST = 0
+#: Between a queue's name and a priority, in the name of a list.
+_PRIORITY = "\x06\x16"
+
+
+class Broker(Protocol):
+    """All raise OSError where it is away, full, or would not."""
+
+    def send(self, message: bytes, queue: str, priority: int) -> None: ...
+
+    def waiting(self, queue: str) -> int:
+        """How many messages no worker has taken yet."""
+        ...
+
+    def took(self, queue: str, task: str) -> bool:
+        """Take the next message out, if it is there and for this task; False where only Celery may."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def broker_of(broker_url: str, data_dir: Path, wait_seconds: float) -> Broker:
+    """The broker of these settings, which nobody waits for any longer."""
+    place = redis_place(broker_url)
+    return RedisBroker(RedisClient(place, wait_seconds)) if place else FolderBroker(_folders(data_dir)["messages"])
+
+
+def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
+    """The same for Celery: an address, or a folder of files where no broker was named."""
+    if broker_url:
+        return {"broker_url": broker_url, "broker_transport_options": {}}
+    folders = {name: str(folder) for name, folder in _folders(data_dir).items()}
+    return {
+        "broker_url": "filesystem://",
+        "broker_transport_options": {
+            "data_folder_in": folders["messages"],
+            "data_folder_out": folders["messages"],
+            "processed_folder": folders["processed"],
+            "control_folder": folders["control"],
+            "store_processed": False,
+            "polling_interval": 0.1,
+        },
+    }
+
+
+def celery_message(task: str, arguments: Sequence[int | str], queue: str, priority: int) -> bytes:
+    """A message as a worker of Celery understands it."""
+    task_id = str(uuid4())
+    body = json.dumps([arguments, {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}])
+    return json.dumps({
+        "body": b64encode(body.encode()).decode(),
+        "content-encoding": "utf-8",
+        "content-type": "application/json",
+        "headers": {
+            "lang": "py",
+            "task": task,
+            "id": task_id,
+            "root_id": task_id,
+            "parent_id": None,
+            "group": None,
+            "retries": 0,
+            "eta": None,
+            "expires": None,
+            "timelimit": [None, None],
+            "argsrepr": repr(list(arguments)),
+            "kwargsrepr": "{}",
+        },
+        "properties": {
+            "correlation_id": task_id,
+            "delivery_mode": 2,
+            "delivery_info": {"exchange": "", "routing_key": queue},
+            "delivery_tag": str(uuid4()),
+            "priority": priority,
+            "body_encoding": "base64",
+        },
+    }).encode()  # fmt: skip
+
+
+class RedisBroker:
+    """A list for each queue and priority; workers take from its end."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self._client = client
+
+    def send(self, message: bytes, queue: str, priority: int) -> None:
+        self._client.answer("LPUSH", _list_of(queue, priority), message)
+
+    def waiting(self, queue: str) -> int:
+        return sum(self._client.answers([("LLEN", name) for name in _lists(queue)]))
+
+    def took(self, queue: str, task: str) -> bool:
+        for name in _lists(queue):
+            oldest = self._client.answer("LINDEX", name, -1)
+            if oldest is not None:
+                is_for_it = json.loads(oldest)["headers"].get("task") == task
+                return is_for_it and bool(self._client.answer("LREM", name, -1, oldest) == 1)
+        return False
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class FolderBroker:
+    """A file for each message, by age; of later and earlier it knows nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def send(self, message: bytes, queue: str, priority: int) -> None:
+        name = f"{round(1000 * time.monotonic())}_{uuid4()}.{queue}.msg"
+        unfinished = self._folder / f"{name}.part"  # which no worker takes for a message
+        try:
+            unfinished.write_bytes(message)
+            unfinished.replace(self._folder / name)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+    def waiting(self, queue: str) -> int:
+        if not os.access(self._folder, os.W_OK):
+            raise PermissionError(f"{self._folder} cannot be written")
+        return sum(name.partition(".")[2] == f"{queue}.msg" for name in os.listdir(self._folder))
+
+    def took(self, queue: str, task: str) -> bool:
+        return False
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _folders(data_dir: Path) -> dict[str, Path]:
+    folders = {name: (data_dir / "broker" / name).resolve() for name in ("messages", "processed", "control")}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    return folders
+
+
+def _lists(queue: str) -> list[str]:
+    """The names of the lists that we put messages into, what goes first at the head."""
+    return [_list_of(queue, _FIRST), _list_of(queue, LATER)]
+
+
+def _list_of(queue: str, priority: int) -> str:
+    return f"{queue}{_PRIORITY}{priority}" if priority else queue
