@@ -20,9 +20,9 @@ HEAD_LIMIT_BYTES = 64 * 1024
 OPEN_FILES = 65_536
 #: Of these, for the database, for files, and for refusing.
 KEPT_FILES = 256
-#: Where Linux says it in its `struct tcp_info`, and how coarsely its clock may tick.
+#: Where Linux says it in its `struct tcp_info`; its number for the clock that ticks as coarsely.
 _LAST_DATA_RECEIVED = 52
-_TICK_MILLISECONDS = 10
+_COARSE_CLOCK = 6
 _REFUSAL = b"HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -91,7 +91,7 @@ def seconds_since_data(transport: asyncio.BaseTransport) -> float:
         milliseconds = int(struct.unpack_from("I", said, _LAST_DATA_RECEIVED)[0])
     except (AttributeError, OSError, struct.error):  # another system, or no TCP
         return 0.0
-    return max(0.0, (milliseconds - _TICK_MILLISECONDS) / 1000)
+    return max(0.0, milliseconds / 1000 - time.clock_getres(_COARSE_CLOCK))
 
 
 def raise_open_files() -> int | None:

@@ -13,7 +13,7 @@ import asyncio
 import sys
 import time
 from collections.abc import MutableMapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from app.web.http.bodies import UPLOADS
 from app.web.http.context import Server
 from app.web.http.tries import Try
 from app.web.http.tries_elsewhere import Elsewhere
-from app.web.http.turns import Turns
+from app.web.http.turns import Turn, Turns
 
 #: What is held in memory for a request that waits for its turn …
 SMALL_BYTES = 256 * 1024
@@ -73,7 +73,8 @@ class Arrivals:
         scope["state"] |= {"arrived_at": _whole_at(scope["state"], server), "upload_turns": self._turns}
         server.tries.note_whole(this_try)
         await server.tries.earlier_answered(this_try)
-        async with self._turns.turn(_sender(scope)):
+        async with self._turns.turn(_sender(scope)) as turn:
+            scope["state"]["upload_turn"] = turn
             await self._app(scope, replay, send)
 
 
@@ -112,12 +113,18 @@ async def earlier_tries_answered(request: Request, server: Server) -> None:
 
 
 async def tries_elsewhere_answered(request: Request) -> None:
-    """Return when no other web process has this upload on its way; this try would be refused, unless one was stored."""
+    """Return when no other web process has this upload on its way; this try would be refused, unless one was stored.
+
+    Meanwhile its turn is others': else those who wait here and there, each for a first try that has no turn there and
+    here, would wait for each other.
+    """
     this_try: Try = request.state.upload_try
     elsewhere = getattr(request.app.state, "elsewhere", None)
     if this_try.upload is not None and isinstance(elsewhere, Elsewhere):
         this_try.is_refused = True
-        await elsewhere.answered(this_try.upload)
+        turn = getattr(request.state, "upload_turn", None)
+        async with turn.left_to_others() if isinstance(turn, Turn) else nullcontext():
+            await elsewhere.answered(this_try.upload)
 
 
 async def _read_early(receive: Receive) -> list[Message]:

@@ -1,8 +1,9 @@
 """Uploads on their way, as the web processes of several machines tell each other: by locks of their one PostgreSQL.
 
 An upload that has been whole for a while and is not answered yet has a lock, its number made of the Idempotency-Key and
-the sender's credentials. Who would refuse another try of it looks whether some other process has that lock, and waits.
-Quick answers cost nothing. Locks go with the connection of a process that dies, and its uploads with it.
+the sender's credentials. Who would refuse another try of it waits until it would have been told, looks whether some
+other process has that lock, and waits on. Uploads that are let in at once cost nothing. Locks go with the connection of
+a process that dies, and its uploads with it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from app.web.http.tries import Tries
 
 #: Looked at so often; nobody sends again sooner than some seconds after the first try.
 LOOK_SECONDS = 0.5
+#: So long it takes until others know of it: it is seen at one look, told at the next.
+TELLING_SECONDS = 1.2
 #: Who would refuse a try waits no longer for another's answer.
 PATIENCE_SECONDS = 60.0
 _LOCK = text("SELECT pg_try_advisory_lock_shared(:number)")
@@ -70,9 +73,10 @@ class Elsewhere:
             return bool(connection.scalar(_IS_HELD, asked))
 
     async def answered(self, upload: tuple[str, ...]) -> None:
-        """Return when no other process is at it any more."""
+        """Return when no other process is at it any more, each of them having had the time to say that it is."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
+                await asyncio.sleep(TELLING_SECONDS)
                 while await run_sync(self.has, upload):
                     await asyncio.sleep(LOOK_SECONDS)
 

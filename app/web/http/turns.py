@@ -14,6 +14,31 @@ from contextlib import asynccontextmanager
 from app.base.errors import Busy
 
 
+class Turn:
+    """One client's, which it may leave to others for a while."""
+
+    def __init__(self, turns: Turns, client: str) -> None:
+        self._turns = turns
+        self._client = client
+        self._is_mine = False
+
+    async def take(self) -> None:
+        await self._turns.come(self._client)
+        self._is_mine = True
+
+    def give(self) -> None:
+        if self._is_mine:
+            self._is_mine = False
+            self._turns.pass_on()
+
+    @asynccontextmanager
+    async def left_to_others(self) -> AsyncIterator[None]:
+        """While this client waits for something else; behind it, its next turn."""
+        self.give()
+        yield
+        await self.take()
+
+
 class Turns:
     """`at_once` have their turn; no more than `waiting_limit` wait for theirs, of one client `waiting_per_client`."""
 
@@ -31,15 +56,17 @@ class Turns:
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
-    async def turn(self, client: str) -> AsyncIterator[None]:
+    async def turn(self, client: str) -> AsyncIterator[Turn]:
         """The client's turn, as soon as it comes; raises Busy where too many wait already."""
-        await self._come(client)
+        one = Turn(self, client)
+        await one.take()
         try:
-            yield
+            yield one
         finally:
-            self._pass_on()
+            one.give()
 
-    async def _come(self, client: str) -> None:
+    async def come(self, client: str) -> None:
+        """Return when it is the client's turn, which somebody has to pass on."""
         if self._free:
             self._free -= 1
             return
@@ -51,10 +78,10 @@ class Turns:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it came at the very moment at which nobody wanted it any more
-                self._pass_on()
+                self.pass_on()
             raise
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
         """To whoever is next and still there."""
         while self._waiting:
             client, turns = self._waiting.popitem(last=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import httpx
@@ -13,7 +14,7 @@ from sqlalchemy import Engine, text, update
 
 from app.base.db import writing
 from app.models import Phase
-from app.web.http import tries_elsewhere
+from app.web.http import arrival, tries_elsewhere
 from app.web.http.tries import Tries
 from app.web.http.tries_elsewhere import Elsewhere, keep_telling
 from tests import world
@@ -31,6 +32,7 @@ END = NOW + timedelta(seconds=1)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tries_elsewhere, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(tries_elsewhere, "TELLING_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -121,6 +123,53 @@ def test_a_second_try_at_another_process_behind_the_end_gets_the_first_one_s_ans
     first_process.tell([])
     second.join(30)
     assert (answers[0].status_code, answers[0].json()["id"]) == (202, str(accepted.submission.id))
+
+
+def test_a_second_try_that_overtakes_what_the_first_one_s_process_tells_waits_for_it(
+    site: Site, postgresql_engine: Engine, two: tuple[Elsewhere, Elsewhere], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, first_process = site.person("ada"), two[0]
+    site.set_clock(END)
+    monkeypatch.setattr(tries_elsewhere, "TELLING_SECONDS", 2.0)
+    waits, answered = threading.Event(), Elsewhere.answered
+
+    async def noted(elsewhere: Elsewhere, upload: tuple[str, ...]) -> None:
+        waits.set()
+        await answered(elsewhere, upload)
+
+    monkeypatch.setattr(Elsewhere, "answered", noted)
+    with ThreadPoolExecutor() as senders:
+        second = senders.submit(ada.submit, headers={"Idempotency-Key": "one"})
+        assert waits.wait(30)
+        first_process.tell([(ada.client.headers["authorization"], "", "one")])
+        accepted = world.submit(postgresql_engine, ada.user, NOW, content=CONTENT.decode(), key="one")
+        first_process.tell([])
+    assert (second.result().status_code, second.result().json()["id"]) == (202, str(accepted.submission.id))
+
+
+def test_who_waits_for_another_process_lets_others_have_the_turn(
+    site: Site, two: tuple[Elsewhere, Elsewhere], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes whose turns are all taken by second tries, of first ones that wait there, would stand still."""
+    people = [site.person(f"person{number}") for number in range(arrival.AT_ONCE + 1)]
+    uploads = [(person.client.headers["authorization"], "", "one") for person in people]
+    two[0].tell(uploads)
+    site.set_clock(END)
+    all_wait, waiting, has = threading.Event(), set[tuple[str, ...]](), Elsewhere.has
+
+    def noted(elsewhere: Elsewhere, upload: tuple[str, ...]) -> bool:
+        waiting.add(upload)
+        if len(waiting) == len(people):
+            all_wait.set()
+        return has(elsewhere, upload)
+
+    monkeypatch.setattr(Elsewhere, "has", noted)
+    with ThreadPoolExecutor() as senders:
+        answers = [senders.submit(person.submit, headers={"Idempotency-Key": "one"}) for person in people]
+        have_all = all_wait.wait(30)
+        two[0].tell([])
+    assert have_all, "more of them wait than have turns"
+    assert {answer.result().status_code for answer in answers} == {409}
 
 
 def test_without_another_try_who_is_late_is_refused_as_ever(site: Site) -> None:

@@ -88,3 +88,49 @@ def test_who_goes_away_leaves_the_turn_to_others() -> None:
         return served
 
     assert asyncio.run(come()) == ["c", "d"]
+
+
+def test_who_leaves_its_turn_to_others_gets_another_one() -> None:
+    async def leave() -> list[str]:
+        turns, served = make_turns(), list[str]()
+        async with turns.turn("a") as turn:
+            async with turn.left_to_others():
+                await asyncio.wait_for(take(turns, "b", served), timeout=30)
+            served.append("a")
+            waiting = asyncio.create_task(take(turns, "c", served))
+            while not turns.waiting:
+                await asyncio.sleep(0)
+        await waiting
+        return served
+
+    assert asyncio.run(leave()) == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize("is_back", [False, True], ids=["while it is with others", "while it waits for its next one"])
+def test_who_goes_away_from_a_turn_that_is_with_others_passes_nothing_on(is_back: bool) -> None:
+    async def go() -> list[str]:
+        turns, left, served = make_turns(), asyncio.Event(), list[str]()
+
+        async def leave(until: asyncio.Event) -> None:
+            async with turns.turn("a") as turn, turn.left_to_others():
+                left.set()
+                await until.wait()
+
+        until = asyncio.Event()
+        leaving = asyncio.create_task(leave(until))
+        await left.wait()
+        async with turns.turn("b"):
+            if is_back:
+                until.set()
+                while not turns.waiting:
+                    await asyncio.sleep(0)
+            leaving.cancel()
+            await asyncio.gather(leaving, return_exceptions=True)
+            waiting = asyncio.create_task(take(turns, "c", served))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            served.append("b")
+        await waiting
+        return served
+
+    assert asyncio.run(go()) == ["b", "c"], "there is one turn, and it was taken"
