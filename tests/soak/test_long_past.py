@@ -1,7 +1,9 @@
 """With two hundred thousand submissions in the database nothing costs more than with twenty thousand: neither what
-anybody can look at, nor what the server does by itself."""
+anybody can look at, nor what the server does by itself. EVERGOLD_TEST_SUBMISSIONS=1000000 has as many."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -15,7 +17,7 @@ from tests.web.conftest import answering, quick_empty_site  # noqa: F401 (fixtur
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
 #: Until the first look every list is longer than a page, and than the tries that are looked at one by one.
-FEW, MANY, TEAMS = 20_000, 200_000, 300
+FEW, MANY, TEAMS = 20_000, int(os.environ.get("EVERGOLD_TEST_SUBMISSIONS", "200000")), 300
 #: What looks at tries, and what looking at one may take.
 TRIES = "SELECT runs.id, teams.id AS id_1, teams.kind, submissions.id AS id_2, submissions.track"
 STEPS_FOR_A_TRY = 600
