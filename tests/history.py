@@ -114,7 +114,9 @@ def _again(pattern: dict[type[Base], list[Row]], number: int, run_id: int, sende
 
 
 def _like_the_first(session: Session, model: type[Base], count: int) -> list[Row]:
-    row = _without_number(model, _rows(session, model)[0])
+    table = _table(model)
+    first = session.execute(select(*table.columns).order_by(table.c.id).limit(1)).one()
+    row = _without_number(model, dict(first._mapping))
     return [{**row, "status": SENT} if model is OutgoingMail else row] * count
 
 
