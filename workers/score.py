@@ -168,8 +168,8 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
 
 
 def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_items: bool) -> Scored:
+    scores, outcomes = score_with_outcomes(task, gold, prediction, options)  # first: the report may follow from them
     report = task.report(gold, prediction, options) if task.report else None
-    scores, outcomes = score_with_outcomes(task, gold, prediction, options)
     return Scored(
         scores=scores,
         columns=frozenset((column.metric, column.split) for column in task.columns(options)),

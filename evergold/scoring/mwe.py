@@ -141,6 +141,14 @@ def outcomes(gold: GoldMwes, predicted: Side) -> dict[Cell, list[Outcome]]:
     return rows
 
 
+def counts_of(rows: Mapping[Cell, list[Outcome]]) -> dict[Cell, Counts]:
+    """The same as `count`, from what `outcomes` gave."""
+    return {
+        cell: Counts(*(sum(column) for column in list(zip(*of_cell, strict=True))[1:]))
+        for cell, of_cell in rows.items()
+    }
+
+
 def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, int, int]]:
     """Of each of gold's n sentences: how many MWEs are found (equal token sets), are in gold, are predicted.
 

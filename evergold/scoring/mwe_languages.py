@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 from evergold.scoring.cupt_prediction import PredictedMwes
+from evergold.scoring.diversity import Diversity
 from evergold.scoring.mwe import (
     ALL,
     CATEGORY,
@@ -20,6 +23,7 @@ from evergold.scoring.mwe import (
     Outcome,
     Side,
     count,
+    counts_of,
     describe,
     found_diversity,
     found_types,
@@ -36,20 +40,36 @@ AllGold = Mapping[str, GoldMwes]
 AllPredicted = Mapping[str, PredictedMwes]
 
 
-class Counted(NamedTuple):
-    """What was predicted in one language, and how much of it is right, in gold and predicted."""
+@dataclass(frozen=True)
+class Counted:
+    """One language and what was submitted of it (None: nothing), counted when somebody asks, and once."""
 
-    predicted: Side
-    counts: Mapping[Cell, Counts]
+    gold: GoldMwes
+    submitted: PredictedMwes | None
+
+    @cached_property
+    def predicted(self) -> Side:
+        return describe(self.gold, self.submitted.mwes if self.submitted is not None else ())
+
+    @cached_property
+    def outcomes(self) -> Mapping[Cell, list[Outcome]]:
+        """What every sentence adds to every cell."""
+        return outcomes(self.gold, self.predicted)
+
+    @cached_property
+    def counts(self) -> Mapping[Cell, Counts]:
+        """How much is right, in gold and predicted; from the outcomes if these are known."""
+        return counts_of(self.outcomes) if "outcomes" in vars(self) else count(self.gold, self.predicted)
+
+    @cached_property
+    def diversity(self) -> Diversity | None:
+        """Of what was found; None where nothing was submitted."""
+        return found_diversity(self.gold, self.submitted.mwes) if self.submitted is not None else None
 
 
 def count_all(gold: AllGold, predicted: AllPredicted) -> dict[str, Counted]:
-    """The counts of every language; one not submitted has gold's, with nothing found and nothing predicted."""
-    tables: dict[str, Counted] = {}
-    for language, of_gold in gold.items():
-        side = describe(of_gold, predicted[language].mwes if language in predicted else ())
-        tables[language] = Counted(side, count(of_gold, side))
-    return tables
+    """Every language; one not submitted has gold's counts, with nothing found and nothing predicted."""
+    return {language: Counted(of_gold, predicted.get(language)) for language, of_gold in gold.items()}
 
 
 def cells_of(tables: Sequence[Mapping[Cell, Counts]]) -> list[Cell]:
@@ -81,29 +101,27 @@ def macro_means(
     return means
 
 
-def macro_diversity(gold: AllGold, predicted: AllPredicted) -> dict[str, float]:
+def macro_diversity(tables: Mapping[str, Counted], predicted: AllPredicted) -> dict[str, float]:
     """Mean richness, entropy and evenness over all languages; 0 for one not submitted or where it is undefined."""
-    found = [found_diversity(gold[language], one.mwes) for language, one in predicted.items()]
-    return {name: sum(getattr(one, name) or 0.0 for one in found) / len(gold) for name in DIVERSITY}
+    found = [tables[language].diversity for language in predicted]
+    return {name: sum(getattr(one, name) or 0.0 for one in found) / len(tables) for name in DIVERSITY}
 
 
-def language_document(gold: GoldMwes, predicted: PredictedMwes | None, counted: Counted) -> dict[str, Any] | None:
-    """The report of one language, see `mwe_report.language_report`; None where it was not submitted.
-
-    counted: what `count_all` has for it.
-    """
-    if predicted is None:
+def language_document(counted: Counted) -> dict[str, Any] | None:
+    """The report of one language, see `mwe_report.language_report`; None where it was not submitted."""
+    gold, predicted, found = counted.gold, counted.submitted, counted.diversity
+    if predicted is None or found is None:
         return None
     official = _official_counts(gold, predicted, counted.predicted) if gold.training else None
-    found = found_diversity(gold, predicted.mwes)
     return language_report(counted.counts, found, with_training=gold.training is not None, official=official)
 
 
-def language_outcomes(gold: GoldMwes, predicted: PredictedMwes | None, counted: Counted) -> dict[str, Any]:
-    """The outcomes of one language; where it was not submitted, nothing is predicted. counted: as for its report."""
+def language_outcomes(counted: Counted) -> dict[str, Any]:
+    """The outcomes of one language; where it was not submitted, nothing is predicted."""
+    gold, predicted = counted.gold, counted.submitted
     mwes = predicted.mwes if predicted is not None else ()
     cells: dict[str, dict[str, list[Outcome]]] = {}
-    for (split, basis), rows in outcomes(gold, counted.predicted).items():
+    for (split, basis), rows in counted.outcomes.items():
         cells.setdefault(split, {})[basis] = rows
     types = [[sentence, lemmas.decode(errors="backslashreplace")] for sentence, lemmas in found_types(gold, mwes)]
     return {
@@ -137,7 +155,7 @@ def macro_document(
         "all": {basis: means[ALL, basis] for basis in BASES},
         "views": {view: means[view, MWE_BASED] for view in VIEWS},
         "categories": categories,
-        "diversity": macro_diversity(gold, predicted),
+        "diversity": macro_diversity(tables, predicted),
         "submitted": len(predicted),
         "of": len(gold),
     }

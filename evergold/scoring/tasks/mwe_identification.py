@@ -16,7 +16,7 @@ column, malformed codes), the file is rejected. Macro means are not rounded befo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,7 +35,6 @@ from evergold.scoring.mwe import (
     Cell,
     Counts,
     GoldMwes,
-    found_diversity,
     sentence_counts,
 )
 from evergold.scoring.mwe_languages import (
@@ -143,6 +142,14 @@ class Prediction:
 
     languages: Mapping[str, PredictedMwes]
     warnings: tuple[Problem, ...] = ()
+    #: What was counted last, and against which gold: scores, outcomes and report of a run need the same.
+    _last: list[tuple[Gold, dict[str, Counted]]] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def counted(self, gold: Gold) -> dict[str, Counted]:
+        """Every language of gold, see `count_all`."""
+        if not self._last or self._last[0][0] is not gold:
+            self._last[:] = [(gold, count_all(gold.languages, self.languages))]
+        return self._last[0][1]
 
 
 def read_items(path: Path, options: Options) -> LanguageItems:
@@ -183,14 +190,14 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     Raises InvalidGold when the prediction was checked against an items file with other tokens than gold.
     """
     _check_same_tokens(gold, prediction)
-    return _scores(gold, prediction, count_all(gold.languages, prediction.languages))
+    return _scores(gold, prediction, prediction.counted(gold))
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
-    """Both, with what is predicted described once."""
+    """Both; the outcomes first, for the scores follow from them."""
     _check_same_tokens(gold, prediction)
-    tables = count_all(gold.languages, prediction.languages)
-    return _scores(gold, prediction, tables), _outcomes(gold, prediction, tables)
+    found = _outcomes(gold, prediction.counted(gold))
+    return _scores(gold, prediction, prediction.counted(gold)), found
 
 
 def _scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> list[Score]:
@@ -203,7 +210,7 @@ def _scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -
             reason = _NO_TRAINING if cell[0] in TRAINING_VIEWS and of_gold.training is None else NOT_ENTERED
             known = language in prediction.languages and reason != _NO_TRAINING
             scores += _three(gold, language, cell, values if known else None, reason)
-        scores += _diversity_of(gold, prediction, language)
+        scores += _diversity_of(gold, tables[language], language)
     return scores + _macro_scores(gold, prediction, tables) if gold.files.in_folders else scores
 
 
@@ -214,11 +221,8 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
     the official text by `mwe_report.official_text`. macro, for gold in folders: see `mwe_languages.macro_document`.
     """
     _check_same_tokens(gold, prediction)
-    tables = count_all(gold.languages, prediction.languages)
-    documents = {
-        language: language_document(of_gold, prediction.languages.get(language), tables[language])
-        for language, of_gold in gold.languages.items()
-    }
+    tables = prediction.counted(gold)
+    documents = {language: language_document(counted) for language, counted in tables.items()}
     if not gold.files.in_folders:
         return {"languages": documents}
     means = macro_document(gold.languages, prediction.languages, tables, absent_as_zero=gold.counts_absent)
@@ -234,11 +238,8 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
     return score_with_outcomes(gold, prediction, options)[1]
 
 
-def _outcomes(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -> dict[str, Any]:
-    found = {
-        language: language_outcomes(of_gold, prediction.languages.get(language), tables[language])
-        for language, of_gold in gold.languages.items()
-    }
+def _outcomes(gold: Gold, tables: Mapping[str, Counted]) -> dict[str, Any]:
+    found = {language: language_outcomes(counted) for language, counted in tables.items()}
     macro = "as-zero" if gold.counts_absent else "left-out"
     return {"languages": found, "macro": macro if gold.files.in_folders else None}
 
@@ -332,7 +333,7 @@ def _macro_scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Count
         reason = _NONE_IN_GOLD if trained or cell[0] not in TRAINING_VIEWS else _NO_TRAINING
         scores += _three(gold, MACRO, cell, mean, reason)
     submitted = float(len(prediction.languages))
-    numbers = {**macro_diversity(gold.languages, prediction.languages), "languages": submitted}
+    numbers = {**macro_diversity(tables, prediction.languages), "languages": submitted}
     return scores + [
         Score(name, MACRO, value, None, _signed(gold, name, MACRO, ALL)) for name, value in numbers.items()
     ]
@@ -349,9 +350,8 @@ def _three(gold: Gold, root: str, cell: Cell, values: _Three | None, reason: str
         yield Score(metric, _split(root, split), value, why, _signed(gold, metric, root, split))
 
 
-def _diversity_of(gold: Gold, prediction: Prediction, language: str) -> Iterator[Score]:
-    predicted = prediction.languages.get(language)
-    found = found_diversity(gold.languages[language], predicted.mwes) if predicted else None
+def _diversity_of(gold: Gold, counted: Counted, language: str) -> Iterator[Score]:
+    found = counted.diversity
     for name in DIVERSITY:
         value = getattr(found, name, None)
         undefined = _NOTHING_FOUND if name == "entropy" else _ONE_TYPE

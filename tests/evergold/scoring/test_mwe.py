@@ -23,6 +23,7 @@ from evergold.scoring.mwe import (
     Counts,
     GoldMwes,
     count,
+    counts_of,
     describe,
     found_diversity,
     macro,
@@ -58,7 +59,7 @@ def summed(gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | N
     """The outcomes of all sentences together."""
     rows = outcomes(gold, describe(gold, predicted, lemmas))
     assert all(of_cell == sorted(of_cell) for of_cell in rows.values())
-    return {cell: Counts(*[sum(column) for column in zip(*of_cell, strict=True)][1:]) for cell, of_cell in rows.items()}
+    return counts_of(rows)
 
 
 def counts(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> dict[str, Counts]:

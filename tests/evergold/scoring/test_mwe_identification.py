@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -13,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from evergold.cli import run
-from evergold.scoring import cupt_folders
+from evergold.scoring import cupt_folders, mwe_languages
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
-from evergold.scoring.task import NOT_ENTERED, Score, read_options
+from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
 from tests import lanes
@@ -519,3 +520,28 @@ def read_or_refuse(content: bytes, packed: bool, tmp_path: Path) -> None:
         return
     assert all(one.value is None or one.value >= 0 for one in TASK.score(gold, prediction, options))
     assert official_text_of(gold, prediction, options)
+
+
+# -------------------------------------------------------------------------------------------------------- counted once
+
+
+def test_scores_outcomes_and_report_of_a_run_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is a quarter of what a run takes besides reading; against other gold it is counted anew."""
+    counted: list[str] = []
+
+    def noted(name: str) -> None:
+        original = getattr(mwe_languages, name)
+        monkeypatch.setattr(mwe_languages, name, lambda *given: counted.append(name) or original(*given))
+
+    for name in ("outcomes", "count", "found_diversity"):
+        noted(name)
+    gold = TASK.read_gold(GOLD, OPTIONS)
+    prediction = TASK.read_prediction(PREDICTION, TASK.items_of(gold, OPTIONS), OPTIONS)
+    assert TASK.report is not None
+    found, _ = score_with_outcomes(TASK, gold, prediction, OPTIONS)
+    report = TASK.report(gold, prediction, OPTIONS)
+    languages, submitted = len(gold.languages), len(prediction.languages)
+    assert Counter(counted) == {"outcomes": languages, "found_diversity": submitted}
+    again = TASK.read_gold(GOLD, OPTIONS)
+    assert (TASK.score(again, prediction, OPTIONS), TASK.report(again, prediction, OPTIONS)) == (found, report)
+    assert Counter(counted) == {"outcomes": languages, "count": languages, "found_diversity": 2 * submitted}
