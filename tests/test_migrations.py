@@ -13,7 +13,8 @@ from sqlalchemy import Engine, inspect, text
 
 import app.models  # noqa: F401 - fills Base.metadata
 from app.base.db import Base, make_engine
-from app.operations.migrate import DatabaseTooNew, alembic_config, is_current, upgrade
+from app.operations.database_revision import is_current, newest_revision
+from app.operations.migrate import DatabaseTooNew, alembic_config, upgrade
 from tests import postgres
 from tests.threads import in_threads
 
@@ -134,3 +135,20 @@ def test_servers_started_together_migrate_once(address: str) -> None:
             engine.dispose()
 
     assert sorted(in_threads(4, start)) == [False, False, False, True]
+
+
+def test_the_newest_revision_is_told_without_alembic() -> None:
+    assert newest_revision() == ScriptDirectory.from_config(alembic_config()).get_current_head()
+
+
+def test_a_database_is_current_when_it_stands_at_the_newest_revision(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'tables.db'}")
+    with engine.begin() as connection:
+        assert not is_current(connection), "it has no tables"
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+        assert not is_current(connection)
+        connection.execute(text("INSERT INTO alembic_version VALUES ('0001')"))
+        assert not is_current(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest_revision()})
+        assert is_current(connection)
+    engine.dispose()

@@ -38,7 +38,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Interval
 from app.competitions.find import find_board, find_competition
 from app.models import User
-from app.operations import migrate
+from app.operations import database_revision, migrate
 from app.operations.migrate import migrating, upgrade, upgrade_to
 from app.submissions.find import get_submission
 from tests import postgres
@@ -470,7 +470,9 @@ NEXT_REVISION = f"""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "next", HEAD, None, None
+revision = "next"
+down_revision = HEAD
+branch_labels, depends_on = None, None
 
 
 def upgrade() -> None:
@@ -488,10 +490,11 @@ def upgrade() -> None:
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version of Evergold with one revision more than this one."""
     folder = tmp_path / "migrations"
-    shutil.copytree(migrate.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(database_revision.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     head = ScriptDirectory.from_config(migrate.alembic_config()).get_current_head()
     (folder / "versions" / "next.py").write_text(NEXT_REVISION.replace("HEAD", repr(head)), encoding="utf-8")
-    monkeypatch.setattr(migrate, "MIGRATIONS", folder)
+    for module in (migrate, database_revision):
+        monkeypatch.setattr(module, "MIGRATIONS", folder)
 
 
 def test_there_are_rows_in_every_table_of_the_first_revision(old: Engine) -> None:

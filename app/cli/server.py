@@ -94,22 +94,23 @@ def worker(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
-    from app.server.programs import IN_ONE_THREAD, worker_command
+    from app.server.programs import THRIFTY, worker_command
 
     if queues not in ("auto", "cpu", "gpu"):
         raise CommandError("--queues is auto, cpu or gpu.", Code.USAGE)
     use_settings(data_dir)
     if queues == "cpu":
-        os.environ.update(IN_ONE_THREAD | os.environ)
+        os.environ.update(THRIFTY | os.environ)
     become(worker_command(queues, concurrency))
 
 
 @commands.command(rich_help_panel=PANEL)
 def sweep(data_dir: DataDirOption = None) -> None:
     """Run the sweep alone: it finds runs whose worker was lost. One is enough; of more, the database elects one."""
-    from app.server.programs import sweep_command
+    from app.server.programs import THRIFTY, sweep_command
 
     use_settings(data_dir)
+    os.environ.update(THRIFTY | os.environ)
     become(sweep_command())
 
 

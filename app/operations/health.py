@@ -21,6 +21,7 @@ from app.base.db import reading
 from app.base.queue import CPU_QUEUE
 from app.base.stores.places import bucket_answers
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun, Worker
+from app.operations.database_revision import is_current
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
@@ -44,8 +45,6 @@ class Part:
 
 def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
     """Every part, asked one by one."""
-    from app.operations.migrate import is_current  # with Alembic, which the sweep has no use for
-
     try:
         with reading(engine) as session:
             current = is_current(session.connection())

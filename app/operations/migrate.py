@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, text
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+from app.operations.database_revision import MIGRATIONS, is_current
+
 #: Ours among PostgreSQL's advisory locks: the letters "ever".
 LOCK_NUMBER = 0x65766572
 
@@ -90,9 +88,3 @@ def _wait_for_others(connection: Connection) -> None:
     """Two servers may be started at the same moment; SQLite's write lock is held already."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
-
-
-def is_current(connection: Connection) -> bool:
-    """Whether the database stands at this code's newest revision."""
-    head = ScriptDirectory.from_config(alembic_config()).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision() == head

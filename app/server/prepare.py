@@ -31,7 +31,8 @@ from app.declarations.apply.changes import Change
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
 from app.declarations.edits.plan import Plan, plan_phases
 from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Stage, Submission
-from app.operations.migrate import DatabaseTooNew, is_current, upgrade
+from app.operations.database_revision import is_current
+from app.operations.migrate import DatabaseTooNew, upgrade
 from app.people import audit
 from app.runs.sweep import mark_sent
 from app.server import demo_dates

@@ -18,9 +18,10 @@ WEB_STOP_SECONDS = 6.0
 WORKER_STOP_SECONDS = 20.0
 OTHER_STOP_SECONDS = 3.0
 
-#: numpy's arithmetic, unless whoever starts the server wants otherwise: there are as many processes as shall work at a
-#: time. Not where torch works, which asks the same setting.
-IN_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+#: Unless whoever starts the server wants otherwise, and not where torch works. numpy's arithmetic in one thread: there
+#: are as many processes as shall work at a time. One heap for all threads: Python lets one of them work at a time, and
+#: each heap keeps what its threads once needed.
+THRIFTY = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 #: Settings of workers that the web process is not even told.
 WAYS_TO_GOLD = frozenset({"EVERGOLD_GOLD_DIR", "EVERGOLD_GOLD_KEY_FILE"})
 
@@ -83,7 +84,7 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
     """The web process, or the parent of several, on an open socket; with a gate, one that serves only after a byte came
     through."""
-    without_gold = IN_ONE_THREAD | {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
+    without_gold = THRIFTY | {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
     command = [*_PYTHON, "app.server.web", "--socket", str(listener), "--processes", str(options.web)]
     keep_open = [listener]
     if gate is not None:
@@ -95,7 +96,7 @@ def web(options: ServeOptions, environment: Mapping[str, str], listener: int, ga
 def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     command = worker_command("cpu", options.workers)
     with_key = {
-        **IN_ONE_THREAD,
+        **THRIFTY,
         "EVERGOLD_MAKE_GOLD_KEY": "true",
         **environment,
     }  # on one machine, nobody need think of keys
@@ -122,7 +123,7 @@ def has_torch() -> bool:
 
 def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     return Program(
-        "sweep", sweep_command(), {**IN_ONE_THREAD, **environment}, options.log_dir / "sweep.log", OTHER_STOP_SECONDS
+        "sweep", sweep_command(), {**THRIFTY, **environment}, options.log_dir / "sweep.log", OTHER_STOP_SECONDS
     )
 
 

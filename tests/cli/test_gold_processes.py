@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.server import programs
-from app.server.programs import IN_ONE_THREAD, WAYS_TO_GOLD, ServeOptions
+from app.server.programs import THRIFTY, WAYS_TO_GOLD, ServeOptions
 from app.server.web import run_web
 from workers.keys import KeySettings
 
@@ -22,7 +22,7 @@ def options(tmp_path: Path) -> ServeOptions:
 
 def test_the_web_process_is_told_neither_where_gold_nor_where_keys_are(options: ServeOptions) -> None:
     web = programs.web(options, TOLD, listener=3)
-    assert dict(web.environment) == {"PATH": "/bin", **IN_ONE_THREAD}
+    assert dict(web.environment) == {"PATH": "/bin", **THRIFTY}
     assert set(TOLD) - set(web.environment) == WAYS_TO_GOLD
 
 
@@ -46,8 +46,10 @@ def test_the_worker_of_serve_makes_the_first_key_and_other_workers_never_do(
     assert "EVERGOLD_MAKE_GOLD_KEY" not in programs.gpu_worker(options, TOLD).environment
 
 
-def test_numpy_works_in_one_thread_where_there_is_no_torch_unless_somebody_wants_more(options: ServeOptions) -> None:
-    (name,) = IN_ONE_THREAD
+@pytest.mark.parametrize("name", ["OPENBLAS_NUM_THREADS", "MALLOC_ARENA_MAX"])
+def test_one_thread_for_numpy_and_one_heap_where_there_is_no_torch_unless_somebody_wants_more(
+    options: ServeOptions, name: str
+) -> None:
     for program in (
         programs.web(options, TOLD, listener=3),
         programs.worker(options, TOLD),

@@ -25,7 +25,7 @@ from app.competitions.find import find_board, find_competition
 from app.models import AuditEntry, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
 from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
-from app.operations.migrate import is_current
+from app.operations.database_revision import is_current
 from app.operations.restore import restore_backup
 from app.teams.registration import register
 from app.teams.registration_rules import rules_of
