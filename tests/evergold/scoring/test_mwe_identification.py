@@ -531,7 +531,12 @@ def test_scores_outcomes_and_report_of_a_run_count_once(monkeypatch: pytest.Monk
 
     def noted(name: str) -> None:
         original = getattr(mwe_languages, name)
-        monkeypatch.setattr(mwe_languages, name, lambda *given: counted.append(name) or original(*given))
+
+        def noting(*given: object) -> object:
+            counted.append(name)
+            return original(*given)
+
+        monkeypatch.setattr(mwe_languages, name, noting)
 
     for name in ("outcomes", "count", "found_diversity"):
         noted(name)
