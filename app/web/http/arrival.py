@@ -70,7 +70,7 @@ class Arrivals:
         if not messages or messages[-1]["type"] != "http.request" or messages[-1].get("more_body", False):
             await self._app(scope, replay, send)  # its sender is slow, or gone
             return
-        scope["state"] |= {"arrived_at": _whole_at(scope["state"], server), "upload_turns": self._turns}
+        scope["state"]["arrived_at"] = _whole_at(scope["state"], server)
         server.tries.note_whole(this_try)
         await server.tries.earlier_answered(this_try)
         async with self._turns.turn(_sender(scope)) as turn:
@@ -85,8 +85,14 @@ def was_read_early(request: Request) -> bool:
 
 def is_rush(request: Request) -> bool:
     """Whether others wait for their turn while this upload has its own."""
-    turns = getattr(request.state, "upload_turns", None)
-    return isinstance(turns, Turns) and turns.waiting > 0
+    turn = _turn_of(request)
+    return turn is not None and turn.others_wait
+
+
+def _turn_of(request: Request) -> Turn | None:
+    """None: a large upload, which waits for nobody."""
+    turn = getattr(request.state, "upload_turn", None)
+    return turn if isinstance(turn, Turn) else None
 
 
 def arrival_of(request: Request, server: Server) -> datetime:
@@ -122,8 +128,8 @@ async def tries_elsewhere_answered(request: Request) -> None:
     elsewhere = getattr(request.app.state, "elsewhere", None)
     if this_try.upload is not None and isinstance(elsewhere, Elsewhere):
         this_try.is_refused = True
-        turn = getattr(request.state, "upload_turn", None)
-        async with turn.left_to_others() if isinstance(turn, Turn) else nullcontext():
+        turn = _turn_of(request)
+        async with turn.left_to_others() if turn is not None else nullcontext():
             await elsewhere.answered(this_try.upload)
 
 

@@ -22,6 +22,11 @@ class Turn:
         self._client = client
         self._is_mine = False
 
+    @property
+    def others_wait(self) -> bool:
+        """Whether somebody waits for theirs."""
+        return self._turns.waiting > 0
+
     async def take(self) -> None:
         await self._turns.come(self._client)
         self._is_mine = True
