@@ -194,12 +194,12 @@ def table_of(
                 move=moved.get(row_key(queried.whole, row)) if moved is not None else None,
                 spread=spread_of(axis, row.cells[rank_by]) if axis is not None else None,
                 is_pinned=row is pinned,
-                is_long=len(row.team) + len(row.method) + 8 * badges > LONG_CHARACTERS,
+                is_long=len(row.team) + len(row.method) + 8 * badges + 4 * links > LONG_CHARACTERS,
                 ranks=_ranks(row),
                 begins_cluster=place in lines,
-                has_more=badges > 0 or bool(row.card and (row.card.paper or row.card.code)),
+                has_more=badges + links > 0,
             )
-            for place, (row, badges) in enumerate((row, _badges(row)) for row in queried.board.rows)
+            for place, (row, badges, links) in enumerate((row, _badges(row), _links(row)) for row in queried.board.rows)
         ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
@@ -294,6 +294,11 @@ def _ranks(row: LeaderboardRow) -> str:
 def _badges(row: LeaderboardRow) -> int:
     """How many there are beside the name."""
     return sum(map(bool, (row.is_mine, row.kind != "team", row.carried_from, row.track, row.status)))
+
+
+def _links(row: LeaderboardRow) -> int:
+    """How many there are beside the name, each as wide as four letters."""
+    return sum(map(bool, (row.card.paper, row.card.code))) if row.card else 0
 
 
 def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:

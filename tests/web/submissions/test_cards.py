@@ -270,6 +270,16 @@ def test_boards_show_what_is_asked_for_them(site: Site, ada: Person) -> None:
         assert '<td class="answer"><bdi>560</bdi></td>' in page
 
 
+def test_a_method_is_cut_where_links_to_paper_and_code_take_its_room(site: Site, ada: Person) -> None:
+    submission = scored(site, ada, method="Contrastive encoder, long")
+    page = BOARD.removeprefix("/api/v1")
+    with site.client(Accept="text/html") as anybody:
+        assert '<span class="who"><span class="name">' in anybody.get(page).text
+        links = {"paper": "https://papers.example.org/one.pdf", "code": "https://code.example.org/one"}
+        write(site.engine, UUID(submission["id"]), ada.user, method="Contrastive encoder, long", **links)
+        assert '<span class="who long" title="Ada · Contrastive encoder, long">' in anybody.get(page).text
+
+
 def test_a_public_board_from_memory_follows_a_change(site: Site, ada: Person) -> None:
     ask(site.engine)
     submission = scored(site, ada, method="before")
