@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, ORMExecuteState, Session
+from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -157,27 +157,24 @@ def writing(engine: Engine) -> Iterator[Session]:
         yield session
 
 
-def without_index(column: InstrumentedAttribute[Any]) -> ColumnElement[str]:
-    """A status or a task, compared so that no index of it serves: SQLite would take that one, and walk through all that
-    was ever in it. On PostgreSQL it is the column itself, of which the planner knows how often it is what."""
-    return _WithoutIndex(column)
+class likely(FunctionElement[bool]):
+    """That a condition, of a status or a task, is true of most rows: no index of these is one to begin with. SQLite
+    keeps no statistics, would take that index, and walk through all that was ever in it; PostgreSQL counts for itself.
+    """
 
-
-class _WithoutIndex(FunctionElement[Any]):
     inherit_cache = True
 
-    def __init__(self, column: InstrumentedAttribute[Any]) -> None:
-        super().__init__(column)
-        self.type = column.type
+    def __init__(self, condition: ColumnElement[bool]) -> None:
+        super().__init__(condition)
 
 
-@compiles(_WithoutIndex)
-def _coalesced(element: _WithoutIndex, compiler: SQLCompiler, **options: Any) -> str:
-    return f"coalesce({compiler.process(element.clauses, **options)}, '')"
+@compiles(likely)
+def _told(element: likely, compiler: SQLCompiler, **options: Any) -> str:
+    return f"likely({compiler.process(element.clauses, **options)})"
 
 
-@compiles(_WithoutIndex, "postgresql")
-def _as_it_is(element: _WithoutIndex, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(likely, "postgresql")
+def _as_it_is(element: likely, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 

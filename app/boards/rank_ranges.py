@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from uuid import UUID
 
 from app.boards.pair_tests import PairTest
@@ -37,8 +36,8 @@ def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_bet
 
     Two that could not be compared (of one no outcomes are kept) count as not told apart.
     """
-    known = compared(statistics, runs)
-    if not known or not statistics.covers(runs):
+    known = compared(statistics, runs) if statistics.covers(runs) else {}
+    if not known:
         return {}
     better = better_than(len(runs), known, higher_is_better=higher_is_better)
     numbers = clusters(better, list(range(len(runs))))
@@ -49,14 +48,15 @@ def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_bet
 
 
 def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Difference]:
-    """Every two of these runs that were compared, by their places in `runs`, in the order in which they were."""
-    found: dict[RunPair, Difference] = {}
-    for first, second in combinations(range(len(runs)), 2):
-        low, high = sorted((first, second), key=lambda place: runs[place])
-        one = statistics.pairs.get((runs[low], runs[high]))
-        if one is not None:
-            found[low, high] = one
-    return found
+    """Every two of these runs that were compared, by their places in `runs`, in the order of the first of each two, and
+    of the other: found by what was compared, which of many runs is little."""
+    places = {run: place for place, run in enumerate(runs)}
+    found = {
+        (places[first], places[second]): one
+        for (first, second), one in statistics.pairs.items()
+        if first in places and second in places
+    }
+    return dict(sorted(found.items(), key=lambda item: (min(item[0]), max(item[0]))))
 
 
 def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tuple[UUID, UUID], PairTest]:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from app.base.db import without_index
+from app.base.db import likely
 from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import View, declared_of, views_of
@@ -183,7 +183,7 @@ def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
         .correlate(Team)
     )
     # Team by team: the first submission that counts ends the search.
-    is_valid = without_index(ScoringRun.status).not_in((RunStatus.REJECTED, RunStatus.FAILED))
+    is_valid = likely(ScoringRun.status.not_in((RunStatus.REJECTED, RunStatus.FAILED)))
     counts = any_of_it.where(is_valid, Submission.withdrawn_at.is_(None))
     here = select(Team.id).where(Team.competition_id == phase.competition_id)
     return set(session.scalars(here.where(counts.exists()))), set(session.scalars(here.where(any_of_it.exists())))

@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.base.db import without_index
+from app.base.db import likely
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.neutral_names import neutral_name
@@ -199,7 +199,7 @@ def _automatic_scores(
         .where(
             JudgedEntry.round_id == judging.id,
             ScoringRun.is_current,
-            without_index(ScoringRun.status) == RunStatus.SCORED,
+            likely(ScoringRun.status == RunStatus.SCORED),
             ScoringRun.report.is_not(None),
         )
     )

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.base.db import without_index
+from app.base.db import likely
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun
 from app.operations.health import SWEEP, oldest_waiting
 from app.operations.totals import Key, Kind, Totals, totals
@@ -44,7 +44,7 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
         select(ScoringRun.queued_at, ScoringRun.finished_at)
         .where(
             # Written so that SQLite goes by the index of when runs ended, and by no other.
-            without_index(ScoringRun.status) == RunStatus.SCORED,
+            likely(ScoringRun.status == RunStatus.SCORED),
             func.coalesce(ScoringRun.rescoring_id, 0) == 0,  # nobody waits for those
             ScoringRun.finished_at > now - USUAL_SPAN,
         )

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
-from app.base.db import UtcDateTime, without_index
+from app.base.db import UtcDateTime, likely
 from app.models import (
     EntryChoice,
     EntryRule,
@@ -68,7 +68,7 @@ def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
 
 def may_stand() -> ColumnElement[bool]:
     """Of a submission and its run: whether it was scored, and its team did not withdraw it."""
-    return and_(without_index(ScoringRun.status) == RunStatus.SCORED, Submission.withdrawn_at.is_(None))
+    return and_(likely(ScoringRun.status == RunStatus.SCORED), Submission.withdrawn_at.is_(None))
 
 
 def gold_of_run() -> ColumnElement[str]:
@@ -189,9 +189,9 @@ def _statement(
         .where(is_current_or_in(rescoring_id), may_stand())
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
-    # Runs that are known are not looked for among all that was ever sent to the task.
-    of_task = without_index(Submission.phase_task_id) if "of_runs" in by else Submission.phase_task_id
-    query = query.where(of_task == bindparam("of_task"))
+    of_task = Submission.phase_task_id == bindparam("of_task")
+    # What is known of, and a few teams', is not looked for among all that was ever sent to the task.
+    query = query.where(likely(of_task) if by & {"of_runs", "of_teams"} else of_task)
     if "of_teams" in by:
         query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
     if "of_runs" in by:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select, union_all
 from sqlalchemy.orm import Session
 
 from app.base.batches import in_batches
-from app.base.db import without_index
+from app.base.db import likely
 from app.models import RunStatus, ScoringRun, Submission
 
 #: A statement may have only so many parts.
@@ -43,7 +43,7 @@ def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
 
 def stands_as(status: RunStatus) -> Condition:
     """Whether the current run of a submission is in this state."""
-    return Submission.runs.any(and_(ScoringRun.is_current, without_index(ScoringRun.status) == status))
+    return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
 
 
 def _together(queries: Sequence[Select[*tuple[object, ...]]]) -> Iterator[Select[*tuple[object, ...]]]:

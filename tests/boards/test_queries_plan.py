@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from app.base.db import reading
 from app.boards.leaderboard import build_leaderboard, count_entries
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
-from app.models import User
+from app.models import Standing, User
+from app.standings.choose import rules_of
+from app.standings.tries import Bounds, tries_of
 from tests.competitions.embargo import enter, look
 from tests.plans import plan, statements, walks
 from tests.world import COMPETITION, NOW, PHASE, the_phase_task
@@ -41,8 +43,22 @@ def test_a_board_of_the_day_before_looks_at_those_who_submitted_since(engine: En
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         build_leaderboard(session, *place, None, NOW, until=NOW + timedelta(minutes=2))
     assert walks(engine, asked) == []
-    (again,) = (plan(engine, *one) for one in asked if "coalesce(runs.status" in one[0])
+    (again,) = (plan(engine, *one) for one in asked if "likely(runs.status" in one[0])
     assert any("team_id=? AND phase_task_id=? AND submitted_at<?" in step for step in again)
+
+
+def test_tries_of_some_teams_are_not_looked_for_among_all(engine: Engine, people: list[User]) -> None:
+    for number, who in enumerate(people[:2]):
+        enter(engine, who, 0.5, minute=number)
+    with reading(engine) as session, statements(engine) as asked:
+        phase, board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        phase_task = the_phase_task(session)
+        rules = rules_of(phase, phase_task, board)
+        assert rules is not None
+        teams = frozenset(session.scalars(select(Standing.team_id)))
+        assert len(tries_of(session, phase_task.id, [rules], Bounds(teams=teams))[rules]) == 2
+    steps = plan(engine, *asked[-1])
+    assert any("team_id=? AND phase_task_id=?" in step for step in steps), steps
 
 
 def test_counting_teams_looks_at_no_submission(engine: Engine, people: list[User]) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.boards.rank_ranges import ComparedRow, RankRange, pair_tests, rank_ranges_of
+from app.boards.rank_ranges import ComparedRow, RankRange, compared, pair_tests, rank_ranges_of
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, read_statistics, statistics_document
 from evergold.scoring.resampling.pairs import Difference
@@ -54,6 +54,12 @@ def test_there_are_no_ranges_as_long_as_a_row_was_not_looked_at() -> None:
 def test_a_run_that_nobody_could_compare_may_have_any_rank() -> None:
     found = rank_ranges_of(THREE, [3, 5, 11], higher_is_better=True)
     assert [found[run] for run in (3, 5, 11)] == [RankRange(1, 2, 1), RankRange(2, 3, 1), RankRange(1, 3, 1)]
+
+
+def test_what_little_was_compared_is_found_of_very_many_rows() -> None:
+    """Looking at every two of a million would never end."""
+    assert list(compared(THREE, range(1_000_000))) == [(3, 5), (3, 9), (5, 9)]
+    assert list(compared(THREE, [9, 5, 3])) == [(1, 0), (2, 0), (2, 1)]
 
 
 def row(run: int, *, is_ranked: bool = True) -> ComparedRow:

@@ -107,12 +107,13 @@ def _moments(tries: Leaderboard) -> tuple[datetime, ...]:
 
 
 def _over_time(whole: WholeBoard, tries: Sequence[LeaderboardRow] | None = None) -> WholeBoard:
-    """The board with its ranking column alone, and any tries in place of what stands of them."""
+    """The board with its ranking column alone, and any tries in place of what stands of them; without statistics, which
+    compare every two rows, and nothing that is drawn over time needs."""
     place = whole.rank_by
     rows = [row._replace(cells=(row.cells[place],)) for row in whole.rows]
     if tries is not None:
         rows = [row for row in rows if row.kind != "team" or row.carried_from] + list(tries)
-    return replace(whole, columns=(whole.columns[place],), rank_by=0, rows=tuple(rows))
+    return replace(whole, columns=(whole.columns[place],), rank_by=0, rows=tuple(rows), statistics=None)
 
 
 def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
