@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Literal, NamedTuple
 from uuid import UUID
 
@@ -116,7 +117,7 @@ class CardColumn:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is worked out of it once is kept with it
 class Leaderboard:
     """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer).
 
@@ -152,14 +153,17 @@ class Leaderboard:
     @property
     def footnotes(self) -> tuple[Footnote, ...]:
         """One for each thing that is said of rows, in the order of the board."""
-        return tuple(Footnote(mark_of(number), _said(*one)) for number, one in enumerate(self._said_of_rows()))
+        return tuple(Footnote(mark, _said(*one)) for one, mark in self._marks.items())
 
     def mark(self, row: LeaderboardRow) -> str:
         """The mark of a row's footnote; empty where there is none."""
-        return "" if row.status is None else mark_of(self._said_of_rows().index((row.status, row.note)))
+        return "" if row.status is None else self._marks[row.status, row.note]
 
-    def _said_of_rows(self) -> list[tuple[RowStatus, str]]:
-        return list(dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None))
+    @cached_property
+    def _marks(self) -> Mapping[tuple[RowStatus, str], str]:
+        """By what is said of rows, in the order of the board: looked for once, as thousands may be marked."""
+        said = dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None)
+        return {one: mark_of(number) for number, one in enumerate(said)}
 
 
 def mark_of(number: int) -> str:
