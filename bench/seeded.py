@@ -47,20 +47,21 @@ def fill(engine: Engine, rows: int, submissions: int, on_progress: OnProgress = 
         (ScoreRow, scores, count * len(METRICS)),
     ):
         write(engine, model, found, of, on_progress)
-    _settle(engine)  # else PostgreSQL plans what follows for empty tables
+    settle(engine)  # else PostgreSQL plans what follows for empty tables
     with writing(engine) as session:
         renew_all(session, [phase_task], on_progress=partial(on_progress, "teams that stand"))
-    _settle(engine)
+    settle(engine)
 
 
-def _settle(engine: Engine) -> None:
+def settle(engine: Engine) -> None:
     """As a database is that was used for a while: its planner knows the tables, new rows get new numbers, and nothing
     that was written is left for PostgreSQL to clean up while others ask."""
     is_postgresql = engine.dialect.name == "postgresql"
     with engine.connect() as connection:
         connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-        for model in (Team, ScoringRun, ScoreRow) if is_postgresql else ():
-            connection.execute(text(_sequence(model.__tablename__)))
+        for table in Base.metadata.sorted_tables if is_postgresql else ():
+            if table.autoincrement_column is not None:
+                connection.execute(text(_sequence(table.name)))
         connection.execute(text("VACUUM ANALYZE" if is_postgresql else "ANALYZE"))
 
 

@@ -1,10 +1,10 @@
-"""What a query costs as its tables grow: which of SQLite's plans walk through them, and how much SQLite does for it."""
+"""What a query costs as its tables grow: which of SQLite's plans walk through them, and how much a database does."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,6 +50,7 @@ LARGE = frozenset(
 )
 #: Of SQLite's machine: so many are counted together.
 STEPS_AT_A_TIME = 20
+_LEFT_OUT = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
     found: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
-        if statement.lstrip().upper().startswith(("SELECT", "WITH")):
+        if _is_query(statement):
             found.append((statement, parameters))
 
     event.listen(engine, "before_cursor_execute", note)
@@ -76,7 +77,7 @@ def steps(engine: Engine) -> Iterator[Counter[str]]:
     current = [""]
 
     def note(_connection: Any, _cursor: Any, statement: str, _parameters: Any, _context: Any, _many: bool) -> None:
-        current[0] = re.sub(r"IN \(\(?[?, ()]+\)", "IN (?)", statement)
+        current[0] = _without_lists(statement)
 
     def count() -> int:
         found[current[0]] += STEPS_AT_A_TIME
@@ -94,6 +95,40 @@ def steps(engine: Engine) -> Iterator[Counter[str]]:
         event.remove(engine, "before_cursor_execute", note)
         event.remove(engine, "connect", watch)
         engine.dispose()
+
+
+@contextmanager
+def rows_met(engine: Engine) -> Iterator[Counter[str]]:
+    """How many rows all parts of PostgreSQL's plan meanwhile meet for each query, lists of parameters apart; each is
+    asked once more for that, in the same transaction, and what it changes there is taken back."""
+    found: Counter[str] = Counter()
+
+    def note(_connection: Any, cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
+        if _is_query(statement) and "advisory" not in statement:  # a lock that is taken twice is not given back once
+            with cursor.connection.transaction(force_rollback=True), cursor.connection.cursor() as again:
+                again.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}", parameters)
+                found[_without_lists(statement)] += _rows_of(again.fetchone()[0][0]["Plan"])
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def _rows_of(part: Mapping[str, Any]) -> int:
+    """Of a part of a plan: what it gives and what it leaves out, each time, and what those below it do."""
+    own: float = sum(part.get(name, 0) for name in ("Actual Rows", *_LEFT_OUT))
+    times: int = part["Actual Loops"]
+    return round(own * times) + sum(map(_rows_of, part.get("Plans", ())))
+
+
+def _is_query(statement: str) -> bool:
+    return statement.lstrip().upper().startswith(("SELECT", "WITH"))
+
+
+def _without_lists(statement: str) -> str:
+    return re.sub(r"IN \((?:[?, ()]|%\(\w+\)s(?:::\w+)?)+\)", "IN (?)", statement)
 
 
 def plan(engine: Engine, statement: str, parameters: Any) -> list[str]:

@@ -175,18 +175,20 @@ def missing_teams(session: Session, competition: Competition, now: datetime) -> 
 
 def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
     """The teams with a submission in the phase that counts or may yet, and those with any."""
-    own = select(PhaseTask.id).where(PhaseTask.phase_id == phase.id)
+    own = session.scalars(select(PhaseTask.id).where(PhaseTask.phase_id == phase.id)).all()
     any_of_it = (
         select(Submission.id)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
         .where(Submission.team_id == Team.id, Submission.phase_task_id.in_(own), ScoringRun.is_current)
         .correlate(Team)
     )
-    # Team by team: the first submission that counts ends the search.
+    # Team by team, and the first submission that counts ends the search: of "exists" PostgreSQL makes a join of all.
     is_valid = likely(ScoringRun.status.not_in((RunStatus.REJECTED, RunStatus.FAILED)))
     counts = any_of_it.where(is_valid, Submission.withdrawn_at.is_(None))
     here = select(Team.id).where(Team.competition_id == phase.competition_id)
-    return set(session.scalars(here.where(counts.exists()))), set(session.scalars(here.where(any_of_it.exists())))
+    took_part = (here.where(some.limit(1).scalar_subquery().is_not(None)) for some in (counts, any_of_it))
+    valid, all_of_them = (set(session.scalars(query)) for query in took_part)
+    return valid, all_of_them
 
 
 def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
