@@ -1,7 +1,7 @@
 """Receiving a multipart upload: pushed through a parser piece by piece, the file straight to storage.
 
 Every bound is enforced while reading: the file, each field, the whole body; how slowly it may come says
-`app.web.http.bodies`.
+`app.web.http.bodies`. A small body that is here already is taken whole, by `store_whole`.
 Whatever goes wrong, also a connection that breaks, leaves no file behind.
 """
 
@@ -115,7 +115,28 @@ async def receive_upload(
             _push(parser, form, chunk)
             if len(form.pending) >= PIECE_BYTES:
                 await _write(form, writer)
-        return await _finish(parser, form, writer, before_storing)
+        return await run_sync(_finish, parser, form, writer, before_storing)
+    finally:
+        writer.discard()
+
+
+def store_whole(
+    body: bytes,
+    content_type: str,
+    *,
+    storage: Storage,
+    limit_bytes: int,
+    fields: frozenset[str],
+    before_file: Callable[[Mapping[str, str]], None],
+    before_storing: Callable[[Mapping[str, str]], None],
+) -> Upload:
+    """The same for a body that is here, in the thread of who asks."""
+    writer = UploadWriter(storage, limit_bytes)
+    try:
+        check_declared_size(len(body), limit_bytes)
+        parser, form = _parser(content_type), _Form(fields, before_file)
+        _push(parser, form, body)
+        return _finish(parser, form, writer, before_storing)
     finally:
         writer.discard()
 
@@ -131,7 +152,7 @@ async def _write(form: _Form, writer: FileWriter) -> None:
     await run_sync(writer.write, piece)
 
 
-async def _finish(
+def _finish(
     parser: PushMultipartParser,
     form: _Form,
     writer: FileWriter,
@@ -145,7 +166,7 @@ async def _finish(
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
     before_storing(form.fields)
     try:
-        return Upload(await run_sync(_store, writer, bytes(form.pending)), form.filename, form.fields)
+        return Upload(_store(writer, bytes(form.pending)), form.filename, form.fields)
     except EmptyUpload:
         if not form.filename:  # what a browser sends when nothing was chosen
             _wrong_field(FILE_FIELD, "No file was chosen.")

@@ -41,12 +41,13 @@ from app.submissions.accept import (
 from app.submissions.facts import look_up
 from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.multipart import Upload, incoming_of, receive_upload, store_whole
 from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import needs_gpu
 
 log = structlog.get_logger(__name__)
 Answer = TypeVar("Answer")
+Taken = TypeVar("Taken")
 
 #: The box of a form: send this file though it was sent before.
 AGAIN = "again"
@@ -103,31 +104,41 @@ async def receive_submission(
     """What `answer` makes of the accepted submission, in the thread that accepted it. `more_fields`: what a form sends
     besides; `before_file` sees them before the file, and once more with all that came behind it. asks_again: a file
     that the team sent before needs the field AGAIN."""
-    expected = await _expected(request, server, user, target, idempotency_key)
     incoming, arrived_at = incoming_of(request), list[datetime]()
-    upload = await receive_upload(
-        replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at)),
-        storage=storage_of(server.settings),
-        limit_bytes=expected.limit_bytes,
-        fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
-        before_file=before_file,
-        before_storing=_both(before_file, expected.check),
-    )
-    asks_again = asks_again and not upload.fields.get(AGAIN)
+    decided = partial(_decided, request, server, user, idempotency_key)
+
+    def refuse_early() -> Expected:
+        return _refuse_early(request, server, user, target, idempotency_key)
+
+    def received_by(receive: Callable[..., Taken], expected: Expected) -> Taken:
+        return receive(
+            storage=storage_of(server.settings),
+            limit_bytes=expected.limit_bytes,
+            fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
+            before_file=before_file,
+            before_storing=_both(before_file, expected.check),
+        )
+
+    def accept(phase_task: PhaseTask, upload: Upload) -> Answer:
+        key, again = idempotency_key, asks_again and not upload.fields.get(AGAIN)
+        return answer(_accept(server, user, phase_task, upload, key, arrived_at[0], again))
+
+    if was_read_early(request):  # nothing is waited for any more: one thread does it all
+        body = await request.body()
+        arrived_at.append(note_end(request, server))
+
+        def take_in() -> Answer:
+            expected = refuse_early()
+            upload = received_by(partial(store_whole, body, incoming.content_type), expected)
+            return accept(expected.phase_task, upload)
+
+        return await decided(take_in)
+    expected = await decided(refuse_early)
+    noted = replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at))
+    upload = await received_by(partial(receive_upload, noted), expected)
     await earlier_tries_answered(request, server)
-    if not was_read_early(request):  # it took its time: something else may be declared by now
-        expected = replace(expected, phase_task=await run_sync(_declared, server, target))
-
-    def accept() -> Answer:
-        key, now = idempotency_key, arrived_at[0]
-        return answer(_accept(server, user, expected.phase_task, upload, key, now, asks_again))
-
-    try:
-        return await run_sync(accept)
-    except (PhaseNotOpen, LimitReached):
-        if not idempotency_key or not await _stored_meanwhile(request, server, user, idempotency_key):
-            raise
-    return await run_sync(accept)
+    phase_task = await run_sync(_declared, server, target)  # it took its time: something else may be declared by now
+    return await decided(partial(accept, phase_task, upload))
 
 
 def _declared(server: Server, target: Target) -> PhaseTask:
@@ -155,16 +166,15 @@ async def _noting_the_end(
     arrived_at.append(note_end(request, server))
 
 
-async def _expected(request: Request, server: Server, user: User, target: Target, key: str | None) -> Expected:
-    """What this upload may be. It is not refused while an earlier try of it is still on its way to be accepted."""
+async def _decided(request: Request, server: Server, user: User, key: str | None, decide: Callable[[], Taken]) -> Taken:
+    """What `decide` gives, in a thread. It does not refuse an upload of which an earlier try is still on its way to be
+    accepted."""
     try:
-        return await run_sync(_refuse_early, request, server, user, target, key)
+        return await run_sync(decide)
     except (PhaseNotOpen, LimitReached):
-        if not key:
+        if not key or not await _stored_meanwhile(request, server, user, key):
             raise
-        if not await _stored_meanwhile(request, server, user, key):
-            raise
-    return await run_sync(_refuse_early, request, server, user, target, key)
+    return await run_sync(decide)
 
 
 async def _stored_meanwhile(request: Request, server: Server, user: User, key: str) -> bool:
