@@ -5,12 +5,12 @@ Half-open intervals and the server's clock decide; days, weeks (from Monday on) 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, not_, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
@@ -330,7 +330,12 @@ def _moment(name: str) -> BindParameter[datetime]:
     return bindparam(name)
 
 
-_COSTS = ScoringRun.status.not_in(FREE_OF_CHARGE)
+def _is_one_of(statuses: Iterable[RunStatus]) -> ColumnElement[bool]:
+    """Said one by one: of a list SQLAlchemy writes the statement anew each time."""
+    return or_(*(ScoringRun.status == status for status in statuses))
+
+
+_COSTS = not_(_is_one_of(FREE_OF_CHARGE))
 
 
 def _within(span: str) -> ColumnElement[bool]:
@@ -345,8 +350,8 @@ COUNTED = select(
     func.count().filter(_COSTS, _within("week")).label("week"),
     func.count().filter(_COSTS, _within("month")).label("month"),
     func.count().filter(_COSTS).label("total"),
-    func.count().filter(ScoringRun.status.in_(FREE_OF_CHARGE), _LATELY).label("rejected"),
-    func.count().filter(ScoringRun.status.in_(UNDECIDED), _LATELY).label("undecided"),
+    func.count().filter(_is_one_of(FREE_OF_CHARGE), _LATELY).label("rejected"),
+    func.count().filter(_is_one_of(UNDECIDED), _LATELY).label("undecided"),
 )
 
 
@@ -354,7 +359,7 @@ def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, no
     """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
     rejected = (
         select(Submission.submitted_at)
-        .where(charged, ScoringRun.status.in_(FREE_OF_CHARGE))
+        .where(charged, _is_one_of(FREE_OF_CHARGE))
         .order_by(Submission.submitted_at.desc())
     )
     return (session.scalar(rejected.offset(limit - 1).limit(1)) or now) + timedelta(hours=1)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
 from app.base.inserting import insert_now
@@ -25,7 +25,7 @@ from app.competitions.access import check_takes_uploads
 from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
-from app.models import PhaseTask, ScoringRun, Submission, System, Team, User
+from app.models import PhaseTask, RunStatus, ScoringRun, Submission, System, Team, User
 from app.submissions.facts import Facts, look_up_locked
 from app.submissions.find import current_run
 from app.teams.registration import check_standing, note_taking_part, standing_by
@@ -38,12 +38,14 @@ FILENAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """created: False when an Idempotency-Key brought back an earlier submission; run, team, system: of a new one;
-    sees_all: whether its sender is an organiser here by name, with the right to submissions."""
+    """created: False when an Idempotency-Key brought back an earlier submission; is_untouched: whether it is as it was
+    when it was accepted, and run, team, system are told; sees_all: whether its sender is an organiser here by name,
+    with the right to submissions."""
 
     submission: Submission
     run_id: int
     created: bool
+    is_untouched: bool = False
     run: ScoringRun | None = None
     team: Team | None = None
     system: System | None = None
@@ -78,7 +80,7 @@ def accept_submission(
     check_takes_uploads(competition)
     team, facts = look_up_locked(session, user, phase_task, idempotency_key, now)
     if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
-        return _replayed(earlier, phase_task, upload, track)
+        return _replayed(earlier, phase_task, upload, track, team, facts)
     registered = check_standing(competition, standing_by(session, competition, user, facts.registration))
     if asks_again:
         check_is_new(session, team, phase_task, upload.sha256)
@@ -110,13 +112,13 @@ def accept_submission(
         earlier = find_replay(session, user, idempotency_key or "")
         if earlier is None:
             raise RuntimeError("a submission is neither new nor there")
-        return _replayed(earlier, phase_task, upload, track)
+        return _replayed(earlier, phase_task, upload, track, team, facts)
     keep_card(session, submission, known, document, now)
     if late is not None:
         note_late_entry(session, submission, late, now)
     run = add_run(session, submission, gold, now)
     system_of_it = known.system if known else None
-    return Accepted(submission, run.id, created=True, run=run, team=team, system=system_of_it, sees_all=facts.sees_all)
+    return Accepted(submission, run.id, True, True, run, team, system_of_it, facts.sees_all)
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
@@ -222,12 +224,13 @@ def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: st
 
 
 def find_replay(session: Session, user: User, idempotency_key: str) -> Submission | None:
-    """The submission that this user already made with this key."""
-    return session.scalar(
+    """The submission that this user already made with this key, with its runs and its system."""
+    found = session.scalars(
         select(Submission)
         .where(Submission.user_id == user.id, Submission.idempotency_key == idempotency_key)
-        .options(selectinload(Submission.runs))
+        .options(joinedload(Submission.runs), joinedload(Submission.system))
     )
+    return found.unique().one_or_none()
 
 
 def base_name(filename: str) -> str:
@@ -236,10 +239,15 @@ def base_name(filename: str) -> str:
     return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
 
 
-def _replayed(earlier: Submission, phase_task: PhaseTask, upload: StoredFile, track: str | None) -> Accepted:
+def _replayed(
+    earlier: Submission, phase_task: PhaseTask, upload: StoredFile, track: str | None, team: Team, facts: Facts
+) -> Accepted:
     if (earlier.phase_task_id, earlier.sha256, earlier.track) != (phase_task.id, upload.sha256, track):
         raise IdempotencyConflict(
             "This Idempotency-Key was already used for another upload; use a new key for a new submission.",
             submission=str(earlier.id),
         )
-    return Accepted(earlier, current_run(earlier).id, created=False)
+    run = current_run(earlier)
+    is_first = run.status == RunStatus.QUEUED and earlier.runs == [run] and earlier.withdrawn_at is None
+    is_untouched = is_first and earlier.team_id == team.id
+    return Accepted(earlier, run.id, False, is_untouched, run, team, earlier.system, facts.sees_all)

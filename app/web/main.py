@@ -106,6 +106,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.password_turns = password_turns(settings)
     app.state.lately = health.Lately()
     for part in (
+        submissions,  # looked through first, for each upload
         health,
         competitions,
         allowances,
@@ -116,7 +117,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         registration,
         teams,
         merging,
-        submissions,
         cards,
         rows,
         validations,

@@ -35,9 +35,15 @@ class Server:
     tries: Tries = field(default_factory=Tries, compare=False)
 
 
-async def serving_of(request: Request) -> Server:
-    """The Serving that `create_app` put into the application's state."""
+def server_of(request: Request) -> Server:
+    """The one that `create_app` put into the application's state."""
     return cast(Server, request.app.state.server)
+
+
+async def serving_of(request: Request) -> Server:
+    """The same as a dependency, for routes; what stands before every route takes it from the request, for each
+    dependency costs the framework as much as a small query."""
+    return server_of(request)
 
 
 def public_address(request: Request, server: Server, path: str) -> str:

@@ -15,8 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from app.base.db import reading
 from app.competitions.access import check_no_archive, may_see, no_competition
 from app.models import Competition, Stage, User
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, server_of
 from app.web.http.identity import look_up_visitor, note_use
+from app.web.http.paths import check_path
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PLACE = "/competitions/{competition}"
@@ -30,11 +31,13 @@ _ASKED = select(Competition.id, Competition.stage, Competition.halt, Competition
 )
 
 
-async def check_gate(request: Request, server: ServerHere) -> None:
-    """Raises NotFound for a competition that the visitor may not see, CompetitionArchived for changes of one."""
+async def check_gate(request: Request) -> None:
+    """Raises NotFound for an address of nothing and for a competition that the visitor may not see,
+    CompetitionArchived for changes of one."""
+    check_path(request)
     name = request.path_params.get("competition")
     if name is not None:
-        await run_in_threadpool(_check, request, server, name)
+        await run_in_threadpool(_check, request, server_of(request), name)
 
 
 def _check(request: Request, server: Server, name: str) -> None:

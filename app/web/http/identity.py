@@ -24,7 +24,7 @@ from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.people.invitations import count_own
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, server_of
 
 SESSION_COOKIE = "evergold_session"
 #: `last_used_at` of a token is kept to the minute: a write per request would be too dear.
@@ -70,9 +70,9 @@ class Identified:
     error: NotAuthenticated | None = None
 
 
-async def visitor_of(request: Request, server: ServerHere, wanted: SecurityScopes) -> Visitor:
+async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
     """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
-    is_known = _identified_before(request) is not None or not _says_who(request)
+    is_known, server = _identified_before(request) is not None or not _says_who(request), server_of(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     if visitor.token is not None:
         _check_scopes(request, visitor.token, wanted.scopes)

@@ -14,7 +14,7 @@ PhaseName = Annotated[str, Path(examples=["evaluation"])]
 TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
 
-async def check_path(request: Request) -> None:
+def check_path(request: Request) -> None:
     """Raises NotFound for an address with a NUL and the like, of which databases and XML take none."""
     if any(is_control(character) for part in request.path_params.values() for character in str(part)):
         raise NotFound("There is nothing at this address.")

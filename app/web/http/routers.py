@@ -11,9 +11,8 @@ from fastapi.routing import APIRoute
 
 from app.base import links
 from app.web.http.gate import check_gate
-from app.web.http.paths import check_path
 
-_EVERYWHERE = (Depends(check_path), Depends(check_gate))
+_EVERYWHERE = (Depends(check_gate),)
 
 
 class ForeignRouter(RuntimeError):

@@ -28,8 +28,9 @@ LOOK_SECONDS = 0.5
 TELLING_SECONDS = 1.2
 #: Who would refuse a try waits no longer for another's answer.
 PATIENCE_SECONDS = 60.0
-_LOCK = text("SELECT pg_try_advisory_lock_shared(:number)")
-_UNLOCK = text("SELECT pg_advisory_unlock_shared(:number)")
+#: All of a look at once: in a rush everything that waits is told.
+_LOCK = text("SELECT pg_try_advisory_lock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
+_UNLOCK = text("SELECT pg_advisory_unlock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _IS_HELD = text(
     "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> :ours"
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -57,10 +58,8 @@ class Elsewhere:
                 return
             try:
                 connection = self._connected()
-                for number in wanted - self._listened_to:
-                    connection.execute(_LOCK, {"number": number})
-                for number in self._listened_to - wanted:
-                    connection.execute(_UNLOCK, {"number": number})
+                connection.execute(_LOCK, {"numbers": list(wanted - self._listened_to)})
+                connection.execute(_UNLOCK, {"numbers": list(self._listened_to - wanted)})
                 self._listened_to = wanted
             except SQLAlchemyError as error:
                 log.warning("tries_not_told", error=type(error).__name__)

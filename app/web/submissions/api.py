@@ -257,16 +257,16 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 
 
 def _accepted_submission(request: Request, server: Server, user: User, received: Received) -> SubmissionOut:
-    """What is known of a new submission, without loading it again; it has no scores, choices or rescorings yet. Its
-    place in line is not looked for while others wait to be let in."""
-    if received.new is None:
+    """What is known of a submission that waits, without loading it again; it has no scores, choices or rescorings yet.
+    Its place in line is not looked for while others wait to be let in."""
+    if received.untouched is None:
         return load_submission(server, received.submission_id, Viewer(user, None))
     now = server.clock()
     with reading(server.engine) as session:
-        run, task_type = current_run(received.new), received.new.phase_task.task.task_type
+        run, task_type = current_run(received.untouched), received.untouched.phase_task.task.task_type
         stage = stage_of(session, run, task_type, now, with_position=not is_rush(request))
-        own = own_scores_of_new(session, received.new, now, organises=received.organises)
-        return submission_out(received.new, stage, own, [])
+        own = own_scores_of_new(session, received.untouched, now, organises=received.organises)
+        return submission_out(received.untouched, stage, own, [])
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:

@@ -77,16 +77,13 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """new: the submission with its run and everything above it, as it was accepted; None when an Idempotency-Key
-    brought back an earlier one. organises: whether its sender sees what organisers of the competition see."""
+    """untouched: the submission with its run and everything above it, as it was accepted, now or, where a first try
+    with its Idempotency-Key was, a moment ago; None when more has become of it since. organises: whether its sender
+    sees what organisers of the competition see."""
 
     submission_id: UUID
-    new: Submission | None
-    organises: bool = False
-
-    @property
-    def created(self) -> bool:
-        return self.new is not None
+    untouched: Submission | None
+    organises: bool
 
 
 async def receive_submission(
@@ -253,9 +250,8 @@ def _accept(
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
-        organises = user.is_administrator or accepted.sees_all
-        return Received(accepted.submission.id, _whole(accepted, phase_task, user), organises)
-    return Received(accepted.submission.id, None)
+    untouched = _whole(accepted, phase_task, user) if accepted.is_untouched else None
+    return Received(accepted.submission.id, untouched, user.is_administrator or accepted.sees_all)
 
 
 def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:

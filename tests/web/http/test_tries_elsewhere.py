@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from sqlalchemy import Engine, text, update
+from sqlalchemy import Engine, event, text, update
 
 from app.base.db import writing
 from app.models import Phase
@@ -62,6 +62,17 @@ def test_what_is_on_its_way_here_is_known_there_until_it_is_answered(two: tuple[
     assert here.has(UPLOAD), "both have a try of it"
     here.tell([])
     assert [there.has(UPLOAD), here.has(UPLOAD)] == [False, True]
+
+
+def test_a_whole_rush_is_told_at_once(two: tuple[Elsewhere, Elsewhere], postgresql_engine: Engine) -> None:
+    here, there = two
+    uploads = [("Bearer x", "", str(number)) for number in range(50)]
+    here.tell(uploads[:1])
+    asked: list[str] = []
+    event.listen(postgresql_engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    here.tell(uploads[1:])
+    assert len(asked) == 2, asked
+    assert [there.has(one) for one in (uploads[0], uploads[1], uploads[-1])] == [False, True, True]
 
 
 def test_a_process_that_loses_the_database_tells_once_more(

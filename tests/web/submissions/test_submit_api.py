@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -16,6 +18,20 @@ from app.base.db import writing
 from tests import world
 from tests.web.site import CONTENT, SUBMIT, TASK_PATH, Person, Site, file_of, run_of, sha256
 from tests.world import DAY, HOUR, NOW, SECOND
+
+
+@contextmanager
+def statements(site: Site) -> Iterator[list[str]]:
+    """What the database is asked meanwhile."""
+    asked: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    event.listen(site.engine, "before_cursor_execute", note)
+    yield asked
+    event.remove(site.engine, "before_cursor_execute", note)
+
 
 # ---------------------------------------------------------------------------------------------------------- accepted
 
@@ -167,6 +183,30 @@ def test_a_repeated_key_still_works_after_the_end(site: Site, ada: Person) -> No
     assert ada.submitted(headers={"Idempotency-Key": "run-17"})["id"] == first["id"]
 
 
+def test_a_second_try_of_what_waits_still_is_told_the_same_and_asks_no_more_than_the_first(
+    site: Site, ada: Person
+) -> None:
+    key = {"Idempotency-Key": "run-17"}
+    ada.submitted(b"another file")  # makes her team
+    with statements(site) as asked_first:
+        first = ada.submitted(headers=key, method="mBERT")
+    with statements(site) as asked:
+        again = ada.submitted(headers=key, method="mBERT")
+    assert again == first
+    assert len(asked) <= len(asked_first), asked
+
+
+def test_a_second_try_tells_what_became_of_the_first_meanwhile(site: Site, ada: Person) -> None:
+    key = {"Idempotency-Key": "run-17"}
+    first = ada.submitted(headers=key)
+    ada.client.put(f"{first['links']['self']}/withdrawal")
+    assert ada.submitted(headers=key)["withdrawn_at"] is not None
+    ada.client.delete(f"{first['links']['self']}/withdrawal")
+    world.score(site.engine, run_of(site, first), 0.5)
+    again = ada.submitted(headers=key)
+    assert (again["status"], bool(again["scores"])) == ("scored", True)
+
+
 def test_a_key_for_another_file_is_a_conflict(site: Site, ada: Person) -> None:
     first = ada.submitted(headers={"Idempotency-Key": "run-17"})
     response = ada.submit(b"another file", headers={"Idempotency-Key": "run-17"})
@@ -214,14 +254,8 @@ def test_the_same_key_at_the_same_moment_is_one_submission(site: Site, ada: Pers
 def test_while_one_upload_is_written_little_else_is_looked_up(site: Site, ada: Person) -> None:
     """What was declared is known before: others wait for as long as the lock is held."""
     ada.submitted()
-    asked: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        asked.append(statement)
-
-    event.listen(site.engine, "before_cursor_execute", note)
-    ada.submit(content=b"another")
-    event.remove(site.engine, "before_cursor_execute", note)
+    with statements(site) as asked:
+        ada.submit(content=b"another")
     assert asked.count("BEGIN IMMEDIATE") == 1
     inside = asked[asked.index("BEGIN IMMEDIATE") + 1 :]
     inside = inside[: next(place for place, one in enumerate(inside) if one.startswith("INSERT INTO runs")) + 1]
