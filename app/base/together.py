@@ -50,12 +50,17 @@ class Line:
 
 def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
     """Let `job` write. It may be carried out by another thread, beside others', and must not commit or roll back."""
-    if engine.dialect.name != "sqlite":
+    if not writes_wait_in_line(engine):
         with writing(engine) as session:
             return job(session)
     with _lines_lock:
         line = _lines.setdefault(engine, Line())
     return line.write(engine, job)
+
+
+def writes_wait_in_line(engine: Engine) -> bool:
+    """Whether all who write to this database have one turn between them."""
+    return engine.dialect.name == "sqlite"
 
 
 _lines: WeakKeyDictionary[Engine, Line] = WeakKeyDictionary()

@@ -67,18 +67,20 @@ def accept_submission(
     idempotency_key: str | None = None,
     asks_again: bool = False,
     now: datetime,
+    under_lock: tuple[Team, Facts] | None = None,
 ) -> Accepted:
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
 
     card: more about the system, as `app.cards.form.read_document` reads it; system: its name; asks_again: whether a
-    file that the team sent before is refused, for people to confirm.
+    file that the team sent before is refused, for people to confirm; under_lock: as `look_up_locked_team` gave it,
+    where the caller has the lock already.
     """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
     track = track or None
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
-    team, facts = look_up_locked(session, user, phase_task, idempotency_key, now)
+    team, facts = under_lock or look_up_locked(session, user, phase_task, idempotency_key, now)
     if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track, team, facts)
     registered = check_standing(competition, standing_by(session, competition, user, facts.registration))

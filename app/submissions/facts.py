@@ -27,7 +27,7 @@ from app.models import (
     User,
     rights_in,
 )
-from app.teams.find import TEAM_ID_OF, lock_team, lock_team_of, team_for
+from app.teams.find import TEAM_ID_OF, lock_team_of, team_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,21 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
 def look_up_locked(
     session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime
 ) -> tuple[Team, Facts]:
-    """The user's team, made if there is none, and locked until the transaction ends; who left it while we waited for
-    its lock has another now."""
-    competition_id = phase_task.phase.competition_id
-    while True:
-        locked_id = lock_team_of(session, user, competition_id)
-        if locked_id is None:
-            made = team_for(session, user, competition_id, now)
-            lock_team(session, made)
-            locked_id = made.id
+    """The user's team, made if there is none, and locked until the transaction ends."""
+    while (found := look_up_locked_team(session, user, phase_task, key, now)) is None:
+        team_for(session, user, phase_task.phase.competition_id, now)
+    return found
+
+
+def look_up_locked_team(
+    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime
+) -> tuple[Team, Facts] | None:
+    """The same where there is a team already; who left it while we waited for its lock has another now."""
+    while (locked_id := lock_team_of(session, user, phase_task.phase.competition_id)) is not None:
         facts = look_up(session, user, phase_task, key, now)
         if facts.team is not None and facts.team.id == locked_id:
             return facts.team, facts
+    return None
 
 
 _USER, _COMPETITION = bindparam("user", type_=User.id.type), bindparam("competition", type_=User.id.type)

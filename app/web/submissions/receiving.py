@@ -16,13 +16,14 @@ from uuid import UUID
 import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
+from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import LimitReached, PhaseNotOpen
 from app.base.queue import send_run
-from app.base.storage import storage_of
-from app.base.together import write_together
+from app.base.storage import FolderStorage, storage_of
+from app.base.together import write_together, writes_wait_in_line
 from app.cards.edits import field_names, sent_card
 from app.cards.form import CardForm
 from app.cards.kept import form_of
@@ -38,7 +39,7 @@ from app.submissions.accept import (
     find_replay,
     precheck,
 )
-from app.submissions.facts import look_up
+from app.submissions.facts import Facts, look_up, look_up_locked_team
 from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, incoming_of, receive_upload, store_whole
@@ -101,33 +102,55 @@ async def receive_submission(
     """What `answer` makes of the accepted submission, in the thread that accepted it. `more_fields`: what a form sends
     besides; `before_file` sees them before the file, and once more with all that came behind it. asks_again: a file
     that the team sent before needs the field AGAIN."""
-    incoming, arrived_at = incoming_of(request), list[datetime]()
+    incoming, arrived_at, storage = incoming_of(request), list[datetime](), storage_of(server.settings)
     decided = partial(_decided, request, server, user, idempotency_key)
+    check_words("", "", idempotency_key)
 
     def refuse_early() -> Expected:
-        return _refuse_early(request, server, user, target, idempotency_key)
+        with reading(server.engine) as session:
+            phase_task, now = _found(session, target), arrival_of(request, server)
+            facts = look_up(session, user, phase_task, idempotency_key, now)
+            return _refuse_early(session, request, server, user, phase_task, facts, now)
 
     def received_by(receive: Callable[..., Taken], expected: Expected) -> Taken:
         return receive(
-            storage=storage_of(server.settings),
+            storage=storage,
             limit_bytes=expected.limit_bytes,
             fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
             before_file=before_file,
             before_storing=_both(before_file, expected.check),
         )
 
+    def accepting(phase_task: PhaseTask, upload: Upload) -> Callable[..., Accepted]:
+        again = asks_again and not upload.fields.get(AGAIN)
+        return _accepting(user, phase_task, upload, idempotency_key, arrived_at[0], again)
+
     def accept(phase_task: PhaseTask, upload: Upload) -> Answer:
-        key, again = idempotency_key, asks_again and not upload.fields.get(AGAIN)
-        return answer(_accept(server, user, phase_task, upload, key, arrived_at[0], again))
+        accepted = write_together(server.engine, accepting(phase_task, upload))
+        return answer(_received(accepted, phase_task, user))
 
     if was_read_early(request):  # nothing is waited for any more: one thread does it all
-        body = await request.body()
+        receive_whole = partial(store_whole, await request.body(), incoming.content_type)
         arrived_at.append(note_end(request, server))
 
+        def accept_in_one_go() -> tuple[PhaseTask, Accepted] | None:
+            with writing(server.engine) as session:
+                phase_task, now = _found(session, target), arrived_at[0]
+                known = look_up_locked_team(session, user, phase_task, idempotency_key, now)
+                if known is None:
+                    return None
+                expected = _refuse_early(session, request, server, user, phase_task, known[1], now)
+                upload = received_by(receive_whole, expected)
+                return phase_task, accepting(phase_task, upload)(session, under_lock=known)
+
         def take_in() -> Answer:
+            # A team waits for its own lock only, and for no other machine: what it rests on is asked once, under it.
+            is_own = not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage)
+            if is_own and (done := accept_in_one_go()):
+                phase_task, accepted = done
+                return answer(_received(accepted, phase_task, user))
             expected = refuse_early()
-            upload = received_by(partial(store_whole, body, incoming.content_type), expected)
-            return accept(expected.phase_task, upload)
+            return accept(expected.phase_task, received_by(receive_whole, expected))
 
         return await decided(take_in)
     expected = await decided(refuse_early)
@@ -141,7 +164,11 @@ async def receive_submission(
 def _declared(server: Server, target: Target) -> PhaseTask:
     """Looked up before the turn to write: while one writes, others wait."""
     with reading(server.engine) as session:
-        return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
+        return _found(session, target)
+
+
+def _found(session: Session, target: Target) -> PhaseTask:
+    return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
 
 
 def _both(
@@ -187,21 +214,21 @@ def _was_accepted(server: Server, user: User, key: str) -> bool:
 
 
 def _refuse_early(
-    request: Request, server: Server, user: User, target: Target, idempotency_key: str | None
+    session: Session,
+    request: Request,
+    server: Server,
+    user: User,
+    phase_task: PhaseTask,
+    facts: Facts,
+    now: datetime,
 ) -> Expected:
     """Every refusal that is sure before a byte was read."""
-    check_words("", "", idempotency_key)
-    limits = limits_of(request)
-    with reading(server.engine) as session:
-        phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
-        arrived_at = arrival_of(request, server)
-        facts = look_up(session, user, phase_task, idempotency_key, arrived_at)
-        team, is_replay = facts.team, facts.replayed is not None
-        limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
-        if not is_replay:
-            precheck(session, user, facts, phase_task, arrived_at)
-        declared, form = declared_limits(phase_task.phase, phase_task), form_of(phase_task)
-        kept = required_cards(session, team.id, phase_task.task_id, form) if team else {}
+    limits, team, is_replay = limits_of(request), facts.team, facts.replayed is not None
+    limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
+    if not is_replay:
+        precheck(session, user, facts, phase_task, now)
+    declared, form = declared_limits(phase_task.phase, phase_task), form_of(phase_task)
+    kept = required_cards(session, team.id, phase_task.task_id, form) if team else {}
     limit_bytes = min(declared.upload_bytes, server.settings.upload_limit_bytes)
 
     def check(fields: Mapping[str, str]) -> None:
@@ -222,34 +249,28 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
     }
 
 
-def _accept(
-    server: Server,
-    user: User,
-    phase_task: PhaseTask,
-    upload: Upload,
-    key: str | None,
-    now: datetime,
-    asks_again: bool,
-) -> Received:
-    form = submission_form(upload.fields, form_of(phase_task))
-    accepted = write_together(
-        server.engine,
-        partial(
-            accept_submission,
-            user=user,
-            phase_task=phase_task,
-            upload=upload.file,
-            filename=upload.filename,
-            **form,
-            idempotency_key=key,
-            asks_again=asks_again,
-            now=now,
-        ),
+def _accepting(
+    user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, asks_again: bool
+) -> Callable[..., Accepted]:
+    """What accepts it in a session that writes."""
+    return partial(
+        accept_submission,
+        user=user,
+        phase_task=phase_task,
+        upload=upload.file,
+        filename=upload.filename,
+        **submission_form(upload.fields, form_of(phase_task)),
+        idempotency_key=key,
+        asks_again=asks_again,
+        now=now,
     )
-    is_for_gpu = needs_gpu(phase_task.task.task_type)
+
+
+def _received(accepted: Accepted, phase_task: PhaseTask, user: User) -> Received:
+    """After the commit."""
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
-        send_run(accepted.run_id, needs_gpu=is_for_gpu)  # after the commit; if it fails, the sweep sends it
+        send_run(accepted.run_id, needs_gpu=needs_gpu(phase_task.task.task_type))  # if it fails, the sweep sends it
     untouched = _whole(accepted, phase_task, user) if accepted.is_untouched else None
     return Received(accepted.submission.id, untouched, user.is_administrator or accepted.sees_all)
 
