@@ -21,7 +21,7 @@ from sqlalchemy import update
 from app.base.db import writing
 from app.models import Phase
 from app.people import auth
-from bench._open_loop import Plan, Sender, plans, send_all
+from bench._open_loop import UNANSWERED, Plan, Sender, plans, send_all
 from bench._processors import processor_seconds_of_family
 from tests.chaos.place import Place, a_place
 from tests.chaos.rush import Tried, wrongs
@@ -111,6 +111,7 @@ def figures_of(alone: list[Tried], tried: list[Tried], ends_at: datetime) -> dic
         "the last answer came, seconds behind the end": round(last_answer - ends_at.timestamp(), 2),
         "accepted": sum(one.status == 202 for one in tried),
         "refused: too late": sum(one.status == 409 for one in tried),
+        "never answered": sum(one.status == UNANSWERED for one in tried),
         "sent again after a time-out": sum(one.was_lost for one in tried),
         "accepting p50, rush / alone": round(statistics.median(accepted) / usual, 2),
         "accepting p99, rush / alone": round(accepted[int(0.99 * (len(accepted) - 1))] / usual, 2),

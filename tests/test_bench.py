@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -91,3 +92,14 @@ def test_boards_are_measured_on_both_databases(database: str, capsys: pytest.Cap
     assert [(one["form"], one["submissions"]) for one in found] == [(form, 10) for form in PATHS]
     assert all(("made, ms of PostgreSQL" in one) == (database == "postgresql") for one in found)
     assert "runs: 10 of 10" in capsys.readouterr().err
+
+
+def test_an_upload_that_is_never_answered_is_counted_and_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bench import _open_loop
+
+    monkeypatch.setattr(_open_loop, "ANSWER_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        sender = _open_loop.Sender(f"http://127.0.0.1:{silent.getsockname()[1]}/", "evg_x")
+        [tried] = _open_loop.send_all([_open_loop.Plan(0.0, sender, "one", impatient=False)])
+    assert (tried.key, tried.status, tried.was_lost) == ("one", _open_loop.UNANSWERED, False)
+    assert tried.status not in (202, 409), "neither accepted nor refused: `wrongs` says so"
