@@ -6,11 +6,12 @@ it commits, just as with SELECT … FOR UPDATE on PostgreSQL.
 
 from __future__ import annotations
 
+import json
 import re
 import select
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -19,12 +20,15 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     ColumnElement,
+    ColumnExpressionArgument,
     Connection,
     DateTime,
     Dialect,
     Engine,
     MetaData,
+    Text,
     TypeDecorator,
+    bindparam,
     create_engine,
     event,
     make_url,
@@ -176,6 +180,38 @@ def _told(element: likely, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(likely, "postgresql")
 def _as_it_is(element: likely, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
+
+
+class among(FunctionElement[bool]):
+    """That a number is one of a parameter's, which is a list of however many, sent as one text of JSON. `in_` makes a
+    parameter of each. PostgreSQL takes the list for a short one, and finds what is asked for by its index: for one of
+    thousands it would read a whole table, however much of it nobody asked for."""
+
+    inherit_cache = True
+
+    def __init__(self, number: ColumnExpressionArgument[int], parameter: str) -> None:
+        super().__init__(number, bindparam(parameter, type_=_Numbers()))
+
+
+class _Numbers(TypeDecorator[Collection[int]]):
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> str:
+        return json.dumps(list(value or ()))
+
+
+@compiles(among)
+def _among(element: among, compiler: SQLCompiler, **options: Any) -> str:
+    number, numbers = (compiler.process(one, **options) for one in element.clauses)
+    return f"{number} IN (SELECT value FROM json_each({numbers}))"  # noqa: S608 - of parts that SQLAlchemy compiled
+
+
+@compiles(among, "postgresql")
+def _among_on_postgresql(element: among, compiler: SQLCompiler, **options: Any) -> str:
+    number, numbers = (compiler.process(one, **options) for one in element.clauses)
+    found = f"jsonb_array_elements_text(CAST({numbers} AS JSONB))"
+    return f"{number} IN (SELECT CAST(value AS INTEGER) FROM {found})"  # noqa: S608 - of parts that SQLAlchemy compiled
 
 
 def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:

@@ -57,15 +57,25 @@ def official(competition_name: str, phase: str, name: str, number: int | None = 
 
 def public_team(competition_name: str, name: str) -> str:
     """What everybody sees of a team: its rows on all boards, its systems."""
-    return f"{competition(competition_name)}/teams/{_q(name)}"
+    return public_teams(competition_name) + part(name)
+
+
+def public_teams(competition_name: str) -> str:
+    """The beginning of all of these."""
+    return f"{competition(competition_name)}/teams/"
 
 
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:
     """A row opened: of the board, or of an official one."""
+    return f"{board_rows(competition_name, phase, name, official_number)}{submission_id}"
+
+
+def board_rows(competition_name: str, phase: str, name: str, official_number: int | None = None) -> str:
+    """The beginning of the addresses of all of its rows."""
     place = (competition_name, phase, name)
-    return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/{submission_id}"
+    return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/"
 
 
 def board_picture(competition_name: str, phase: str, name: str) -> str:
@@ -400,6 +410,11 @@ def _query(filters: Mapping[str, object]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _q(part: str) -> str:
-    """Kept, as the names of a competition, a phase and a board stand in the address of each of its rows."""
-    return quote(part, safe="")
+def _q(name: str) -> str:
+    """Kept, as the names of a competition, a phase and a board stand in many addresses of a page."""
+    return part(name)
+
+
+def part(text: str) -> str:
+    """A part of a path."""
+    return quote(text, safe="")

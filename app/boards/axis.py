@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.boards.rows import Cell, Leaderboard
 
@@ -26,11 +27,10 @@ class Axis:
     def place(self, value: float) -> float:
         """In percent, with one decimal."""
         share = (value - self.worse) / (self.better - self.worse)
-        return round(100 * min(1.0, max(0.0, share)), 1)
+        return round(100 * (0.0 if share < 0 else 1.0 if share > 1 else share), 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """Where a row's value lies, and the ends of its interval; None: there is none."""
 
     place: float

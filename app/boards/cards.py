@@ -19,10 +19,11 @@ from app.models import Competition
 def with_cards(session: Session, competition: Competition, whole: WholeBoard) -> WholeBoard:
     """The board with the cards of its rows; what they say of the method comes before what was sent with the file."""
     form = card_form(competition.method_card)
-    kept = card_documents(session, [row.submission_id for row in whole.rows if row.submission_id is not None])
+    # Cards are of systems.
+    kept = card_documents(session, [row.submission_id for row in whole.rows if row.submission_id and row.system])
     return replace(
         whole,
-        rows=tuple(_with_card(row, kept, form) for row in whole.rows),
+        rows=tuple(_with_card(row, kept, form) for row in whole.rows) if kept else whole.rows,
         card_columns=tuple(CardColumn(field.name, field.title) for field in form.fields if field.on_board),
     )
 

@@ -6,14 +6,17 @@ Everything is here, for nobody's eyes: `app.boards.view` says what of it is show
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from app.base.batches import in_batches
+from app.base.db import among
 from app.boards.marks import Mark, Marks, marks_of
 from app.boards.rows import Cell, LeaderboardRow
 from app.cards.form import MethodCard
@@ -24,8 +27,6 @@ from app.standings.choose import SET_ASIDE, TeamStanding
 from app.standings.tries import gold_of_run
 from evergold.scoring.halves import Half
 
-#: A query takes only so many parameters.
-RUNS_AT_A_TIME = 2000
 NOT_COMPUTED = Cell(None, "not computed", None)
 
 
@@ -46,43 +47,74 @@ def rows_of(
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
     by_run = {one.run_id: one for one in standings}
     cells = cells_of(session, list(by_run), columns, half)
+    card = cache(MethodCard)  # equal methods are one
     rows = []
-    for run in _runs(session, list(by_run)):
+    for found in session.connection().execute(_RUNS, {"runs": list(by_run)}).all():
+        run = _Run._make(found)
         standing = by_run[run.run_id]
-        shown = _with_ladder_value(cells[run.run_id], rank_by, standing)
-        row = _row(run, standing, shown, is_ranked=run.team_id in ranked, gold=gold)
+        row = LeaderboardRow(
+            rank=None,
+            team=run.team,
+            kind="baseline" if run.kind == TeamKind.BASELINE else "team",
+            cells=_with_ladder_value(cells[run.run_id], rank_by, standing),
+            achieved_at=run.submitted_at,
+            method=run.method,
+            card=card(run.method),
+            system=run.system or "",
+            entries=standing.entries,
+            track=run.track,
+            submission_id=run.submission_id,
+            run_id=run.run_id,
+            team_id=run.team_id,
+            commitment=run.commitment,
+            task_version=run.task_version,
+            is_outdated=gold is not None and run.gold != gold,
+            is_ranked=run.team_id in ranked,
+        )
         rows.append(_with_marks(row, marks))
     return rows
 
 
-def _runs(session: Session, runs: Sequence[int]) -> list[Any]:
-    """What is shown of runs besides their scores, in the order in which they were submitted."""
-    ask = session.connection().execute
-    found = [row for some in in_batches(runs, RUNS_AT_A_TIME) for row in ask(_RUNS, {"runs": some}).all()]
-    return sorted(found, key=lambda row: (row.submitted_at, row.run_id))
+class _Run(NamedTuple):
+    """Of the query below."""
+
+    run_id: int
+    task_version: int | None
+    team_id: int
+    team: str
+    kind: TeamKind
+    submission_id: UUID
+    submitted_at: datetime
+    track: str | None
+    method: str
+    system: str | None
+    gold: str
+    commitment: str | None
 
 
-#: Written once, as every board asks this.
+#: What is shown of runs besides their scores, in the order in which they were submitted. Written once, as every board
+#: asks this.
 _RUNS = (
     select(
-        ScoringRun.id.label("run_id"),
+        ScoringRun.id,
         ScoringRun.task_version,
-        Team.id.label("team_id"),
-        Team.name.label("team"),
+        Team.id,
+        Team.name,
         Team.kind,
-        Submission.id.label("submission_id"),
+        Submission.id,
         Submission.submitted_at,
         Submission.track,
         Submission.method,
-        System.name.label("system"),
-        gold_of_run().label("gold"),
+        System.name,
+        gold_of_run(),
         GoldVersion.commitment,
     )
     .join(Submission, Submission.id == ScoringRun.submission_id)
     .join(Team, Team.id == Submission.team_id)
     .outerjoin(System, System.id == Submission.system_id)
     .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
-    .where(ScoringRun.id.in_(bindparam("runs", expanding=True)))
+    .where(among(ScoringRun.id, "runs"))
+    .order_by(Submission.submitted_at, ScoringRun.id)
 )
 
 
@@ -90,49 +122,25 @@ def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: TeamStan
     """On a Ladder the ranking score is not what was computed, but what is told."""
     if standing.ladder_value is None:
         return cells
-    return (*cells[:rank_by], replace(cells[rank_by], value=standing.ladder_value), *cells[rank_by + 1 :])
-
-
-def _row(
-    run: Any, standing: TeamStanding, cells: tuple[Cell, ...], *, is_ranked: bool, gold: str | None
-) -> LeaderboardRow:
-    return LeaderboardRow(
-        rank=None,
-        team=run.team,
-        kind="baseline" if run.kind == TeamKind.BASELINE else "team",
-        cells=cells,
-        achieved_at=run.submitted_at,
-        method=run.method,
-        card=MethodCard(run.method),
-        system=run.system or "",
-        entries=standing.entries,
-        track=run.track,
-        submission_id=run.submission_id,
-        run_id=run.run_id,
-        team_id=run.team_id,
-        commitment=run.commitment,
-        task_version=run.task_version,
-        is_outdated=gold is not None and run.gold != gold,
-        is_ranked=is_ranked,
-    )
+    return (*cells[:rank_by], cells[rank_by]._replace(value=standing.ladder_value), *cells[rank_by + 1 :])
 
 
 def cells_of(
     session: Session, runs: Sequence[int], columns: Sequence[BoardColumn], half: Half | None = None
 ) -> Mapping[int, tuple[Cell, ...]]:
     """All cells of these runs, by run. half: of divided items."""
-    place = {(column.metric, column.split): index for index, column in enumerate(columns)}
+    places = {(column.metric, column.split): index for index, column in enumerate(columns)}
     empty = (NOT_COMPUTED,) * len(columns)
     found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
-    for run_id, score in private_scores(session, runs) if half is Half.PRIVATE else ():
-        if (score.metric, score.split) in place:
-            found[run_id][place[score.metric, score.split]] = Cell(score.value, score.reason, score.signature)
-    ask = session.connection().execute
-    wanted = {"metrics": sorted({metric for metric, _ in place}), "splits": sorted({split for _, split in place})}
-    for some in in_batches(runs, RUNS_AT_A_TIME) if half is not Half.PRIVATE else ():
-        for run_id, metric, split, value, reason, signature in ask(_SCORES, {**wanted, "runs": some}).all():
-            if (metric, split) in place:
-                found[run_id][place[metric, split]] = Cell(value, reason, signature)
+    if half is Half.PRIVATE:
+        scores: Iterable[Sequence[Any]] = ((run_id, *astuple(score)) for run_id, score in private_scores(session, runs))
+    else:
+        wanted = {"metrics": sorted({metric for metric, _ in places}), "splits": sorted({split for _, split in places})}
+        scores = session.connection().execute(_SCORES, {**wanted, "runs": runs}).all()
+    for run_id, metric, split, *cell in scores:
+        place = places.get((metric, split))
+        if place is not None:
+            found[run_id][place] = Cell(*cell)
     return defaultdict(lambda: empty, {run_id: tuple(cells) for run_id, cells in found.items()})
 
 
@@ -141,7 +149,7 @@ _SCORES = select(
 ).where(
     ScoreRow.metric.in_(bindparam("metrics", expanding=True)),
     ScoreRow.split.in_(bindparam("splits", expanding=True)),
-    ScoreRow.run_id.in_(bindparam("runs", expanding=True)),
+    among(ScoreRow.run_id, "runs"),
 )
 
 

@@ -119,7 +119,8 @@ def apply_query(
     asked = query.without(problems)
     sort = asked.sort or RANK
     order = asked.order or best_first(board, sort)
-    rows = sorted_rows(board, [row for row in board.rows if _is_wanted(row, asked)], sort, order)
+    wanted = [row for row in board.rows if _is_wanted(row, asked)] if asked.narrows else board.rows
+    rows = sorted_rows(board, wanted, sort, order)
     kept = _columns_kept(board, asked, languages)
     if len(kept) < len(board.columns):
         rows = [row._replace(cells=tuple(row.cells[place] for place in kept)) for row in rows]
@@ -248,6 +249,8 @@ def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tr
     ]
     found = {}
     for parameter, what, wanted, there in known:
+        if not any(wanted):
+            continue
         same = folded if parameter in ("team", "delta") else str
         names_there = {same(one) for one in there}
         missing = next((one for one in wanted if one and same(one) not in names_there), None)

@@ -33,8 +33,7 @@ class Interval:
     method: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed.
 
     interval: None where there is none, or none to see.

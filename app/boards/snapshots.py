@@ -233,7 +233,7 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
     of_viewers = ("interval", "rank_range", "cluster")  # made of the statistics for whoever looks
     return {
         **{name: value for name, value in row._asdict().items() if name not in of_viewers},
-        "cells": [{name: value for name, value in asdict(c).items() if name not in of_viewers} for c in row.cells],
+        "cells": [{name: value for name, value in c._asdict().items() if name not in of_viewers} for c in row.cells],
         "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
         "card": asdict(row.card) if row.card else None,
         "submission_id": str(row.submission_id) if row.submission_id else None,

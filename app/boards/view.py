@@ -5,8 +5,9 @@ Takes away and never adds; that an order or a rank tells nothing which the view 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.boards.neutral_names import neutral_name
 from app.boards.pair_tests import PairTests
@@ -77,8 +78,7 @@ class Sight:
         return found if found is not None and found.view.board is BoardShown.PUBLIC else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A row on its way: name, as others see it, which also orders."""
 
     row: LeaderboardRow
@@ -96,20 +96,18 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
     view = sight.own.view
     lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
     precision, ranks_by = view.precision, view.ranks_by
-    for source in dict.fromkeys(line.source for line in lines):
+    for source in {line.row.carried_from: line.source for line in lines}.values():
         precision, ranks_by = coarser(precision, source.view.precision), coarser(ranks_by, source.view.ranks_by)
     kept = _columns_kept(whole, view)
     ordered = _in_order(lines, whole, view, ranks_by)
     statistics = whole.statistics if _tells_statistics(whole, view, precision) else None
     ranges = _ranges(ordered, whole, statistics)
+    cells_of = _cells(view, whole, kept, precision, statistics)
     return Leaderboard(
         columns=tuple(with_decimals(whole.columns[place], precision) for place in kept),
         rank_by=kept.index(whole.rank_by),
         rows=tuple(
-            _with_range(
-                _row(line, rank, sight, _cells(line, view, whole, kept, precision, statistics)),
-                ranges.get(line.row.run_id or 0) if rank is not None else None,
-            )
+            _row(line, rank, sight, cells_of(line), ranges.get(line.row.run_id or 0) if rank is not None else None)
             for line, rank in ordered
         ),
         version="",
@@ -157,10 +155,6 @@ def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
     return [line.row.run_id or 0 for line, rank in ordered if rank is not None]
 
 
-def _with_range(row: LeaderboardRow, found: RankRange | None) -> LeaderboardRow:
-    return row._replace(rank_range=(found.best, found.worst), cluster=found.cluster) if found else row
-
-
 def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics: Statistics | None) -> StatisticsState:
     """Of the rows that are seen, whatever else was looked at."""
     if whole.statistics is None or view.board is not BoardShown.PUBLIC:
@@ -205,20 +199,18 @@ def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: i
     decimals, sign = decimals_of(column, ranks_by), sign_of(column)
     with_moments = ranks_by is None and view.board is BoardShown.PUBLIC
 
-    def value(line: _Line) -> float | None:
-        if line.row.status is RowStatus.DISQUALIFIED:  # its place would tell its score
-            return None
-        return rounded(line.row.cells[whole.rank_by].value, decimals)
-
-    def place(valued: tuple[_Line, float | None]) -> tuple[bool, bool, float, float, str]:
-        line, found = valued
-        moment = line.row.achieved_at.timestamp() if line.row.achieved_at else float("inf")
-        is_last = line.row.status is RowStatus.DISQUALIFIED
-        return (is_last, *goodness(found, sign), moment if with_moments else 0.0, line.name)
-
-    ordered = sorted(((line, value(line)) for line in lines), key=place)
-    ranks = ranked([(line.row, found) for line, found in ordered])
-    found = [(line, rank) for (line, _), rank in zip(ordered, ranks, strict=True)]
+    values: list[float | None] = []
+    places = []  # sorted as they are: a key for each comparison's sake would be made of thousands of lines
+    for number, line in enumerate(lines):
+        row = line.row
+        is_last = row.status is RowStatus.DISQUALIFIED
+        value = None if is_last else rounded(row.cells[whole.rank_by].value, decimals)  # its place would tell its score
+        moment = row.achieved_at.timestamp() if with_moments and row.achieved_at else float("inf")
+        values.append(value)
+        places.append((is_last, *goodness(value, sign), moment, line.name, number))
+    order = [place[-1] for place in sorted(places)]
+    ranks = ranked([(lines[number].row, values[number]) for number in order])
+    found = [(lines[number], rank) for number, rank in zip(order, ranks, strict=True)]
     return sorted(found, key=_by_rank_alone) if view.board is BoardShown.RANKS_ONLY else found
 
 
@@ -227,7 +219,9 @@ def _by_rank_alone(ranked_line: _Ranked) -> tuple[bool, int, str, str]:
     return rank is None, rank or 0, "" if rank else line.row.kind, line.name
 
 
-def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -> LeaderboardRow:
+def _row(
+    line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...], ranks: RankRange | None
+) -> LeaderboardRow:
     """A row without what its viewer may not see."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
@@ -259,37 +253,43 @@ def _row(line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...]) -
         note=row.note,
         card=row.card if is_public and is_named else None,
         system=row.system if is_named else "",
-        rank_range=row.rank_range,
-        cluster=row.cluster,
+        rank_range=(ranks.best, ranks.worst) if ranks else row.rank_range,
+        cluster=ranks.cluster if ranks else row.cluster,
     )
 
 
 def _cells(
-    line: _Line,
-    view: View,
-    whole: WholeBoard,
-    kept: Sequence[int],
-    precision: int | None,
-    statistics: Statistics | None,
-) -> tuple[Cell, ...]:
-    if view.board is not BoardShown.PUBLIC:
-        return tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
-    if line.row.status is RowStatus.DISQUALIFIED:
-        return tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
-    cells = []
-    for place in kept:
-        cell, column = line.row.cells[place], whole.columns[place]
-        if place != whole.rank_by and line.source.view.slices is Slices.NONE:  # carried over from such a phase
-            cells.append(Cell(None, NOT_SHOWN, None))
-        else:
-            decimals = decimals_of(column, precision)
-            cell = cell if decimals is None else replace(cell, value=rounded(cell.value, decimals))
-            cells.append(_with_interval(cell, column, line.row.run_id, statistics))
-    return tuple(cells)
+    view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None, statistics: Statistics | None
+) -> Callable[[_Line], tuple[Cell, ...]]:
+    """What makes the cells of a line; as there may be thousands of lines, what holds for all is looked at before."""
+    columns = [(place, whole.columns[place], decimals_of(whole.columns[place], precision)) for place in kept]
+    hidden = tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
+    disqualified = tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
+    are_whole = statistics is None and precision is None and len(kept) == len(whole.columns)
+
+    def cells_of(line: _Line) -> tuple[Cell, ...]:
+        if view.board is not BoardShown.PUBLIC:
+            return hidden
+        if line.row.status is RowStatus.DISQUALIFIED:
+            return disqualified
+        has_slices = line.source.view.slices is not Slices.NONE
+        if are_whole and has_slices:
+            return line.row.cells
+        cells = []
+        for place, column, decimals in columns:
+            cell = line.row.cells[place]
+            if place != whole.rank_by and not has_slices:  # carried over from such a phase
+                cells.append(Cell(None, NOT_SHOWN, None))
+            else:
+                cell = cell if decimals is None else cell._replace(value=rounded(cell.value, decimals))
+                cells.append(_with_interval(cell, column, line.row.run_id, statistics))
+        return tuple(cells)
+
+    return cells_of
 
 
 def _with_interval(cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None) -> Cell:
     """A score that is not defined has none."""
     if statistics is None or cell.value is None:
         return cell
-    return replace(cell, interval=statistics.interval(run_id, column.metric, column.split))
+    return cell._replace(interval=statistics.interval(run_id, column.metric, column.split))

@@ -11,8 +11,6 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from app.base.batches import in_batches
-from app.boards.entries import RUNS_AT_A_TIME
 from app.boards.marks import Marks, marks_of
 from app.boards.rows import Leaderboard
 from app.competitions.ordering import decimals_of
@@ -99,8 +97,7 @@ def _tries_of_runs(
 ) -> list[Try]:
     """What these teams stand with."""
     runs = [one.run_id for one in standings]
-    some = in_batches(runs, RUNS_AT_A_TIME)
-    return [one for those in some for one in tries_of(session, phase_task.id, [rules], Bounds(runs=those))[rules]]
+    return tries_of(session, phase_task.id, [rules], Bounds(runs=runs))[rules] if runs else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.base.batches import in_batches
+from app.base.db import among
 from app.models import ScoringRun
 from evergold.scoring.task import Score
-
-#: A query takes only so many parameters.
-RUNS_AT_A_TIME = 2000
 
 
 def private_document(scores: Iterable[Score], columns: Collection[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -27,8 +24,7 @@ def private_document(scores: Iterable[Score], columns: Collection[tuple[str, str
 
 def private_scores(session: Session, runs: Sequence[int]) -> Iterator[tuple[int, Score]]:
     """Of these runs, each with its run; none of a run that was scored while its items were not divided."""
-    for some in in_batches(runs, RUNS_AT_A_TIME):
-        query = select(ScoringRun.id, ScoringRun.private_scores).where(ScoringRun.id.in_(some))
-        for run_id, document in session.execute(query):
-            for score in document or ():
-                yield run_id, Score(**score)
+    query = select(ScoringRun.id, ScoringRun.private_scores).where(among(ScoringRun.id, "runs"))
+    for run_id, document in session.execute(query, {"runs": runs}):
+        for score in document or ():
+            yield run_id, Score(**score)

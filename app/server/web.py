@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Requests in flight (uploads, long polls) may end within.
 GRACEFUL_SECONDS = 3
+#: So many things made that may hold others, and not gone again, after which garbage is looked for: a board of thousands
+#: of rows, which is none, would be looked through again and again while it is made.
+COLLECT_AFTER = 100_000
 #: One of several processes that says nothing for so long is ended, and another takes its place.
 SILENT_SECONDS = 60
 
@@ -66,6 +69,7 @@ def served_application() -> FastAPI:
     gc.collect()
     gc.freeze()
     gc.enable()
+    gc.set_threshold(COLLECT_AFTER)
     if multiprocessing.parent_process() is not None:
         threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
     return application

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from app.competitions.columns import BoardColumn, visible_columns
@@ -70,8 +71,7 @@ class Try:
         return self.is_late and self.status is RowStatus.UNRANKED
 
 
-@dataclass(frozen=True, slots=True)
-class TeamStanding:
+class TeamStanding(NamedTuple):
     """entries: how many tries the team has here; ladder_value: the ranking score as a Ladder tells it."""
 
     team_id: int
@@ -142,7 +142,7 @@ def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamS
     """Of one team."""
     in_time = [one for one in theirs if not one.is_beside] or theirs
     if rules.is_ladder:
-        return replace(_on_ladder(in_time, rules), entries=len(theirs))
+        return _on_ladder(in_time, rules)._replace(entries=len(theirs))
     found = _entry(in_time, rules, chosen if rules.rule is EntryRule.CHOSEN else None)
     return TeamStanding(found.team_id, found.run_id, len(theirs))
 

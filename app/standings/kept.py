@@ -97,7 +97,7 @@ def _kept(
         rows = session.connection().execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
     if not rows or rows[0].rules != rules.key:
         return None
-    return [TeamStanding(*row[1:]) for row in rows if row.team_id is not None]
+    return [TeamStanding._make(row[1:]) for row in rows if row[1] is not None]
 
 
 def _of(whose: ColumnExpressionArgument[bool]) -> Select[str, int, int, int, float | None]:

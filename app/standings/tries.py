@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.orm import Session, aliased
 
-from app.base.db import UtcDateTime, likely
+from app.base.db import UtcDateTime, among, likely
 from app.models import (
     EntryChoice,
     EntryRule,
@@ -195,7 +195,7 @@ def _statement(
     if "of_teams" in by:
         query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
     if "of_runs" in by:
-        query = query.where(ScoringRun.id.in_(bindparam("of_runs", expanding=True)))
+        query = query.where(among(ScoringRun.id, "of_runs"))
     if "since" in by:
         query = query.where(Submission.submitted_at >= bindparam("since", type_=UtcDateTime()))
     return query.where(Submission.submitted_at < bindparam("until", type_=UtcDateTime())) if "until" in by else query

@@ -270,7 +270,7 @@ def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardCo
         return _row(theirs[-1], len(theirs))
     told = ladder(values, step, higher_is_better=column.higher_is_better)[-1]
     entry = theirs[holder]
-    return _row(replace(entry, ranking=replace(entry.ranking, value=told)), len(theirs))
+    return _row(replace(entry, ranking=entry.ranking._replace(value=told)), len(theirs))
 
 
 def _choices(session: Session, phase_task: PhaseTask, board: Board, until: datetime | None) -> dict[int, UUID]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.boards.pictures.gallery import pictures_of
 from app.boards.pictures.over_time import MOST_ENTRIES
 from app.boards.pictures.seen import look_at, row_names
 from app.boards.pictures.shapes import Picture
+from app.boards.rows import Interval
+from app.boards.statistics import Statistics, statistics_document
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
-from app.models import EntryRule, HistoricRow, TeamKind, User
+from app.models import BoardStatistics, EntryRule, HistoricRow, Standing, TeamKind, User
 from app.standings import kept
+from evergold.scoring.resampling.pairs import Difference
 from tests import world
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase, declare, enter, hide
@@ -46,6 +49,26 @@ def drawn(
 def points(picture: Picture, series: str) -> list[tuple[object, object, str]]:
     found = next(one for one in picture.series if one.name == series)
     return [(point.x, point.y, point.label) for point in found.points]
+
+
+def test_pictures_over_time_compare_no_two_of_a_boards_rows(engine: Engine, climbed: list[User]) -> None:
+    """Of many tries there are very many pairs; the board itself has its statistics."""
+    with writing(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        key = {"phase_task_id": the_phase_task(session).id, "board_id": place[1].id}
+        first, second = session.scalars(select(Standing.run_id).filter_by(**key).order_by(Standing.run_id))
+        told_apart = Difference(0.6, 0.6, 0.0, -0.1, 0.1, 0.001, 0, 1000, 0.95, "paired:1")
+        interval = {(place[1].rank_metric, place[1].rank_split): Interval(0.5, 0.7, 0.95, "t")}
+        found = Statistics("key", frozenset({first, second}), {first: interval}, {(first, second): told_apart})
+        session.add(BoardStatistics(**key, document=statistics_document(found)))
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        seen = look_at(session, *place, None, NOW)
+    assert seen is not None
+    assert (seen.leaderboard.statistics, len(seen.leaderboard.pair_tests)) == ("current", 1)
+    assert (seen.entries.statistics, seen.entries.pair_tests) == ("none", {})
+    rows = [(row.rank_range, row.cluster, row.cells[0].interval) for row in seen.entries.rows]
+    assert rows == [(None, None, None)] * 5
 
 
 def test_of_very_many_tries_the_newest_are_drawn(

@@ -19,7 +19,7 @@ from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, Snapshot, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
-from app.web.boards.schemas import BoardOut, board_csv, board_out
+from app.web.boards.schemas import BoardOut, board_csv, board_json
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -208,8 +208,7 @@ def _answer(
     if asked.format == "csv":
         headers["Content-Disposition"] = f'attachment; filename="{"-".join(place)}{name}.csv"'
         return Response(board_csv(leaderboard), media_type="text/csv", headers=headers)
-    text = board_out(*at, leaderboard, shown.snapshot).model_dump_json()
-    return Response(text, media_type="application/json", headers=headers)
+    return Response(board_json(*at, leaderboard, shown.snapshot), media_type="application/json", headers=headers)
 
 
 def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
@@ -83,11 +82,10 @@ def read_board(
             moved, too_far = _moves(session, place, viewer, now, leaderboard, query), ""
         except TooFarBack as error:
             moved, query, too_far = None, replace(query, since=""), error.message
+        teams_end = links.as_seen_by("", seen_as)
+        end = _with_part(teams_end, half)
         addresses = Addresses(
-            row=lambda row_id: _with_part(
-                links.as_seen_by(links.board_row(competition, phase, board, row_id), seen_as), half
-            ),
-            team=_team_address(competition, seen_as),
+            links.board_rows(competition, phase, board), end, links.public_teams(competition), teams_end
         )
         table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
         table = replace(table, problems=[*table.problems, too_far]) if too_far else table
@@ -170,10 +168,8 @@ def _official_page(
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
         # What is frozen has no history.
         asked = replace(query, since="")
-        addresses = Addresses(
-            row=lambda row_id: links.as_seen_by(links.board_row(*place, row_id, snapshot.number), seen_as),
-            team=_team_address(place[0], seen_as),
-        )
+        end = links.as_seen_by("", seen_as)
+        addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
         table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
         workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(phase, board.task, board))
     return render(
@@ -241,10 +237,6 @@ def _table(
     found = arrange_board(session, competition, *place, leaderboard, query)
     tracks = tracks_of(competition)
     return table_of(found, query, place[1], languages_of(session, *place), tracks, addresses, kept=kept, moved=moved)
-
-
-def _team_address(competition: str, seen_as: SeenAs | None) -> Callable[[str], str]:
-    return lambda name: links.as_seen_by(links.public_team(competition, name), seen_as)
 
 
 def _moves(

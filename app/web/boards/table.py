@@ -4,12 +4,13 @@ form. The ranking column comes first, whatever its place on the board.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
+from app.base import links
 from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
 from app.boards.compare import Move, difference, is_better, reference_row, references, row_key
 from app.boards.human_scores import METRIC as HUMAN
@@ -74,10 +75,19 @@ class CellShown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the links of a table lead: to a row's own page, by its id, and to a team's, by its name."""
+    """Where the links of a table lead, to rows' own pages and to teams': what stands before an id or a name, and behind
+    it."""
 
-    row: Callable[[UUID], str]
-    team: Callable[[str], str]
+    rows: str
+    rows_end: str
+    teams: str
+    teams_end: str
+
+    def row(self, row_id: UUID) -> str:
+        return f"{self.rows}{row_id}{self.rows_end}"
+
+    def team(self, name: str) -> str:
+        return f"{self.teams}{links.part(name)}{self.teams_end}"
 
 
 class RowShown(NamedTuple):
@@ -85,7 +95,7 @@ class RowShown(NamedTuple):
     its rank changed, None where nobody asked; spread: on the axis; is_pinned: it stays in view, as the first of the
     viewer's own; is_long: its names are cut where there is no room; ranks: `2–5` where it may be any of these;
     begins_cluster: everybody above is significantly better than whoever follows; has_more: badges or links stand beside
-    the name."""
+    the name; moment: when it was submitted."""
 
     row: LeaderboardRow
     cells: tuple[CellShown, ...]
@@ -98,6 +108,7 @@ class RowShown(NamedTuple):
     ranks: str = ""
     begins_cluster: bool = False
     has_more: bool = False
+    moment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,33 +185,12 @@ def table_of(
     headings = tuple(_score_heading(queried, asked, column, metrics, kept) for _, column in columns)
     reference = reference_row(queried.whole, asked.delta)
     axis = axis_of(queried.whole)
-    pinned = next((row for row in queried.board.rows if row.is_mine), None)
     against = _cells_of(queried, reference) if reference else None
-    lines = cluster_lines(queried.board.rows) if queried.is_ranked else frozenset[int]()
-    rank_by = queried.board.rank_by
     return TableShown(
         query=asked,
         headings=headings,
         others={name: _other_heading(queried, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=tuple(
-            RowShown(
-                row,
-                tuple(
-                    _cell(row.cells[at], column, at == rank_by, against[at] if against else None)
-                    for at, column in columns
-                ),
-                address=addresses.row(row.page_id) if row.page_id else "",
-                team_address=addresses.team(row.team),
-                move=moved.get(row_key(queried.whole, row)) if moved is not None else None,
-                spread=spread_of(axis, row.cells[rank_by]) if axis is not None else None,
-                is_pinned=row is pinned,
-                is_long=len(row.team) + len(row.method) + 8 * badges + 4 * links > LONG_CHARACTERS,
-                ranks=_ranks(row),
-                begins_cluster=place in lines,
-                has_more=badges + links > 0,
-            )
-            for place, (row, badges, links) in enumerate((row, _badges(row), _links(row)) for row in queried.board.rows)
-        ),
+        rows=_rows(queried, columns, addresses, axis, against, moved),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
         count=_count(queried, asked),
@@ -285,20 +275,60 @@ def _ordered(board: Leaderboard) -> list[tuple[int, BoardColumn]]:
     return sorted(enumerate(board.columns), key=lambda one: one[0] != board.rank_by)
 
 
+def _rows(
+    queried: QueriedBoard,
+    columns: Sequence[tuple[int, BoardColumn]],
+    addresses: Addresses,
+    axis: Axis | None,
+    against: Sequence[Cell] | None,
+    moved: Mapping[tuple[object, ...], Move] | None,
+) -> tuple[RowShown, ...]:
+    """columns: with their places; against: the cells of the row that all are compared with; there may be thousands."""
+    board = queried.board
+    pinned = next((row for row in board.rows if row.is_mine), None)
+    lines = cluster_lines(board.rows) if queried.is_ranked else frozenset[int]()
+    found = []
+    for place, row in enumerate(board.rows):
+        badges, links_beside, ranking = _badges(row), _links(row), row.cells[board.rank_by]
+        shown = RowShown(
+            row,
+            tuple(
+                [
+                    _cell(row.cells[at], column, at == board.rank_by, against[at] if against else None)
+                    for at, column in columns
+                ]
+            ),
+            addresses.row(row.page_id) if row.page_id else "",
+            addresses.team(row.team),
+            moved.get(row_key(queried.whole, row)) if moved is not None else None,
+            spread_of(axis, ranking) if axis is not None else None,
+            row is pinned,
+            len(row.team) + len(row.method) + 8 * badges + 4 * links_beside > LONG_CHARACTERS,
+            _ranks(row),
+            place in lines,
+            badges + links_beside > 0,
+            row.achieved_at.isoformat() if row.achieved_at else "",
+        )
+        found.append(shown)
+    return tuple(found)
+
+
 def _ranks(row: LeaderboardRow) -> str:
     """`2–5`; empty where its rank is sure, or nothing is known."""
-    best, worst = row.rank_range or (0, 0)
+    if row.rank_range is None:
+        return ""
+    best, worst = row.rank_range
     return f"{best}–{worst}" if best != worst else ""
 
 
 def _badges(row: LeaderboardRow) -> int:
     """How many there are beside the name."""
-    return sum(map(bool, (row.is_mine, row.kind != "team", row.carried_from, row.track, row.status)))
+    return row.is_mine + (row.kind != "team") + bool(row.carried_from) + bool(row.track) + bool(row.status)
 
 
 def _links(row: LeaderboardRow) -> int:
     """How many there are beside the name, each as wide as four letters."""
-    return sum(map(bool, (row.card.paper, row.card.code))) if row.card else 0
+    return bool(row.card.paper) + bool(row.card.code) if row.card else 0
 
 
 def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
@@ -329,7 +359,8 @@ def _cell(cell: Cell, column: BoardColumn, is_ranking: bool, against: Cell | Non
     if cell.value is None:
         return CellShown("", is_ranking, cell.reason or "")
     delta = difference(cell, against) if against is not None else None
-    plain = CellShown(format_score(cell.value, column), is_ranking, interval=interval_words(cell.interval, column))
+    text, interval = format_score(cell.value, column), interval_words(cell.interval, column) if cell.interval else ""
+    plain = CellShown(text, is_ranking, "", "", False, interval)
     if delta is None:
         return plain
     return plain._replace(delta=format_difference(delta, column), is_better=is_better(delta, column))
