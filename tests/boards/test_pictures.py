@@ -287,3 +287,14 @@ def test_rows_of_one_team_are_told_apart(engine: Engine, people: list[User]) -> 
     for number, method in enumerate(("BERT", "BERT", "")):
         enter(engine, people[0], 0.5, minute=number, method=method)
     assert row_names(board(engine).rows) == ["Ada: BERT", "Ada: BERT (2)", "Ada"]
+
+
+def test_rows_are_told_apart_whatever_teams_are_called_and_however_many_they_are(
+    engine: Engine, people: list[User]
+) -> None:
+    """What is called as another would be numbered counts, too; looking at every two of very many would never end."""
+    enter(engine, people[0], 0.5)
+    (row,) = board(engine).rows
+    teams = [row._replace(team=team, method=method) for team, method in (("A (x)", ""), ("A", "m"), ("A", ""))]
+    assert row_names(teams) == ["A (x)", "A: m", "A (2)"]
+    assert row_names([row] * 200_000)[-1] == "Ada (200000)"

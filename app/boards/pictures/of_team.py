@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from app.boards.pictures.languages import profile
 from app.boards.pictures.seen import Seen, look_at
 from app.boards.pictures.shapes import Picture
+from app.boards.pictures.splits import language_splits
 from app.boards.team_rows import TeamRow
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import BoardShown, User
 
 
@@ -24,6 +25,9 @@ def team_pictures(
     found: dict[int, Picture] = {}
     for one in sorted(rows, key=lambda one: -phases.index(one.phase.id)):
         if one.board.task_id in found or one.leaderboard.view.board is not BoardShown.PUBLIC:
+            continue
+        options = task_in_phase(session, one.phase, one.board).options_of(one.board.task)
+        if len(language_splits(one.board, options)) < 2:
             continue
         seen = look_at(session, one.phase, one.board, viewer, now, seen_as=seen_as)
         picture = _profile(seen, one.row.team) if seen is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,14 +117,18 @@ def _over_time(whole: WholeBoard, tries: Sequence[LeaderboardRow] | None = None)
     return replace(whole, columns=(whole.columns[place],), rank_by=0, rows=tuple(rows), statistics=None)
 
 
+_BRACKET = re.compile(r" \(")
+
+
 def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
     """Each row's team; with its method where the team has several rows, and a number where that is not enough."""
     teams = Counter(row.team for row in rows)
     names = [f"{row.team}: {row.method}" if teams[row.team] > 1 and row.method else row.team for row in rows]
     found: list[str] = []
+    times = Counter[str]()  # by what a name is, or begins with before a bracket
     for name in names:
-        times = sum(earlier == name or earlier.startswith(f"{name} (") for earlier in found)
-        found.append(f"{name} ({times + 1})" if times else name)
+        found.append(f"{name} ({times[name] + 1})" if times[name] else name)
+        times.update([found[-1], *(found[-1][: at.start()] for at in _BRACKET.finditer(found[-1]))])
     return found
 
 
