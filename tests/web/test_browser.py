@@ -1,7 +1,8 @@
 """The pages in a real Chromium: desktop and phone, light and dark, by keyboard, and without scripts.
 
-EVERGOLD_CHROMIUM names the browser; else an installed one is taken. Where there is none, the tests skip and say so,
-except with CI=true.
+EVERGOLD_CHROMIUM names the browser; else an installed one is taken, best the one without windows: a page there takes a
+sixth of the processor time, for the other starts pages of its own for each of ours. Where there is none, the tests skip
+and say so, except with CI=true.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tests.world import DAY
 
 pytestmark = pytest.mark.browser
 
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
 #: Every device and every scheme with each commit; in soak each with each.
@@ -59,8 +61,7 @@ class Viewer:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A browser for all tests of this file."""
-    named = os.environ.get("EVERGOLD_CHROMIUM")
-    found = named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = os.environ.get("EVERGOLD_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         why = "no Chromium here: install the package chromium, or set EVERGOLD_CHROMIUM"
         pytest.fail(why) if os.environ.get("CI") == "true" else pytest.skip(why)
