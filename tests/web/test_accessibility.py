@@ -508,8 +508,9 @@ def complaints(reader: Reader, visit: Visit, paths: dict[str, str], looked_at: d
     if visit.is_refused:
         reader.send_empty()
     is_first, seen = visit.template not in looked_at, looked_at.setdefault(visit.template, set())
-    is_new = not reader.skeleton() <= seen
-    seen |= reader.skeleton()
+    kinds = reader.skeleton()
+    is_new = not kinds <= seen
+    seen |= kinds
     without_scripts = None if visit.without or visit.is_refused else page
     return reader.complaints(without_scripts, without=visit.without, axe=is_new, looks=is_first)
 
