@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ FOLDER = Path(__file__).resolve().parent
 
 def main() -> int:
     """Run all; the exit code is the number of those that failed."""
+    argparse.ArgumentParser(prog="python -m bench", description=__doc__).parse_args()
     failed = 0
     for path in sorted(FOLDER.glob("[a-z]*.py")):
         print(f"\n== {path.stem}", flush=True)

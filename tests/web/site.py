@@ -44,7 +44,9 @@ BOARD = f"/api/v1/competitions/{COMPETITION}/phases/{PHASE}/boards/zero-shot"
 CONTENT = b"ID,Language,Setting,Label\n1,EN,zero_shot,0\n"
 BROWSER = {"Accept": "text/html"}
 #: Two seconds of processor time, spent by one of all the processes that run tests.
-environment().bytecode_cache = FileSystemBytecodeCache(str(Path(__file__).parent / "__pycache__"))
+COMPILED = Path(__file__).parent / "__pycache__"
+COMPILED.mkdir(exist_ok=True)  # Python makes none where PYTHONDONTWRITEBYTECODE is set
+environment().bytecode_cache = FileSystemBytecodeCache(str(COMPILED))
 
 
 @dataclass
