@@ -490,11 +490,11 @@ def upgrade() -> None:
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version of Evergold with one revision more than this one."""
     folder = tmp_path / "migrations"
-    shutil.copytree(database_revision.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(migrate.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     head = ScriptDirectory.from_config(migrate.alembic_config()).get_current_head()
     (folder / "versions" / "next.py").write_text(NEXT_REVISION.replace("HEAD", repr(head)), encoding="utf-8")
-    for module in (migrate, database_revision):
-        monkeypatch.setattr(module, "MIGRATIONS", folder)
+    monkeypatch.setattr(migrate, "MIGRATIONS", folder)
+    monkeypatch.setattr(database_revision, "NEWEST_REVISION", "next")
 
 
 def test_there_are_rows_in_every_table_of_the_first_revision(old: Engine) -> None:

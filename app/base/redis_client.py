@@ -1,7 +1,7 @@
-"""Redis or Valkey in its own protocol (RESP): a few commands, an answer to each, and nobody waits long.
+"""Redis or Valkey: a few commands, an answer to each, and nobody waits long.
 
-Instead of the package `redis`, which takes 20 MB in every process that loads it: web and sweep send a word now and
-then, and count. Workers have it anyway, for Celery.
+The protocol is the package `hiredis`, connections are ours. The package `redis`, which has both, takes 20 MB in every
+process that loads it: web and sweep send a word now and then, and count. Workers have it anyway, for Celery.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import hiredis
+
 _PORT = 6379
 _PLAIN, _TLS = ("redis", "valkey"), ("rediss", "valkeys")
 #: Celery's word for a Unix socket, and the other one that is in use.
 _SOCKETS = ("redis+socket", "redis+unix", "valkey+unix")
 #: Connections that wait to be used again; there may be more at a time.
 _KEPT = 8
+_READ_BYTES = 65_536
+_UNFINISHED = object()
 
 Command = tuple[str | int | bytes, ...]
 
@@ -69,29 +73,29 @@ def redis_place(address: str) -> RedisPlace | None:
     parts = urlsplit(address)
     if parts.scheme not in (*_PLAIN, *_TLS, *_SOCKETS):
         return None
-    asked = dict(parse_qsl(parts.query))
+    query = dict(parse_qsl(parts.query))
     is_socket = parts.scheme in _SOCKETS
-    named = asked.get("virtual_host", asked.get("db", "")) if is_socket else unquote(parts.path).strip("/")
+    number = query.get("virtual_host", query.get("db", "")) if is_socket else unquote(parts.path).strip("/")
     return RedisPlace(
         host=parts.hostname or "127.0.0.1",
         port=parts.port or _PORT,
         path=unquote(parts.path) if is_socket else "",
-        database=int(named or 0),
+        database=int(number or 0),
         username=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
-        tls={name: value for name, value in asked.items() if name.startswith("ssl_")} if parts.scheme in _TLS else None,
+        tls={name: value for name, value in query.items() if name.startswith("ssl_")} if parts.scheme in _TLS else None,
     )
 
 
-def _tls_context(asked: dict[str, str]) -> ssl.SSLContext:
-    """A certificate is asked for and looked at, unless the address says otherwise, in the words that Celery knows."""
-    context = ssl.create_default_context(cafile=asked.get("ssl_ca_certs"))
-    if asked.get("ssl_check_hostname", "").lower() == "false":
+def _tls_context(query: dict[str, str]) -> ssl.SSLContext:
+    """A certificate is query for and looked at, unless the address says otherwise, in the words that Celery knows."""
+    context = ssl.create_default_context(cafile=query.get("ssl_ca_certs"))
+    if query.get("ssl_check_hostname", "").lower() == "false":
         context.check_hostname = False
-    if asked.get("ssl_cert_reqs", "required").lower().removeprefix("cert_") == "none":
+    if query.get("ssl_cert_reqs", "required").lower().removeprefix("cert_") == "none":
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if "ssl_certfile" in asked:
-        context.load_cert_chain(asked["ssl_certfile"], asked.get("ssl_keyfile"))
+    if "ssl_certfile" in query:
+        context.load_cert_chain(query["ssl_certfile"], query.get("ssl_keyfile"))
     return context
 
 
@@ -111,7 +115,7 @@ class RedisClient:
         """Of several commands, sent together."""
         connection = self._connection()
         try:
-            found = connection.ask(commands)
+            answers = connection.ask(commands)
         except BaseException:  # also where a thread is stopped: the next one would read this one's answer
             connection.close()
             raise
@@ -119,10 +123,8 @@ class RedisClient:
             self._idle.append(connection)
         else:
             connection.close()
-        for one in found:
-            if isinstance(one, Refused):
-                raise one
-        return found
+        _raise_refusal(answers)
+        return answers
 
     def close(self) -> None:
         _close_all(self._idle)
@@ -154,10 +156,9 @@ def _close_all(connections: list[_Connection]) -> None:
 class _Connection:
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._in = connected.makefile("rb")
+        self._reader = hiredis.Reader(ConnectionResetError, Refused, errors="replace", notEnoughData=_UNFINISHED)
 
     def close(self) -> None:
-        self._in.close()
         self._socket.close()
 
     def is_silent(self) -> bool:
@@ -174,39 +175,23 @@ class _Connection:
             commands.append(("AUTH", *([place.username] if place.username else []), place.password))
         if place.database:
             commands.append(("SELECT", place.database))
-        for one in self.ask(commands):
-            if isinstance(one, Refused):
-                raise one
+        _raise_refusal(self.ask(commands))
 
     def ask(self, commands: Sequence[Command]) -> list[Any]:
-        self._socket.sendall(b"".join(map(_written, commands)))
-        return [self._read() for _ in commands]
+        # Its stub knows only commands of one word.
+        packed = [hiredis.pack_command(command) for command in commands]  # type: ignore[arg-type]
+        self._socket.sendall(b"".join(packed))
+        return [self._next_answer() for _ in commands]
 
-    def _read(self) -> Any:
-        line = self._in.readline()
-        if not line.endswith(b"\r\n"):
-            raise ConnectionResetError("the connection ended before the answer")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"+":
-            return rest
-        if kind == b"-":
-            return Refused(rest.decode(errors="replace"))
-        if kind not in (b":", b"$", b"*"):
-            raise ConnectionResetError("this is no answer of Redis or Valkey")
-        number = int(rest)
-        if kind == b":":
-            return number
-        if number < 0:
-            return None
-        return [self._read() for _ in range(number)] if kind == b"*" else self._read_bytes(number)
-
-    def _read_bytes(self, size: int) -> bytes:
-        content = self._in.read(size + 2)
-        if len(content) < size + 2:
-            raise ConnectionResetError("the connection ended within the answer")
-        return content[:-2]
+    def _next_answer(self) -> Any:
+        while (answer := self._reader.gets()) is _UNFINISHED:
+            if not (received := self._socket.recv(_READ_BYTES)):
+                raise ConnectionResetError("the connection ended before the answer, or within it")
+            self._reader.feed(received)
+        return answer
 
 
-def _written(command: Command) -> bytes:
-    words = [word if isinstance(word, bytes) else str(word).encode() for word in command]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
+def _raise_refusal(answers: Sequence[Any]) -> None:
+    for answer in answers:
+        if isinstance(answer, Refused):
+            raise answer

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, text
 
-from app.operations.database_revision import MIGRATIONS, is_current
+from app.operations.database_revision import is_current
 
+MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 #: Ours among PostgreSQL's advisory locks: the letters "ever".
 LOCK_NUMBER = 0x65766572
 
