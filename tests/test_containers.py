@@ -46,6 +46,17 @@ def test_images_install_both_distributions_for_the_commands_of_the_server() -> N
     assert "--editable ./evergold --editable ." in stages()["base"]
 
 
+def test_whatever_an_image_copies_is_sent_to_the_builder() -> None:
+    """What `.dockerignore` names does not exist for COPY: an image that copies it cannot be built."""
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    copied = re.findall(r"^COPY (?!--)(.+) \S+$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    sources = [Path(source) for line in copied for source in line.split()]
+    assert Path("docs") in sources
+    for source in sources:
+        assert (ROOT / source).exists(), source
+        assert not [pattern for pattern in ignored for part in (source, *source.parents) if part.match(pattern)], source
+
+
 def test_web_image_has_neither_workers_code_nor_gold() -> None:
     image = stages()["base"] + stages()["web"]
     assert "workers" not in image
