@@ -88,7 +88,7 @@ def redis_place(address: str) -> RedisPlace | None:
 
 
 def _tls_context(query: dict[str, str]) -> ssl.SSLContext:
-    """A certificate is query for and looked at, unless the address says otherwise, in the words that Celery knows."""
+    """The server has to show a certificate that holds, unless the address says otherwise, in Celery's words."""
     context = ssl.create_default_context(cafile=query.get("ssl_ca_certs"))
     if query.get("ssl_check_hostname", "").lower() == "false":
         context.check_hostname = False
