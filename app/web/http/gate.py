@@ -37,13 +37,14 @@ async def check_gate(request: Request) -> None:
     check_path(request)
     name = request.path_params.get("competition")
     if name is not None:
-        await run_in_threadpool(_check, request, server_of(request), name)
+        await run_in_threadpool(check_competition, request, server_of(request), name)
 
 
-def _check(request: Request, server: Server, name: str) -> None:
+def check_competition(request: Request, server: Server, name: str) -> None:
+    """The same of a competition's name; for threads, as it asks the database."""
     with reading(server.engine) as session:
         asking = look_up_visitor(request, server, session)  # a wrong token is said by the routes, if there is one
-        found = session.execute(_ASKED, {"name": name}).one_or_none()
+        found = session.connection().execute(_ASKED, {"name": name}).one_or_none()
         is_seen = found is not None and _is_seen(session, found.id, found.stage, asking.visitor.user)
     note_use(server, asking)
     if found is None or not is_seen:

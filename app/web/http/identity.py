@@ -6,6 +6,7 @@ that it is for those who take part (`ApiSubmitter`: `submit`); so nobody gains b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -74,8 +75,7 @@ async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
     """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
     is_known, server = _identified_before(request) is not None or not _says_who(request), server_of(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
-    if visitor.token is not None:
-        _check_scopes(request, visitor.token, wanted.scopes)
+    _check_scopes(request, visitor, wanted.scopes)
     return visitor
 
 
@@ -109,8 +109,10 @@ def note_use(server: Server, identified: Identified) -> None:
         write_together(server.engine, lambda session: auth.note_token_use(session, token, now))
 
 
-def _check_scopes(request: Request, token: ApiToken, wanted: list[str]) -> None:
-    is_safe = request.method in _SAFE_METHODS
+def _check_scopes(request: Request, visitor: Visitor, wanted: Sequence[str]) -> None:
+    token, is_safe = visitor.token, request.method in _SAFE_METHODS
+    if token is None:
+        return
     if not is_safe and not request.url.path.startswith(f"{API}/"):
         raise Forbidden("Forms are for people who are logged in; programs use the web API.")
     if ANY_SCOPE in wanted:
@@ -141,9 +143,13 @@ async def api_visitor(
     _cookie: Annotated[object, Security(_COOKIE)] = None,
 ) -> Visitor:
     """Who is asking the API; writes that rest on a cookie alone need the CSRF header."""
+    _check_csrf(request, visitor)
+    return visitor
+
+
+def _check_csrf(request: Request, visitor: Visitor) -> None:
     if visitor.login is not None and request.method not in _SAFE_METHODS:
         csrf.check(request, request.headers.get(csrf.CSRF_HEADER), visitor.login.csrf_token)
-    return visitor
 
 
 ApiVisitor = Annotated[Visitor, Depends(api_visitor)]
@@ -166,6 +172,14 @@ ApiUser = Annotated[User, Depends(api_user)]
 ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
 #: For what organisers and administrators do and see; who is one, the route asks.
 ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
+
+
+def submitter_of(request: Request, server: Server) -> User:
+    """What `ApiSubmitter` is, for a thread that does all of a request: raises what that raises."""
+    visitor = identify(request, server)
+    _check_scopes(request, visitor, [TokenScope.SUBMIT])
+    _check_csrf(request, visitor)
+    return user_of(visitor)
 
 
 def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:

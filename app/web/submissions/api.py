@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import Header, Path, Query, Request, Response
+from fastapi import Header, Path, Query, Request, Response, Security
 
 from app.base import links
 from app.base.db import reading, writing
@@ -16,18 +15,21 @@ from app.base.errors import NotFound
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_of_all, standings_of_one
-from app.models import RunStatus, User
+from app.models import RunStatus, TokenScope, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, withdraw_choice
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.submissions.withdrawal import put_back, withdraw_submission
 from app.web.http.arrival import is_rush
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, ServerHere, server_of
+from app.web.http.direct import DirectRoute
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
-from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.gate import check_competition
+from app.web.http.identity import ApiSubmitter, ApiUser, api_user, submitter_of
 from app.web.http.openapi import upload_body
+from app.web.http.paths import check_path
 from app.web.http.routers import api_router
 from app.web.http.viewer import ApiViewer, Viewer
 from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
@@ -59,22 +61,8 @@ _UPLOAD_BODY = upload_body(
 )
 
 
-@router.post(
-    "/competitions/{competition}/phases/{phase}/tasks/{task}/submissions",
-    operation_id="create_submission",
-    summary="Submit predictions",
-    description="The file is stored and scored by a worker, usually within a second; wait for the end at the address "
-    "in `Location`. The server's clock, when the file has fully arrived, decides whether the phase is open. "
-    "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
-    status_code=202,
-    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
-    openapi_extra=_UPLOAD_BODY,
-)
 async def create_submission(
     request: Request,
-    response: Response,
-    server: ServerHere,
-    user: ApiSubmitter,
     competition: Annotated[str, Path(examples=["demo"])],
     phase: Annotated[str, Path(examples=["evaluation"])],
     task: Annotated[str, Path(examples=["idiom-detection"])],
@@ -82,12 +70,41 @@ async def create_submission(
         str | None,
         Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each submission"),
     ] = None,
-) -> SubmissionOut:
+) -> Response:
+    server = server_of(request)
+    check_path(request)
+
+    def sender() -> User:
+        check_competition(request, server, competition)
+        return submitter_of(request, server)
+
+    def answer(received: Received) -> tuple[str, bytes]:
+        submission = _accepted_submission(request, server, received)
+        return submission.links.self, submission.model_dump_json().encode()
+
     target = Target(competition, phase, task)
-    answer = partial(_accepted_submission, request, server, user)
-    submission = await receive_submission(request, server, user, target, answer, idempotency_key=idempotency_key)
-    response.headers["Location"] = submission.links.self
-    return submission
+    place, body = await receive_submission(request, server, sender, target, answer, idempotency_key=idempotency_key)
+    response = Response(body, 202, media_type="application/json")
+    response.headers["Location"] = place
+    return response
+
+
+router.add_api_route(
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/submissions",
+    create_submission,
+    methods=["POST"],
+    route_class_override=DirectRoute,
+    operation_id="create_submission",
+    summary="Submit predictions",
+    description="The file is stored and scored by a worker, usually within a second; wait for the end at the address "
+    "in `Location`. The server's clock, when the file has fully arrived, decides whether the phase is open. "
+    "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
+    status_code=202,
+    response_model=SubmissionOut,
+    responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    openapi_extra=_UPLOAD_BODY,
+    dependencies=[Security(api_user, scopes=[TokenScope.SUBMIT])],
+)
 
 
 @router.get(
@@ -256,11 +273,11 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 # ------------------------------------------------------------------------------------------------------------ waiting
 
 
-def _accepted_submission(request: Request, server: Server, user: User, received: Received) -> SubmissionOut:
+def _accepted_submission(request: Request, server: Server, received: Received) -> SubmissionOut:
     """What is known of a submission that waits, without loading it again; it has no scores, choices or rescorings yet.
     Its place in line is not looked for while others wait to be let in."""
     if received.untouched is None:
-        return load_submission(server, received.submission_id, Viewer(user, None))
+        return load_submission(server, received.submission_id, Viewer(received.user, None))
     now = server.clock()
     with reading(server.engine) as session:
         run, task_type = current_run(received.untouched), received.untouched.phase_task.task.task_type

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -79,18 +79,19 @@ class Expected:
 @dataclass(frozen=True, slots=True)
 class Received:
     """untouched: the submission with its run and everything above it, as it was accepted, now or, where a first try
-    with its Idempotency-Key was, a moment ago; None when more has become of it since. organises: whether its sender
-    sees what organisers of the competition see."""
+    with its Idempotency-Key was, a moment ago; None when more has become of it since. user: its sender; organises:
+    whether they see what organisers of the competition see."""
 
     submission_id: UUID
     untouched: Submission | None
+    user: User
     organises: bool
 
 
 async def receive_submission(
     request: Request,
     server: Server,
-    user: User,
+    sender: Callable[[], User],
     target: Target,
     answer: Callable[[Received], Answer],
     *,
@@ -99,14 +100,18 @@ async def receive_submission(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
     asks_again: bool = False,
 ) -> Answer:
-    """What `answer` makes of the accepted submission, in the thread that accepted it. `more_fields`: what a form sends
-    besides; `before_file` sees them before the file, and once more with all that came behind it. asks_again: a file
-    that the team sent before needs the field AGAIN."""
+    """What `answer` makes of the accepted submission, in the thread that accepted it.
+
+    sender: gives who sends it; asked once, in a thread, before anything else, and raises what refuses them.
+    `more_fields`: what a form sends besides; `before_file` sees them before the file, and once more with all that came
+    behind it. asks_again: a file that the team sent before needs the field AGAIN."""
     incoming, arrived_at, storage = incoming_of(request), list[datetime](), storage_of(server.settings)
-    decided = partial(_decided, request, server, user, idempotency_key)
-    check_words("", "", idempotency_key)
+    sender = cache(sender)
+    decided = partial(_decided, request, server, sender, idempotency_key)
 
     def refuse_early() -> Expected:
+        user = sender()
+        check_words("", "", idempotency_key)
         with reading(server.engine) as session:
             phase_task, now = _found(session, target), arrival_of(request, server)
             facts = look_up(session, user, phase_task, idempotency_key, now)
@@ -123,17 +128,19 @@ async def receive_submission(
 
     def accepting(phase_task: PhaseTask, upload: Upload) -> Callable[..., Accepted]:
         again = asks_again and not upload.fields.get(AGAIN)
-        return _accepting(user, phase_task, upload, idempotency_key, arrived_at[0], again)
+        return _accepting(sender(), phase_task, upload, idempotency_key, arrived_at[0], again)
 
     def accept(phase_task: PhaseTask, upload: Upload) -> Answer:
         accepted = write_together(server.engine, accepting(phase_task, upload))
-        return answer(_received(accepted, phase_task, user))
+        return answer(_received(accepted, phase_task, sender()))
 
     if was_read_early(request):  # nothing is waited for any more: one thread does it all
         receive_whole = partial(store_whole, await request.body(), incoming.content_type)
         arrived_at.append(note_end(request, server))
 
         def accept_in_one_go() -> tuple[PhaseTask, Accepted] | None:
+            user = sender()
+            check_words("", "", idempotency_key)
             with writing(server.engine) as session:
                 phase_task, now = _found(session, target), arrived_at[0]
                 known = look_up_locked_team(session, user, phase_task, idempotency_key, now)
@@ -148,7 +155,7 @@ async def receive_submission(
             is_own = not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage)
             if is_own and (done := accept_in_one_go()):
                 phase_task, accepted = done
-                return answer(_received(accepted, phase_task, user))
+                return answer(_received(accepted, phase_task, sender()))
             expected = refuse_early()
             return accept(expected.phase_task, received_by(receive_whole, expected))
 
@@ -190,13 +197,15 @@ async def _noting_the_end(
     arrived_at.append(note_end(request, server))
 
 
-async def _decided(request: Request, server: Server, user: User, key: str | None, decide: Callable[[], Taken]) -> Taken:
+async def _decided(
+    request: Request, server: Server, sender: Callable[[], User], key: str | None, decide: Callable[[], Taken]
+) -> Taken:
     """What `decide` gives, in a thread. It does not refuse an upload of which an earlier try is still on its way to be
     accepted."""
     try:
         return await run_sync(decide)
     except (PhaseNotOpen, LimitReached):
-        if not key or not await _stored_meanwhile(request, server, user, key):
+        if not key or not await _stored_meanwhile(request, server, sender(), key):
             raise
     return await run_sync(decide)
 
@@ -272,7 +281,7 @@ def _received(accepted: Accepted, phase_task: PhaseTask, user: User) -> Received
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=needs_gpu(phase_task.task.task_type))  # if it fails, the sweep sends it
     untouched = _whole(accepted, phase_task, user) if accepted.is_untouched else None
-    return Received(accepted.submission.id, untouched, user.is_administrator or accepted.sees_all)
+    return Received(accepted.submission.id, untouched, user, user.is_administrator or accepted.sees_all)
 
 
 def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:

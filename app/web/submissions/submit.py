@@ -115,7 +115,7 @@ async def send_form(
     place = await receive_submission(
         request,
         server,
-        upload.user,
+        lambda: upload.user,
         Target(competition, phase, task),
         lambda received: links.submission(received.submission_id),
         idempotency_key=_own_key(key),
