@@ -28,7 +28,8 @@ def insert_now(session: Session, row: Base) -> bool:
         return False
     known = cast(dict[str, Any], result.last_inserted_params()) | dict(key._mapping)  # with defaults
     for name in names:
-        setattr(row, name, known.get(name))
+        if name not in said:
+            setattr(row, name, known.get(name))
     make_transient_to_detached(row)
     session.add(row)
     return True

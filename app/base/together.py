@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
 from app.base.db import writing
@@ -58,7 +58,7 @@ def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
     return line.write(engine, job)
 
 
-def writes_wait_in_line(engine: Engine) -> bool:
+def writes_wait_in_line(engine: Engine | Connection) -> bool:
     """Whether all who write to this database have one turn between them."""
     return engine.dialect.name == "sqlite"
 

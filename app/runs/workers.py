@@ -89,7 +89,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
     if run.status != RunStatus.QUEUED:
         return None
     statement = _line_statement(needs_gpu(task_type), tuple(gpu_types()))
-    teams = session.execute(statement, {"queued_at": run.queued_at, "run": run.id}).all()
+    teams = session.connection().execute(statement, {"queued_at": run.queued_at, "run": run.id}).all()
     place = next((number for number, (_, _, is_own) in enumerate(teams) if is_own), 0)
     own_before = next((earlier for _, earlier, is_own in teams if is_own), 0)
     others = [waiting for waiting, _, is_own in teams if not is_own]

@@ -68,7 +68,9 @@ def team_for(session: Session, user: User, competition_id: int, now: datetime) -
 
 def lock_team_of(session: Session, user: User, competition_id: int) -> int | None:
     """The id of the user's team, locked; None: there is none yet. Who waited for the lock may have another by now."""
-    return session.scalar(_LOCKED_TEAM_OF, {"user": user.id, "competition": competition_id})
+    asked = {"user": user.id, "competition": competition_id}
+    locked: int | None = session.connection().scalar(_LOCKED_TEAM_OF, asked)  # of a number the ORM makes nothing more
+    return locked
 
 
 def lock_team(session: Session, team: Team) -> None:

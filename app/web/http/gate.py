@@ -25,7 +25,8 @@ _PLACE = "/competitions/{competition}"
 OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
 
 
-#: Each request asks this: no more than it needs, for descriptions and terms may be long.
+#: Each request asks this: no more than it needs, for descriptions and terms may be long; and past the ORM, for which
+#: a statement is twice the work even where nothing is made of its rows.
 _ASKED = select(Competition.id, Competition.stage, Competition.halt, Competition.halt_reason).where(
     Competition.name == bindparam("name")
 )
