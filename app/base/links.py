@@ -417,4 +417,8 @@ def _q(name: str) -> str:
 
 def part(text: str) -> str:
     """A part of a path."""
-    return quote(text, safe="")
+    return text.translate(_QUOTED) if text.isascii() else quote(text, safe="")
+
+
+#: Each letter of ASCII as it stands in a part of a path: a board has thousands of names, most of them of these letters.
+_QUOTED = {number: quote(chr(number), safe="") for number in range(128)}

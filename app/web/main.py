@@ -153,7 +153,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_exception_handler(LogInFirst, to_login)
     pages.check_guards()
     # The last one added is the outermost.
-    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=6, exclude_content_types=UNCOMPRESSED)
+    # Quickly, as what passes here is for one reader; what is kept for many is compressed well, once.
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=3, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)
     app.add_middleware(AnswerHead)
     app.add_middleware(Arrivals)

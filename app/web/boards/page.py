@@ -29,7 +29,8 @@ from app.runs.workers import words_for_board
 from app.standings.kept import TooFarBack
 from app.web.boards.figures import picture_of
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
-from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
+from app.web.boards.table import TableShown, known_metrics, table_of
+from app.web.boards.table_rows import Addresses
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.rendering import render
 from app.web.html.sharing import share_board
@@ -110,6 +111,7 @@ def read_board(
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
         metrics=_metrics(board_found, leaderboard),
         signatures=_signatures(leaderboard),
+        sources=dict.fromkeys(row.source for row in leaderboard.rows if row.source),
         human_round=human_round,
         commands=commands,
         picture=picture,

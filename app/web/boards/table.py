@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlencode
-from uuid import UUID
 
-from app.base import links
-from app.boards.axis import Axis, Spread, axis_of, baseline_value, spread_of
-from app.boards.compare import Move, difference, is_better, reference_row, references, row_key
+from app.boards.axis import Axis, axis_of, baseline_value
+from app.boards.compare import Move, reference_row, references
 from app.boards.human_scores import METRIC as HUMAN
 from app.boards.query import (
     ASCENDING,
@@ -28,20 +26,17 @@ from app.boards.query import (
     visible_languages,
 )
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
-from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
-from app.web.html.certainty import interval_words
-from app.web.html.words import ROW_KINDS, format_difference, format_score, plural
+from app.web.boards.table_rows import Addresses, TableRows
+from app.web.html.words import ROW_KINDS, plural
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
-#: Team and method together; longer ones are cut where they meet the next column.
-LONG_CHARACTERS = 32
 #: How wide a table is, about: rank, team and dots; a cell of a score, its heading by letters; what else there may be.
 _TEAM_PX, _CELL_PX, _LETTER_PX, _HEADING_PX, _DELTA_PX, _ANSWER_PX, _OTHER_PX = 505, 82, 9, 50, 55, 150, 98
 _TEXT_PX = 1130
@@ -59,56 +54,6 @@ class Heading:
     metric: str = ""
     range: str = ""
     is_ranking: bool = False
-
-
-class CellShown(NamedTuple):
-    """text: empty where there is no value, which `reason` explains; is_ranking: it ranks the row, and is its first;
-    delta: to the row compared with; interval: `95 % interval: 70.1 to 78.2`, empty where there is none."""
-
-    text: str
-    is_ranking: bool
-    reason: str = ""
-    delta: str = ""
-    is_better: bool = False
-    interval: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where the links of a table lead, to rows' own pages and to teams': what stands before an id or a name, and behind
-    it."""
-
-    rows: str
-    rows_end: str
-    teams: str
-    teams_end: str
-
-    def row(self, row_id: UUID) -> str:
-        return f"{self.rows}{row_id}{self.rows_end}"
-
-    def team(self, name: str) -> str:
-        return f"{self.teams}{links.part(name)}{self.teams_end}"
-
-
-class RowShown(NamedTuple):
-    """A row with its cells. address: of its own page, empty where it has none; team_address: of its team's. move: how
-    its rank changed, None where nobody asked; spread: on the axis; is_pinned: it stays in view, as the first of the
-    viewer's own; is_long: its names are cut where there is no room; ranks: `2–5` where it may be any of these;
-    begins_cluster: everybody above is significantly better than whoever follows; has_more: badges or links stand beside
-    the name; moment: when it was submitted."""
-
-    row: LeaderboardRow
-    cells: tuple[CellShown, ...]
-    address: str
-    team_address: str
-    move: Move | None = None
-    spread: Spread | None = None
-    is_pinned: bool = False
-    is_long: bool = False
-    ranks: str = ""
-    begins_cluster: bool = False
-    has_more: bool = False
-    moment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +85,7 @@ class TableShown:
     query: BoardQuery
     headings: tuple[Heading, ...]
     others: Mapping[str, Heading]
-    rows: tuple[RowShown, ...]
+    rows: TableRows
     choices: Choices
     problems: Sequence[str]
     count: str
@@ -153,12 +98,7 @@ class TableShown:
 
     def shows(self, column: str) -> bool:
         """Whether a column that is no score is wanted: `entries` or `date`."""
-        return not self.query.column or column in self.query.column
-
-    @property
-    def has_ranges(self) -> bool:
-        """Whether any rank is a range, or any line stands between rows."""
-        return any(row.ranks or row.begins_cluster for row in self.rows)
+        return _is_shown(self.query, column)
 
     @property
     def is_asked(self) -> bool:
@@ -185,12 +125,24 @@ def table_of(
     headings = tuple(_score_heading(queried, asked, column, metrics, kept) for _, column in columns)
     reference = reference_row(queried.whole, asked.delta)
     axis = axis_of(queried.whole)
-    against = _cells_of(queried, reference) if reference else None
+    axis_shown = _axis_shown(queried, axis) if axis else None
+    is_public = queried.whole.view.board is BoardShown.PUBLIC
     return TableShown(
         query=asked,
         headings=headings,
         others={name: _other_heading(queried, asked, name, kept) for name in (RANK, "team", "entries", "date")},
-        rows=_rows(queried, columns, addresses, axis, against, moved),
+        rows=TableRows(
+            queried.board,
+            columns,
+            addresses,
+            axis,
+            axis_shown.baseline if axis_shown else None,
+            _cells_of(queried, reference) if reference else None,
+            moved,
+            with_lines=queried.is_ranked,
+            with_entries=is_public and _is_shown(asked, ENTRIES),
+            with_date=is_public and _is_shown(asked, DATE),
+        ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
         count=_count(queried, asked),
@@ -198,7 +150,7 @@ def table_of(
         kept=kept,
         reference=reference.team if reference else "",
         moves_told=moved is not None,
-        axis=_axis_shown(queried, axis) if axis else None,
+        axis=axis_shown,
         fits=_fits(queried, asked, headings),
     )
 
@@ -275,62 +227,6 @@ def _ordered(board: Leaderboard) -> list[tuple[int, BoardColumn]]:
     return sorted(enumerate(board.columns), key=lambda one: one[0] != board.rank_by)
 
 
-def _rows(
-    queried: QueriedBoard,
-    columns: Sequence[tuple[int, BoardColumn]],
-    addresses: Addresses,
-    axis: Axis | None,
-    against: Sequence[Cell] | None,
-    moved: Mapping[tuple[object, ...], Move] | None,
-) -> tuple[RowShown, ...]:
-    """columns: with their places; against: the cells of the row that all are compared with; there may be thousands."""
-    board = queried.board
-    pinned = next((row for row in board.rows if row.is_mine), None)
-    lines = cluster_lines(board.rows) if queried.is_ranked else frozenset[int]()
-    found = []
-    for place, row in enumerate(board.rows):
-        badges, links_beside, ranking = _badges(row), _links(row), row.cells[board.rank_by]
-        shown = RowShown(
-            row,
-            tuple(
-                [
-                    _cell(row.cells[at], column, at == board.rank_by, against[at] if against else None)
-                    for at, column in columns
-                ]
-            ),
-            addresses.row(row.page_id) if row.page_id else "",
-            addresses.team(row.team),
-            moved.get(row_key(queried.whole, row)) if moved is not None else None,
-            spread_of(axis, ranking) if axis is not None else None,
-            row is pinned,
-            len(row.team) + len(row.method) + 8 * badges + 4 * links_beside > LONG_CHARACTERS,
-            _ranks(row),
-            place in lines,
-            badges + links_beside > 0,
-            row.achieved_at.isoformat() if row.achieved_at else "",
-        )
-        found.append(shown)
-    return tuple(found)
-
-
-def _ranks(row: LeaderboardRow) -> str:
-    """`2–5`; empty where its rank is sure, or nothing is known."""
-    if row.rank_range is None:
-        return ""
-    best, worst = row.rank_range
-    return f"{best}–{worst}" if best != worst else ""
-
-
-def _badges(row: LeaderboardRow) -> int:
-    """How many there are beside the name."""
-    return row.is_mine + (row.kind != "team") + bool(row.carried_from) + bool(row.track) + bool(row.status)
-
-
-def _links(row: LeaderboardRow) -> int:
-    """How many there are beside the name, each as wide as four letters."""
-    return bool(row.card.paper) + bool(row.card.code) if row.card else 0
-
-
 def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
     column, baseline = queried.whole.columns[queried.whole.rank_by], baseline_value(queried.whole)
     values = [100 * end if column.percent else end for end in (axis.worse, axis.better)]
@@ -339,9 +235,14 @@ def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
     return AxisShown(ends[0], ends[1], None if baseline is None else axis.place(baseline))
 
 
+def _is_shown(query: BoardQuery, name: str) -> bool:
+    """Whether a column that is no score is wanted."""
+    return not query.column or name in query.column
+
+
 def _fits(queried: QueriedBoard, query: BoardQuery, headings: Sequence[Heading]) -> bool:
     """Whether the table is as narrow as the text column of a desktop, by how long its headings are."""
-    others = [query.column == () or name in query.column for name in (ENTRIES, DATE)]
+    others = [_is_shown(query, name) for name in (ENTRIES, DATE)]
     wide = [max(_CELL_PX, _LETTER_PX * len(one.title) + _HEADING_PX) for one in headings]
     wide += [_ANSWER_PX] * len(queried.board.card_columns) + [_OTHER_PX] * sum(others)
     if query.delta:
@@ -353,17 +254,6 @@ def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
     """A row of the whole board, in the columns that are left."""
     places = {key_of(column): place for place, column in enumerate(queried.whole.columns)}
     return [row.cells[places[key_of(column)]] for column in queried.board.columns]
-
-
-def _cell(cell: Cell, column: BoardColumn, is_ranking: bool, against: Cell | None) -> CellShown:
-    if cell.value is None:
-        return CellShown("", is_ranking, cell.reason or "")
-    delta = difference(cell, against) if against is not None else None
-    text, interval = format_score(cell.value, column), interval_words(cell.interval, column) if cell.interval else ""
-    plain = CellShown(text, is_ranking, "", "", False, interval)
-    if delta is None:
-        return plain
-    return plain._replace(delta=format_difference(delta, column), is_better=is_better(delta, column))
 
 
 # ------------------------------------------------------------------------------------------------------------ the form

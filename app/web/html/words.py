@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -162,6 +162,14 @@ def format_score(value: float, column: BoardColumn) -> str:
     if column.out_of is not None:
         return f"{value:.0f}/{column.out_of}"
     return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def score_format(column: BoardColumn) -> Callable[[float], str]:
+    """`format_score` of one column, for thousands of values."""
+    if column.out_of is not None:
+        return lambda value: format_score(value, column)
+    scale, digits = 100 if column.percent else 1, f".{column.decimals}f"
+    return lambda value: format(scale * value, digits).replace("-", "\N{MINUS SIGN}")
 
 
 def format_difference(value: float, column: BoardColumn) -> str:

@@ -16,7 +16,8 @@ from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import EntryRule, RowStatus
 from app.web.boards.schemas import BoardOut, board_json
-from app.web.boards.table import Addresses, table_of
+from app.web.boards.table import table_of
+from app.web.boards.table_rows import Addresses
 from app.web.html.rendering import environment
 from tests import world
 from tests.web.reading import BOARD_PAGE
