@@ -36,3 +36,9 @@ def resident_mib(pid: int) -> float:
     """Memory that a process has, what it shares included."""
     found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     return int(found[1]) / 1024 if found else 0.0
+
+
+def shared_in_parts_mib(pid: int) -> float:
+    """The same, but of what several processes share only a part each."""
+    found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return int(found[1]) / 1024 if found else 0.0

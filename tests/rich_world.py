@@ -16,8 +16,8 @@ from uuid import UUID
 from sqlalchemy import Engine, Select, select
 
 from app.base.db import writing
+from app.boards.freezing import freeze_due
 from app.boards.marks import mark_row
-from app.boards.snapshots import freeze_due
 from app.competitions.find import find_competition, find_phase_task
 from app.models import Competition, Phase, Role, RowStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.people.roles import grant_role

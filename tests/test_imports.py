@@ -126,8 +126,19 @@ def test_a_task_type_is_loaded_alone() -> None:
     assert "evergold.scoring.plugins" not in modules_after(asked)
 
 
-def test_the_sweep_starts_without_a_task_type() -> None:
-    assert task_types_after("import workers.sweep") == set()
+def test_the_sweep_sweeps_without_a_task_type_or_a_board() -> None:
+    """Nor numpy, which both bring; what is to be frozen it loads when something is."""
+    sweeping = (
+        "from datetime import UTC, datetime; from app.base.config import get_settings; from workers import sweep;"
+        "from app.base.db import Base, make_engine; engine = make_engine('sqlite://'); now = datetime.now(UTC);"
+        "Base.metadata.create_all(engine); sweep._forgotten_task_types = list; sweep.sweep(engine, now);"
+        "sweep.check_standings(engine, 0); sweep.clear_rejected(engine, get_settings(), now);"
+        "sweep.clear_blueprints(engine, get_settings(), now)"
+    )
+    assert task_types_after(sweeping) == set()
+    loaded = modules_after(sweeping)
+    assert "app.boards.freezing" in loaded
+    assert {"app.boards.leaderboard", "app.declarations.model", "markdown_it", "numpy"} & loaded == set()
 
 
 def task_types_after(statement: str) -> set[str]:
@@ -187,3 +198,4 @@ def test_what_few_ask_for_is_loaded_when_they_do() -> None:
     on_demand = ("confusable_homoglyphs", "feedgen", "icalendar", "lxml", "alembic")
     assert loaded_by(f"{MAKING_THE_APPLICATION}; import app.operations.health", *on_demand) == set()
     assert loaded_by("import workers.sweep", *on_demand, "fastapi", "celery", "jinja2") == set()
+    assert "numpy.random" not in modules_after(MAKING_THE_APPLICATION), "for gold that is checked with made-up answers"

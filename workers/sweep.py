@@ -24,7 +24,7 @@ from app.base.logs import configure_logging
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
-from app.boards.snapshots import freeze_due
+from app.boards.freezing import freeze_due
 from app.competitions.deletion import delete_due
 from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.models import RunStatus, ScoringRun

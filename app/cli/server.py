@@ -73,13 +73,18 @@ def web(
 ) -> None:
     """Run a web process alone, any number of them. It never sees gold."""
     from app.server.datadir import ServeError
-    from app.server.web import run_web
+    from app.server.programs import THRIFTY, WAYS_TO_GOLD, web_command
+    from app.server.web import check_processes
 
     use_settings(data_dir)
     try:
-        run_web(host, port, processes=processes)
+        check_processes(processes)
     except ServeError as error:
         raise CommandError(str(error)) from None
+    for name in WAYS_TO_GOLD:
+        os.environ.pop(name, None)
+    os.environ.update(THRIFTY | os.environ)
+    become(web_command(host, port, processes))
 
 
 @commands.command(rich_help_panel=PANEL)

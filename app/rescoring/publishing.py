@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session, aliased
 
 from app.base.config import Settings
 from app.base.errors import EvergoldError
-from app.boards.snapshots import AFTER_CLOSE, freeze
+from app.boards.freezing import AFTER_CLOSE
+from app.boards.snapshots import freeze
 from app.competitions.changed import boards_changed
 from app.competitions.private_part import scored_by
 from app.gold.versions import place_of, publish_gold, published_gold

@@ -127,6 +127,11 @@ def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
     )
 
 
+def web_command(host: str, port: int, processes: int) -> list[str]:
+    """A web process, or the parent of several, that listens by itself."""
+    return [*_PYTHON, "app.server.web", "--host", host, "--port", str(port), "--processes", str(processes)]
+
+
 def worker_command(queues: str, processes: int) -> list[str]:
     """A worker that scores so many submissions at a time. queues: `auto`, `cpu` or `gpu`, see `workers.start`."""
     return [*_PYTHON, "workers.start", "--queues", queues, "--concurrency", str(processes)]

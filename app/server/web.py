@@ -102,9 +102,12 @@ def web_config(application: FastAPI | str, host: str, port: int, processes: int 
 
 
 def main() -> None:
-    """As the supervisor starts it: a socket by its descriptor, and a gate to wait at when everything is imported."""
+    """What `evergold web` becomes; or as the supervisor starts it: a socket by its descriptor, and a gate to wait at
+    when everything is imported."""
     parser = argparse.ArgumentParser(prog="app.server.web")
-    parser.add_argument("--socket", type=int, required=True, help="descriptor of the listening socket")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8321)
+    parser.add_argument("--socket", type=int, help="descriptor of a listening socket, instead of a host and a port")
     parser.add_argument("--gate", type=int, help="descriptor to read one byte from before serving")
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
@@ -116,7 +119,8 @@ def main() -> None:
         if not os.read(arguments.gate, 1):  # closed without a byte: the supervisor is gone
             return
         os.close(arguments.gate)
-    run_web(listener=socket.socket(fileno=arguments.socket), processes=arguments.processes)
+    listener = None if arguments.socket is None else socket.socket(fileno=arguments.socket)
+    run_web(arguments.host, arguments.port, listener, arguments.processes)
 
 
 if __name__ == "__main__":

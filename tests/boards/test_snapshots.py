@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.boards.freezing import AFTER_CLOSE, freeze_due
 from app.boards.leaderboard import Leaderboard
 from app.boards.rows import CommittedGold
-from app.boards.snapshots import AFTER_CLOSE, find_snapshot, freeze_due, last_snapshot, official_board, official_version
+from app.boards.snapshots import find_snapshot, last_snapshot, official_board, official_version
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User

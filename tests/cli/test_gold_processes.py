@@ -10,6 +10,8 @@ import pytest
 from app.server import programs
 from app.server.programs import THRIFTY, WAYS_TO_GOLD, ServeOptions
 from app.server.web import run_web
+from evergold.cli import run
+from evergold.cli.output import Code
 from workers.keys import KeySettings
 
 TOLD = {"EVERGOLD_GOLD_DIR": "/safe/gold", "EVERGOLD_GOLD_KEY_FILE": "/safe/key", "PATH": "/bin"}
@@ -32,6 +34,22 @@ def test_a_web_process_that_was_told_forgets_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("app.server.web.uvicorn.Server", lambda _: type("Server", (), {"run": lambda *_, **__: None})())
     run_web()
     assert not WAYS_TO_GOLD & set(os.environ)
+
+
+def test_evergold_web_becomes_a_process_that_is_told_neither_and_is_thrifty(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    became = []
+    monkeypatch.setattr("app.cli.server.become", lambda command: became.append((command, dict(os.environ))))
+    for name, value in {**TOLD, **THRIFTY}.items():
+        monkeypatch.setenv(name, value)
+    for name in THRIFTY:
+        monkeypatch.delenv(name)
+    assert run(["web", "--data-dir", str(tmp_path), "--port", "8400"]) == Code.OK
+    [(command, environment)] = became
+    assert command == programs.web_command("127.0.0.1", 8400, 1)
+    assert THRIFTY.items() <= environment.items()
+    assert not WAYS_TO_GOLD & set(environment)
 
 
 def test_the_worker_of_serve_makes_the_first_key_and_other_workers_never_do(

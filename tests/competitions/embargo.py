@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
+from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
-from app.boards.snapshots import freeze_due
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
 from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User

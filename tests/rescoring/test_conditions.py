@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, delete, select
 
 from app.base.db import reading, writing
-from app.boards.snapshots import AFTER_CLOSE
+from app.boards.freezing import AFTER_CLOSE
 from app.models import Board, RunStatus, Snapshot, User
 from tests.competitions.embargo import MINUTE, declare, enter, freeze
 from tests.rescoring.rescored import current_of, publish, runs_of, score_set, start

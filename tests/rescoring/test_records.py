@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
-from app.boards.snapshots import AFTER_CLOSE
+from app.boards.freezing import AFTER_CLOSE
 from app.competitions.find import find_competition
 from app.models import AuditEntry
 from app.rescoring.publishing import publish_rescoring

@@ -9,7 +9,8 @@ from sqlalchemy import Engine, func, select, update
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
-from app.boards.snapshots import AFTER_CLOSE, list_snapshots
+from app.boards.freezing import AFTER_CLOSE
+from app.boards.snapshots import list_snapshots
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.gold.versions import publish_gold
 from app.models import (

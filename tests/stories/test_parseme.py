@@ -13,8 +13,9 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import InvalidForm, PhaseNotOpen
 from app.base.storage import FolderStorage, store_file
+from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, build_leaderboard
-from app.boards.snapshots import find_snapshot, freeze_due, official_board
+from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import check_phases, load_competitions

@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
+from app.boards.freezing import freeze_due
 from app.boards.rows import Leaderboard, LeaderboardRow
-from app.boards.snapshots import find_snapshot, freeze_due, official_board
+from app.boards.snapshots import find_snapshot, official_board
 from app.boards.statistics_work import PATIENCE
 from app.competitions.find import find_board, find_competition
 from app.models import BoardStatistics, EntryRule, RowStatus, User

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -10,10 +11,12 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import StoredFile
 from app.competitions.organisers import OrganiserLimits, QuotaReached, check_bytes_left
-from app.declarations.revisions.documents import Document
 from app.declarations.revisions.kept import present_revision
 from app.models import Blueprint, BlueprintFile, Competition, Right, User
 from app.people.rights import may_organise
+
+if TYPE_CHECKING:  # the sweep, which throws away, need not know what a declaration is
+    from app.declarations.revisions.documents import Document
 
 #: Of one person at a time.
 MOST_BLUEPRINTS = 20

@@ -18,7 +18,6 @@ from app.declarations.historic import score_fault
 from app.declarations.model import PrivatePartDeclaration
 from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.halves import Division, Half, half
-from evergold.scoring.rehearsal import simulated, sizes_by_language
 from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
@@ -73,6 +72,8 @@ def _parts(phase_task: PhaseTaskNode, task: AnyTask, gold: Any, findings: Findin
     division = _division(node)
     if node is None or division is None or task.part is None:
         return [("", gold)]
+    from evergold.scoring.rehearsal import simulated
+
     prediction = simulated(task, gold, phase_task.options, 1)  # some types divide gold and prediction as one
     found = []
     for one in Half:
@@ -94,6 +95,8 @@ def _division(node: Node | None) -> Division | None:
 
 def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Findings) -> None:
     """Whether every language has items enough to rank anything by; `evergold power` says more."""
+    from evergold.scoring.rehearsal import sizes_by_language
+
     for language, items in sizes_by_language(task, gold).items():
         if items < FEWEST_ITEMS:
             whose = "the test set" if language == "all" else language

@@ -1,0 +1,70 @@
+"""Which boards become official, and when: those of phases that have ended, in which nothing is left to score.
+
+Apart from how they are made (`app.boards.snapshots`), which the sweep loads only where one is due: boards bring numpy.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, exists, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.boards.statistics_work import is_settled
+from app.models import Board, Phase, PhaseTask, RunStatus, ScoringRun, Snapshot, Submission
+
+#: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
+AFTER_CLOSE = timedelta(seconds=60)
+
+
+def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
+    """Freeze the boards of every phase that has ended and in which nothing is left to score; twice is as good as once.
+
+    Boards wait for their statistics, for a while, so that these belong to the official results, too.
+    A phase that was opened again after it had closed is frozen again when it closes again. Nothing is made of a task
+    that nobody submitted to.
+    """
+    due = _due(session, now)
+    if not due:
+        return []
+    from app.boards.snapshots import freeze
+
+    phases = {phase.id for phase, _ in due}
+    session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
+    # Another sweep may have had the lock before.
+    return [freeze(session, phase, board, now) for phase, board in _due(session, now) if phase.id in phases]
+
+
+def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
+    found = session.execute(
+        select(Phase, Board, PhaseTask.id)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(Board, and_(Board.task_id == PhaseTask.task_id, Board.competition_id == Phase.competition_id))
+        .where(
+            Phase.has_snapshot,
+            Phase.ends_at <= now - AFTER_CLOSE,
+            exists().where(Submission.phase_task_id == PhaseTask.id),
+            ~exists().where(
+                Snapshot.phase_id == Phase.id, Snapshot.board_id == Board.id, Snapshot.closed_at >= Phase.ends_at
+            ),
+            ~_has_unfinished_runs(),
+        )
+        .options(joinedload(Board.task))
+        .order_by(Phase.id, Board.id)
+    )
+    return [(phase, board) for phase, board, phase_task_id in found.all() if is_settled(session, phase_task_id, now)]
+
+
+def _has_unfinished_runs() -> ColumnElement[bool]:
+    """Anywhere in the phase; runs that are made beside the current ones do not count."""
+    of_phase = select(PhaseTask.id).where(PhaseTask.phase_id == Phase.id).correlate(Phase)
+    return exists(
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(
+            Submission.phase_task_id.in_(of_phase),
+            ScoringRun.is_current,
+            ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)),  # as an index has them
+        )
+        .correlate(Phase)
+    )
