@@ -6,9 +6,9 @@ Numbers, moments and words of ours need no escaping; whatever somebody wrote is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -25,14 +25,16 @@ from app.web.html.words import format_difference, score_format
 
 #: Team and method together; longer ones are cut where they meet the next column.
 LONG_CHARACTERS = 32
+#: What escaping changes; most names have none of it.
+_SPECIAL = re.compile("[&<>\"']")
 _UNRANKED = '<span class="visually-hidden">not ranked</span>'
 _RANGE = (
     '<span class="ranks" title="It may have any of these ranks, as far as these items tell">'
     '<span class="visually-hidden">, may be any of </span>{}</span>'
 )
-_OPENS = '<a class="open-row" data-row href="{}{}{}" aria-label="Details of {}"></a>'
+_OPENS = '<a class="open-row" data-row href="'
 _LONG = ' long" title="{}{}"'
-_METHOD = '<span class="method"><bdi>{}</bdi></span>'
+_METHOD = '<span class="method"><bdi>'
 _UNDEFINED = (
     '<span class="undefined" title="{0}"><span aria-hidden="true">–</span>'
     '<span class="visually-hidden">undefined: {0}</span></span>'
@@ -92,15 +94,17 @@ class TableRows:
         """whole: the board with its footnotes; of_track: the only one that it shows; phases: their titles; parts and
         notes: the macros of `boards/row_parts.html` and `boards/footnotes.html`."""
         scores = [self._cell_writer(place, column) for place, column in self.columns]
-        row_start, row_end = escape(self.addresses.rows), escape(self.addresses.rows_end)
-        team_start, team_end = escape(self.addresses.teams), escape(self.addresses.teams_end)
+        row_start, row_end = _escaped(self.addresses.rows), _escaped(self.addresses.rows_end)
+        team_start, team_end = _escaped(self.addresses.teams), _escaped(self.addresses.teams_end)
         pinned = next((row for row in self.board.rows if row.is_mine), None)
         lines, moved, answers = self._lines, self.moved, [column.name for column in whole.card_columns]
         written: list[str] = []
         for place, row in enumerate(self.board.rows):
             width_beside = 8 * _badges(row) + 4 * _links(row)
             team, method = _escaped(row.team), _escaped(row.method or row.system)
-            opens = _OPENS.format(row_start, row.page_id, row_end, team) if row.page_id else ""
+            opens = (
+                f'{_OPENS}{row_start}{row.page_id}{row_end}" aria-label="Details of {team}"></a>' if row.page_id else ""
+            )
             is_long = len(row.team) + len(row.method) + width_beside > LONG_CHARACTERS
             title = _LONG.format(team, f" · {method}" if row.method else "") if is_long else '"'
             move = moved.get(row_key(whole, row)) if moved is not None else None
@@ -112,7 +116,7 @@ class TableRows:
                 f'<a href="{team_start}{links.part(row.team)}{team_end}"><bdi>{team}</bdi></a></span>'
                 f"{notes.beside(row, whole) if row.status else ''}\n"
                 f"{parts.beside(row, of_track, phases, tracks) if width_beside else ''}"
-                f"{_METHOD.format(method) if method else ''}</span>\n      </th>\n"
+                f"{f'{_METHOD}{method}</bdi></span>' if method else ''}</span>\n      </th>\n"
                 f"{''.join([write(row.cells) for write in scores])}"
                 f"{''.join([_answer(row, name) for name in answers]) if answers else ''}"
                 f"{_entries(row) if self.with_entries else ''}{_date(row) if self.with_date else ''}    </tr>\n"
@@ -158,10 +162,9 @@ class TableRows:
         return write
 
 
-@lru_cache(maxsize=256)
 def _escaped(text: str) -> str:
-    """Kept, as many rows have the same method."""
-    return str(escape(text))
+    """A plain text, which is put together faster than one that is marked as safe."""
+    return str(escape(text)) if _SPECIAL.search(text) else text
 
 
 def _rank(row: LeaderboardRow) -> str:
