@@ -37,6 +37,20 @@ LONGEST_SECONDS = 30.0
 #: Of the wall; pytest-timeout ends a test after `timeout` of pyproject.toml, these after as much more patience.
 SLOW_TIMEOUT_SECONDS = 1200
 
+#: One process runs all of these: torch and what comes with it take 8 s of processor time in each that loads them.
+WITH_TORCH = (
+    "tests/evergold/probe/test_probe.py",
+    "tests/evergold/scoring/test_bertscore.py",
+    "tests/evergold/scoring/test_bertscore_vectors.py",
+    "tests/evergold/scoring/test_conformance_paraphrase.py",
+    "tests/evergold/scoring/test_mwe_paraphrase_scores.py",
+    "tests/evergold/scoring/test_reference_bertscore.py",
+    "tests/evergold/scoring/test_text_generation.py",
+    "tests/evergold/test_types_example.py",
+    "tests/web/test_demo_paraphrasing.py",
+    "tests/workers/test_device.py",
+)
+
 SEED_VARIABLE = "EVERGOLD_TEST_SEED"
 #: Fixtures that are a server, or stand on one.
 SERVERS = frozenset({"valkey", "postgres_server", "postgresql_engine"})
@@ -81,6 +95,12 @@ def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 def module_of(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
+
+
+def bundle_of(nodeid: str) -> str:
+    """What one process of xdist runs as a whole: a module, or all that load torch."""
+    module = nodeid.partition("::")[0]
+    return "with torch" if module in WITH_TORCH else module
 
 
 def _dear_place(module: str) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lanes import in_soak
 from tests.processes import REPOSITORY
 
 BENCHMARKS = sorted((REPOSITORY / "bench").glob("[a-z]*.py"))
@@ -84,7 +85,7 @@ def test_pairs_and_boards_of_equal_systems_are_measured() -> None:
     assert [is_separated(board, 0, 30) for board in BOARDS.values()] == [False, False]
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("database", [in_soak("sqlite"), "postgresql"])
 def test_boards_are_measured_on_both_databases(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     from bench.boards import PATHS, figures_on
 

@@ -43,7 +43,13 @@ def test_a_dear_test_fails_unless_it_is_known_or_for_soak() -> None:
 
 
 def test_the_dear_ones_are_there() -> None:
-    assert [name for name in lanes.SLOW_FIRST if not (REPOSITORY / name).exists()] == []
+    assert [name for name in (*lanes.SLOW_FIRST, *lanes.WITH_TORCH) if not (REPOSITORY / name).exists()] == []
+
+
+def test_what_loads_torch_is_one_bundle_and_every_other_module_its_own() -> None:
+    bundles = {lanes.bundle_of(f"{name}::one[tests/a.py::b]") for name in lanes.WITH_TORCH}
+    assert len(bundles) == 1
+    assert lanes.bundle_of("tests/a.py::one[tests/b.py::c]") == "tests/a.py"
 
 
 def test_a_test_that_hangs_fails_in_words(request: pytest.FixtureRequest) -> None:

@@ -77,6 +77,7 @@ async def _start(app: FastAPI) -> None:
         pass
 
 
+@pytest.mark.soak  # with each commit tests/test_imports.py asks the same, and more
 def test_the_web_process_loads_no_scorer_and_no_worker() -> None:
     script = (
         "import sys, app.web.main; app.web.main.create_app().openapi(); "

@@ -111,7 +111,8 @@ def test_a_page_of_a_board_leaves_no_row_behind(site: Site, ada: Person) -> None
         gc.disable()
         try:
             assert reader.get(BOARD_PAGE, params=as_others).status_code == 200
-            left = [one for one in gc.get_objects() if isinstance(one, LeaderboardRow)]
+            # isinstance() asks objects for their class, and some of torch's warn who are asked.
+            left = [one for one in gc.get_objects() if type(one) is LeaderboardRow]
         finally:
             gc.enable()
     assert not [one for one in left if one.team == "Ada"]
