@@ -63,6 +63,8 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         # For `app.web.http.arrival`: in a rush the event loop comes to read long after the bytes were here.
         self.scope["state"]["whole_at"] = time.monotonic() - seconds_since_data(self.transport)
+        # Of who is gone before anybody asks for the body, uvicorn would say only that they are gone.
+        self.scope["state"]["unread_body"] = self.cycle.body
         super().on_message_complete()
 
     def _expect_head(self) -> None:

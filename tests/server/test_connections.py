@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
+from queue import SimpleQueue
 
 import httpx
 import pytest
@@ -31,6 +32,7 @@ HALF_BODY = b"POST /api/v1/register HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r
 Address = tuple[str, int]
 HELD_SECONDS = 1.0
 holding = threading.Event()
+unread: SimpleQueue[bytes] = SimpleQueue()
 
 
 def counting() -> FastAPI:
@@ -45,6 +47,10 @@ def counting() -> FastAPI:
     async def arrival(request: Request) -> PlainTextResponse:
         return PlainTextResponse(f"{request.state.whole_at} {time.monotonic()}")
 
+    @app.post("/given-up")
+    async def given_up(request: Request) -> None:
+        unread.put(bytes(request.state.unread_body))
+
     @app.get("/hold")
     async def hold() -> None:
         """Nothing else is read meanwhile."""
@@ -58,6 +64,7 @@ def counting() -> FastAPI:
 
 def hold(address: Address) -> threading.Thread:
     """Keep the server's event loop from reading; returns when it has begun."""
+    holding.clear()
     thread = threading.Thread(target=httpx.get, args=("http://{}:{}/hold".format(*address),))
     thread.start()
     assert holding.wait(30)
@@ -95,6 +102,14 @@ def test_a_request_was_here_when_its_last_byte_was_however_late_it_is_read(addre
         held.join()
     assert read_at - was_sent_at > HELD_SECONDS / 2
     assert sent_at <= whole_at <= was_sent_at + HELD_SECONDS / 4
+
+
+def test_what_came_whole_is_there_though_its_sender_gave_up_before_it_was_read(address: Address) -> None:
+    held = hold(address)
+    with socket.create_connection(address) as sender:
+        sender.sendall(b"POST /given-up HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nall of it")
+    held.join()
+    assert unread.get(timeout=30) == b"all of it"
 
 
 # ---------------------------------------------------------------------------------------------------------------- heads

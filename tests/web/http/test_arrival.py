@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from sqlalchemy import update
 from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival
+from app.web.http.arrival import Arrivals
 from app.web.http.tries import Tries, Try
 from app.web.http.turns import Turns
 from app.web.submissions import receiving
@@ -161,6 +163,38 @@ def test_who_sends_slowly_is_read_all_the_same(
             answer += chunk
     assert answer.startswith(b"HTTP/1.1 202"), answer
     assert site.submissions() == 1
+
+
+@pytest.mark.parametrize(
+    ("unread", "heard"),
+    [(b"all of it", ["http.request", "http.disconnect"]), (b"all of", ["http.disconnect", "http.disconnect"])],
+    ids=["whole", "not whole"],
+)
+def test_an_upload_that_was_whole_is_taken_in_though_its_sender_gave_up(unread: bytes, heard: list[str]) -> None:
+    """Nobody had read it by then; a second try behind the deadline shall find it."""
+    got: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        got.extend([await receive(), await receive()])
+
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        raise AssertionError(message)
+
+    server = SimpleNamespace(tries=Tries(), clock=lambda: NOW)
+    scope = {
+        **_head(),
+        "method": "POST",
+        "path": SUBMIT,
+        "headers": [(b"content-length", b"9")],
+        "state": {"unread_body": bytearray(unread)},
+        "app": SimpleNamespace(state=SimpleNamespace(server=server)),
+    }
+    asyncio.run(Arrivals(app)(scope, gone, send))
+    assert [message["type"] for message in got] == heard
+    assert got[0].get("body", b"") == (unread if heard[0] == "http.request" else b"")
 
 
 def test_in_a_rush_nobody_looks_for_a_place_in_line(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
