@@ -35,7 +35,7 @@ from app.web.http.bodies import BoundedBodies, FinishedBodies, TimelyBodies
 from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
 from app.web.http.middleware import AnswerHead, Surroundings
-from app.web.http.openapi import describe
+from app.web.http.openapi import describe, serve_description
 from app.web.http.rate_limits import RateLimits
 from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
@@ -95,12 +95,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         description=DESCRIPTION,
         version=VERSION,
         openapi_tags=TAGS,
+        openapi_url=None,  # we serve it, see `serve_description`
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
     )
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
+    serve_description(app)
     app.state.server = Server(settings, get_engine(settings.database_address))
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)

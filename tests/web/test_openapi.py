@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fastapi import FastAPI, Request
+from starlette.routing import Route
 
 import app.web
 from app.base.links import API
+from app.web.http.openapi import serve_description
 from app.web.http.schemas import ApiModel
 from tests.web.routes import application
+from tests.web.site import Site
 
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
@@ -292,3 +297,27 @@ def test_the_upload_is_described_as_multipart(document: dict[str, Any]) -> None:
     assert set(schema["properties"]) == {"file", "track", "system", "method", "description"}
     headers = [p["name"] for p in document["paths"][path]["post"]["parameters"] if p["in"] == "header"]
     assert headers == ["idempotency-key"]
+
+
+def test_it_is_sent_as_it_is(site: Site) -> None:
+    with site.client() as visitor:
+        sent = visitor.get("/openapi.json")
+    assert sent.json() == application().openapi()
+    assert sent.headers["Content-Type"] == "application/json"
+
+
+def test_it_is_made_once_and_kept_as_text() -> None:
+    app, made = FastAPI(openapi_url=None, title="Small"), []
+
+    def describe_small() -> dict[str, Any]:
+        made.append(1)
+        return FastAPI.openapi(app)
+
+    app.openapi = describe_small  # type: ignore[method-assign]
+    serve_description(app)
+    [route] = [one for one in app.routes if isinstance(one, Route)]
+    first, second = (route.endpoint(Request({"type": "http"})).body for _ in range(2))
+    assert first == second
+    assert json.loads(first)["info"]["title"] == "Small"
+    assert made == [1]
+    assert app.openapi_schema is None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
 from app.web.http.errors import error_responses
 
@@ -23,6 +25,22 @@ def upload_body(of: str, /, fields: Mapping[str, Mapping[str, Any]] | None = Non
             "content": {"multipart/form-data": {"schema": schema, "example": example}},
         }
     }
+
+
+def serve_description(app: FastAPI) -> None:
+    """The description at /openapi.json: made for the first who asks, while others are served, and kept as it is sent.
+    As objects it would take more memory, and be written anew for each."""
+    turn = Lock()
+    kept: list[bytes] = []
+
+    def read_description(_: Request) -> Response:
+        with turn:
+            if not kept:
+                kept.append(bytes(JSONResponse(app.openapi()).body))
+                app.openapi_schema = None
+        return Response(kept[0], media_type="application/json")
+
+    app.add_route("/openapi.json", read_description, include_in_schema=False)
 
 
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
