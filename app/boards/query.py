@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time
+from operator import itemgetter
 from typing import Any, get_args
 
 from app.base.text import did_you_mean, folded
@@ -151,9 +152,10 @@ def sorted_rows(board: Leaderboard, rows: Sequence[LeaderboardRow], sort: str, o
         return list(rows)
     value = _value_of(board, sort)
     by_name = sorted(rows, key=lambda row: (folded(row.team), row.team))
-    known = [row for row in by_name if value(row) is not None]
-    ordered = sorted(known, key=value, reverse=order == DESCENDING)
-    return ordered + [row for row in by_name if value(row) is None]
+    with_values = [(value(row), row) for row in by_name]
+    known = [one for one in with_values if one[0] is not None]
+    ordered = sorted(known, key=itemgetter(0), reverse=order == DESCENDING)
+    return [row for _, row in ordered] + [row for one, row in with_values if one is None]
 
 
 def _value_of(board: Leaderboard, sort: str) -> Callable[[LeaderboardRow], Any]:
@@ -173,14 +175,19 @@ def _value_of(board: Leaderboard, sort: str) -> Callable[[LeaderboardRow], Any]:
 
 
 def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
-    told = folded(f"{row.team} {row.method}")
     return (
-        all(word in told for word in folded(query.q).split())
-        and (not query.kind or row.kind in query.kind)
+        (not query.kind or row.kind in query.kind)
         and (not query.track or row.track == query.track)
         and (not query.team or folded(row.team) == folded(query.team))
         and (not query.mine or row.is_mine)
+        and (not query.q or _says(row, query.q))
     )
+
+
+def _says(row: LeaderboardRow, words: str) -> bool:
+    """Whether team and method contain each of these words."""
+    text = folded(f"{row.team} {row.method}")
+    return all(word in text for word in folded(words).split())
 
 
 def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str]) -> list[int]:
