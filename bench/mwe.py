@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         pairs = made_up_pairs(Path(folder))
-        result = {
+        result: dict[str, Any] = {
             "scoring": measure_scoring(pairs, chosen.turns),
             "parsing": measure_parsing(pairs, chosen.turns),
             "memory": measure_memory(pairs, Path(folder)),
@@ -62,7 +63,8 @@ def main() -> None:
             "pairing": count_assignments(pairs),
         }
         if chosen.official:
-            result["official"] = measure_official(pairs, chosen.official)
+            warm_ms = result["scoring"]["all"]["warm"]
+            result["official"] = measure_official(pairs, chosen.official, chosen.turns, warm_ms)
     print(json.dumps(result, indent=1) if chosen.json else tables(result))
 
 
@@ -257,28 +259,30 @@ def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
     return {"pairings": asked, "assignments": solved, "share_of_a_cold_run": seconds / whole}
 
 
-def measure_official(pairs: Sequence[Pair], script: Path) -> dict[str, float]:
-    """Seconds of one process per language: the official script, and ours."""
+def measure_official(pairs: Sequence[Pair], script: Path, turns: int, warm_ms: float) -> dict[str, float]:
+    """Seconds of the processor, of one process per language: the official script, and ours; the best of some turns."""
     seconds = {"official": 0.0, "ours": 0.0}
     for pair in pairs:
         files = ["--gold", str(pair.gold)]
         train = [part for path in pair.train for part in ("--train", str(path))]
-        theirs = [sys.executable, str(script), *files, "--pred", str(pair.prediction), *train]
-        ours = [
-            sys.executable,
-            "-m",
-            "evergold.scoring",
-            TASK.name,
-            *files,
-            "--prediction",
-            str(pair.prediction),
-            *train,
-        ]
-        for side, command in (("official", theirs), ("ours", [*ours, "--format", "parseme"])):
-            started = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
-            seconds[side] += time.perf_counter() - started
-    return {**seconds, "ratio": seconds["official"] / seconds["ours"]}
+        ours = ["-m", "evergold.scoring", TASK.name, *files, "--prediction", str(pair.prediction), *train]
+        commands = {
+            "official": [sys.executable, str(script), *files, "--pred", str(pair.prediction), *train],
+            "ours": [sys.executable, *ours, "--format", "parseme"],
+        }
+        found = [{side: seconds_of_process(command) for side, command in commands.items()} for _ in range(turns)]
+        for side in seconds:
+            seconds[side] += min(turn[side] for turn in found)
+    ratios = {"ratio": seconds["official"] / seconds["ours"], "ratio_warm": 1000 * seconds["official"] / warm_ms}
+    return {**seconds, **ratios}
+
+
+def seconds_of_process(command: Sequence[str]) -> float:
+    """Of the processor, from its start to its end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -313,7 +317,8 @@ def tables(result: dict[str, Any]) -> str:
     if "official" in result:
         official = result["official"]
         lines.append(
-            f"official script {official['official']:.1f} s, ours {official['ours']:.1f} s: {official['ratio']:.1f}x"
+            f"official script {official['official']:.1f} s, ours {official['ours']:.1f} s: {official['ratio']:.1f}x, "
+            f"warm {official['ratio_warm']:.0f}x"
         )
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from pathlib import Path
 
 import grimp
 import pytest
@@ -174,6 +175,25 @@ def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
 def test_the_command_line_needs_no_server_to_start() -> None:
     """`evergold submit` works where only the core is installed."""
     assert loaded_by("import evergold.cli", "sqlalchemy", "celery", "fastapi", "uvicorn", "workers", *HEAVY) == set()
+
+
+def test_help_loads_nothing_that_only_commands_need() -> None:
+    """A fifth of a second otherwise."""
+    packages = ("pydantic", "numpy", "httpx", "yaml", "rich", "sqlalchemy", "fastapi", "celery", *HEAVY)
+    assert loaded_by("from evergold.cli import run; run(['--help'])", *packages) == set()
+
+
+def test_a_small_file_is_scored_without_what_takes_long_to_load(tmp_path: Path) -> None:
+    """numpy takes longer than to read and score some sentences; pydantic's search for plug-ins reads what every
+    installed distribution says of itself."""
+    file = tmp_path / "test.cupt"
+    file.write_text("# global.columns = ID FORM LEMMA PARSEME:MWE\n1\tso\tso\t1:VID\n2\twhat\twhat\t1\n\n")
+    arguments = ["score", "mwe-identification", "--gold", str(file), "--prediction", str(file), "--format", "parseme"]
+    statement = f"from evergold.cli import run; assert run({arguments}) == 0"
+    packages = ("numpy", "httpx", "yaml", "rich", "sqlalchemy", "fastapi", "celery", *HEAVY)
+    assert loaded_by(statement, *packages) == set()
+    told = f"{statement}; import os; assert os.environ['PYDANTIC_DISABLE_PLUGINS'] == '__all__'"
+    assert loaded_by(told, "pydantic") == {"pydantic"}
 
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:

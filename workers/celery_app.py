@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from celery import Celery
@@ -81,6 +82,7 @@ def prepare_for_runs(engine: Engine) -> None:
 
 def load_declared_task_types(engine: Engine) -> None:
     """Those that competitions of this server use, and numpy with them; the others cost no memory."""
+    import_module("numpy")  # not every task type loads it at once; PARSEME's reads quickly where it is there
     with reading(engine) as session:
         names = session.scalars(select(CompetitionTask.task_type).distinct()).all()
     for name in names:

@@ -31,9 +31,10 @@ MetricOption = Annotated[
 
 def load_task(name: str) -> AnyTask:
     """A task type, with numpy told to work in one thread: to start more takes longer than to score a small file. Not
-    where torch asks the same setting."""
+    where torch asks the same setting. And pydantic is told not to ask everything that is installed for plug-ins."""
     from evergold.scoring.tasks import get_task, needs_gpu
 
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     if "numpy" not in sys.modules and not needs_gpu(name):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return get_task(name)

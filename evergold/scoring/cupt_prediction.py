@@ -5,18 +5,20 @@ Comments, lemmas and every column but ID, FORM and PARSEME:MWE may differ: scori
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evergold.scoring.cupt import opened, sentences
+from evergold.scoring.cupt import Header, opened, sentences
 from evergold.scoring.cupt_corpus import CuptItems, Mwe
 from evergold.scoring.cupt_mismatch import explain_mismatch, note_missing
 from evergold.scoring.cupt_reader import PredictionReader
-from evergold.scoring.cupt_scan import scan
 from evergold.scoring.errors import InvalidPrediction, Problems
 
 #: A file has not more lines than so many per token and so many per sentence.
 MOST_LINES_TIMES, MOST_COMMENTS = 4, 1000
+#: Up to so much in all languages is read sentence by sentence sooner than numpy is loaded.
+SMALL_BYTES = 4 * 1024 * 1024
 #: More different categories in one file are no category system: the results would be tables without end.
 MOST_CATEGORIES = 100
 
@@ -54,12 +56,9 @@ def read_predicted_mwes(
     except InvalidPrediction:
         return PredictedMwes((), (), items.fingerprint)
     reader = PredictionReader(items, header, problems, file)
-    coded = scan(data, header, items)
-    if coded is not None:
-        reader.accept_all(coded)
-    elif _has_far_too_many_lines(data, reader):
-        return PredictedMwes((), (), items.fingerprint)
-    else:
+    if not _takes_in_at_once(data, header, reader, 1 + len(others or ())):
+        if _has_far_too_many_lines(data, reader):
+            return PredictedMwes((), (), items.fingerprint)
         _read_by_sentence(data, reader, others or {})
     _note_end(data, reader)
     _note_unannotated(reader)
@@ -67,14 +66,34 @@ def read_predicted_mwes(
     return PredictedMwes(tuple(reader.mwes), tuple(reader.lemmas), items.fingerprint)
 
 
+def _takes_in_at_once(data: bytes, header: Header, reader: PredictionReader, languages: int) -> bool:
+    """The quick way; False, with nothing done, where the file is to be read sentence by sentence.
+
+    Both give the same, but where a file may have so many lines or codes that only one of the two looks at all of them.
+    """
+    usual = data.count(b"\n") < _most_lines(reader.items) and not reader.may_be_unbearable(data)
+    if "numpy" not in sys.modules and languages * len(data) <= SMALL_BYTES and usual:
+        return False
+    from evergold.scoring.cupt_scan import scan
+
+    coded = scan(data, header, reader.items)
+    if coded is not None:
+        reader.accept_all(coded)
+    return coded is not None
+
+
+def _most_lines(items: CuptItems) -> int:
+    return MOST_LINES_TIMES * items.first_rows[-1] + MOST_COMMENTS * len(items)
+
+
 def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
     """Whether the file cannot be meant for these items: reading it line by line would only cost memory."""
     reader.line_count, tokens = data.count(b"\n") + (not data.endswith(b"\n")), reader.items.first_rows[-1]
-    most = MOST_LINES_TIMES * tokens + MOST_COMMENTS * len(reader.items)
-    if reader.line_count > most:
+    far_too_many = reader.line_count > _most_lines(reader.items)
+    if far_too_many:
         message = f"the file has {reader.line_count} lines, but the blind file has {tokens} tokens"
         reader.problems.add("too-many-lines", message, file=reader.file)
-    return reader.line_count > most
+    return far_too_many
 
 
 def _read_by_sentence(data: bytes, reader: PredictionReader, others: Mapping[str, CuptItems]) -> None:

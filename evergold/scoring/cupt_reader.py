@@ -6,12 +6,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import pairwise, repeat
+from typing import TYPE_CHECKING
 
 from evergold.scoring.cupt import Header, Sentence, noter
 from evergold.scoring.cupt_codes import NO_MWE, UNANNOTATED, Tokens, read_mwes, recurring_mwes
 from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key
-from evergold.scoring.cupt_scan import CodedTokens
 from evergold.scoring.errors import Problems
+
+if TYPE_CHECKING:
+    from evergold.scoring.cupt_scan import CodedTokens
 
 #: A file has not more MWE codes than so many per token, and so many besides: a real one has less than one per token.
 MOST_CODES_TIMES, MOST_CODES_BESIDES = 10, 20_000
@@ -60,9 +63,12 @@ class PredictionReader:
             return False
         if set(map(bytes.count, rows, repeat(b"\t"))) != {columns - 1}:
             return False
+        if all(map(bytes.endswith, rows, repeat(b"\t" + NO_MWE))):  # as in most sentences
+            self.position += 1
+            return True
         fields = [row[row.rfind(b"\t") + 1 :] for row in rows]
         coded = {row: field for row, field in enumerate(fields) if field != NO_MWE}
-        if coded and self._is_bearable(coded.values()):
+        if self._is_bearable(coded.values()):
             ranges = self.items.ranges(self.position)
             self._take(coded, ranges, sentence.lines, cache(lambda row: self._lemma(sentence.rows[row])))
         self.position += 1
@@ -77,9 +83,16 @@ class PredictionReader:
         rows = (row.split(b"\t") if row.count(b"\t") == tabs else None for row in sentence.rows)
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
 
+    def may_be_unbearable(self, data: bytes) -> bool:
+        """Whether a file might have more codes than an annotation can have: False only where it cannot."""
+        return data.count(b"\n") + data.count(b";") >= self._most_codes()
+
+    def _most_codes(self) -> int:
+        return MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
+
     def _is_bearable(self, fields: Collection[bytes]) -> bool:
         """Whether the file has, with these fields, no more codes than an annotation can have; said once if not."""
-        most = MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
+        most = self._most_codes()
         before, self.code_count = self.code_count, self.code_count + len(fields) + sum(map(_semicolons, fields))
         if before <= most < self.code_count:
             message = f"the file has more than {most:,} MWE codes, but the blind file has only "

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from evergold.scoring.option_types import ALL
 from evergold.scoring.paraphrase import GoldFile
 from evergold.scoring.paraphrase_scores import (
     ItemScores,
@@ -20,7 +21,6 @@ from evergold.scoring.paraphrase_scores import (
     summarise,
 )
 from evergold.scoring.progress import report_progress
-from evergold.scoring.settings import ALL
 from evergold.scoring.task import TEXT_CHARACTERS, ItemResult
 
 TYPE = "type/"

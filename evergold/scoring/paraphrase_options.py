@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 from evergold.scoring.bertscore import Compatibility
 from evergold.scoring.errors import shorten
 from evergold.scoring.models import LAYERS, Precision, model_name
+from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.paraphrase_languages import MACRO
-from evergold.scoring.settings import LanguageNames, Texts
 from evergold.scoring.task import Options as TaskOptions
 
 

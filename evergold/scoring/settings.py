@@ -8,61 +8,23 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
+from evergold.scoring.option_types import ALL, SPLIT_NAME, LanguageNames, SettingNames
 from evergold.scoring.tables import Table, read_table
 from evergold.scoring.task import Column, ItemResult, Metric, Options
 
 Positions = npt.NDArray[np.intp]
 
-#: The name of the split that pools all languages.
-ALL = "all"
-_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _IDS_LISTED = 5
-
-
-def _separate(value: object) -> object:
-    """`en,pt`, as the command line gives it, is a list of two; numbers become text (labels are often 0 and 1)."""
-    parts = value.split(",") if isinstance(value, str) else value
-    if isinstance(parts, int | float) and not isinstance(parts, bool):
-        parts = [parts]
-    if isinstance(parts, list | tuple):
-        return tuple(str(part) if isinstance(part, int) and not isinstance(part, bool) else part for part in parts)
-    return parts
-
-
-def _lower(value: object) -> object:
-    parts = _separate(value)
-    return tuple(p.lower() if isinstance(p, str) else p for p in parts) if isinstance(parts, tuple) else parts
-
-
-def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError(f"a name is there twice: {', '.join(values)}")
-    return values
-
-
-def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        if not _NAME.fullmatch(value) or value == ALL:
-            raise ValueError(f"{shorten(value)!r} cannot be the name of a split: a-z, 0-9, - and _, and not {ALL!r}")
-    return _distinct(values)
-
-
-#: Several names that become parts of splits, in lower case; a text is separated at commas.
-SettingNames = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_split_names), Field(min_length=1)]
-LanguageNames = Annotated[tuple[str, ...], BeforeValidator(_lower), AfterValidator(_split_names), Field(min_length=1)]
-#: Several distinct texts of any kind.
-Texts = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_distinct)]
 
 
 class SettingOptions(Options):
@@ -155,7 +117,7 @@ def note_items(table: Table, languages: Sequence[str] | None, problems: Problems
 
 
 def _language_fault(language: str, declared: Sequence[str] | None) -> str | None:
-    if not _NAME.fullmatch(language.lower()) or language.lower() == ALL:
+    if not SPLIT_NAME.fullmatch(language.lower()) or language.lower() == ALL:
         return f"{shorten(language)!r} is not a language code"
     if declared is not None and language.lower() not in declared:
         return f"the language {language} is not one of the options' languages: {', '.join(declared)}"

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import shorten
-from evergold.scoring.settings import Texts
+from evergold.scoring.option_types import Texts
 from evergold.scoring.table_metrics import BLEU_TOKENIZERS, KINDS, METRICS, ROUGE
 from evergold.scoring.task import Options
 

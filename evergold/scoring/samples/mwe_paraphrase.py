@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evergold.scoring.option_types import ALL
 from evergold.scoring.paraphrase_languages import BERTSCORE, DIVERSITY, MACRO, METRIC_NAMES, REMOVED, TYPE, splits_of
 from evergold.scoring.resampling.blocks import collect
 from evergold.scoring.resampling.formulas import diversity
@@ -14,7 +15,6 @@ from evergold.scoring.resampling.parts import Sums
 from evergold.scoring.resampling.sample import Derived, Sample
 from evergold.scoring.resampling.units import Positions, group_items
 from evergold.scoring.samples.tables import mean_sums, mean_with_zeros
-from evergold.scoring.settings import ALL
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:

@@ -23,15 +23,13 @@ from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.f1 import Counts, accuracy, confusion, macro_f1
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
+from evergold.scoring.option_types import ALL, SettingNames, Texts
 from evergold.scoring.samples.idiom_detection import sample
 from evergold.scoring.settings import (
-    ALL,
     Items,
     Positions,
     Prediction,
-    SettingNames,
     SettingOptions,
-    Texts,
     clusters_document,
     empty_submission,
     kept_splits,

@@ -27,13 +27,12 @@ from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number, finite_numbers
+from evergold.scoring.option_types import ALL, SettingNames
 from evergold.scoring.samples.idiom_similarity import sample
 from evergold.scoring.settings import (
-    ALL,
     Items,
     Positions,
     Prediction,
-    SettingNames,
     SettingOptions,
     clusters_document,
     empty_submission,

@@ -27,6 +27,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, shorten
 from evergold.scoring.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
+from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.probing import MEASURES, Floats, Summary, measure_compounds, summarise
 from evergold.scoring.probing_items import (
     LEVELS,
@@ -40,7 +41,6 @@ from evergold.scoring.probing_items import (
 from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
 from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
 from evergold.scoring.samples.idiomaticity_probing import sample
-from evergold.scoring.settings import LanguageNames, Texts
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "idiomaticity-probing", 1

@@ -35,14 +35,13 @@ from evergold.scoring.errors import (
 from evergold.scoring.f1 import accuracy, confusion, macro_f1
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.numerals import finite_number
+from evergold.scoring.option_types import ALL, SettingNames
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.meaning_matching import sample
 from evergold.scoring.settings import (
-    ALL,
     Items,
     Positions,
     Prediction,
-    SettingNames,
     SettingOptions,
     clusters_document,
     empty_submission,

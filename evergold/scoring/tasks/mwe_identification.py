@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -51,8 +51,7 @@ from evergold.scoring.mwe_languages import (
 )
 from evergold.scoring.mwe_part import part_of_languages
 from evergold.scoring.mwe_report import official_text
-from evergold.scoring.samples.mwe_identification import sample
-from evergold.scoring.settings import LanguageNames, Texts
+from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,
@@ -63,6 +62,9 @@ from evergold.scoring.task import (
     Task,
     signature,
 )
+
+if TYPE_CHECKING:
+    from evergold.scoring.resampling.sample import Sample
 
 NAME, VERSION = "mwe-identification", 1
 MACRO, LANGUAGES_WITH_GOLD = "macro", "languages-with-gold"
@@ -242,6 +244,13 @@ def _outcomes(gold: Gold, tables: Mapping[str, Counted]) -> dict[str, Any]:
     found = {language: language_outcomes(counted) for language, counted in tables.items()}
     macro = "as-zero" if gold.counts_absent else "left-out"
     return {"languages": found, "macro": macro if gold.files.in_folders else None}
+
+
+def sample(outcomes: Mapping[str, Any]) -> Sample:
+    """The scores from outcomes that can be drawn anew; only this loads numpy, which scoring one file has no use for."""
+    from evergold.scoring.samples.mwe_identification import sample as sample_of
+
+    return sample_of(outcomes)
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:

@@ -29,6 +29,7 @@ from evergold.scoring.encoders import load_encoder
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
 from evergold.scoring.halves import Keep
 from evergold.scoring.models import current_settings
+from evergold.scoring.option_types import ALL
 from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
 from evergold.scoring.paraphrase_languages import (
     BERTSCORE,
@@ -54,7 +55,6 @@ from evergold.scoring.paraphrase_scores import Measure
 from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_version
 from evergold.scoring.samples.mwe_paraphrase import sample
 from evergold.scoring.segmentation import segmentation_name
-from evergold.scoring.settings import ALL
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,

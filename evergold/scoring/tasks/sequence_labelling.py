@@ -25,9 +25,10 @@ from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.json_lines import is_json_lines
+from evergold.scoring.option_types import Texts
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
-from evergold.scoring.settings import Texts, clusters_document, listed
+from evergold.scoring.settings import clusters_document, listed
 from evergold.scoring.span_files import (
     Sentence,
     SpanText,

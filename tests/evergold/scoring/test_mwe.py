@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from evergold.scoring import cupt_prediction, mwe_pairing
+from evergold.scoring import cupt_scan, mwe_pairing
 from evergold.scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
 from evergold.scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
 from evergold.scoring.diversity import diversity
@@ -323,7 +323,7 @@ def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[st
 def test_the_quick_and_the_slow_reader_agree(texts: tuple[str, str, list[str]]) -> None:
     gold, quick, problems = read(*texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cupt_prediction, "scan", lambda data, header, items: None)
+        patch.setattr(cupt_scan, "scan", lambda data, header, items: None)
         noted = Problems()
         slow = read_predicted_mwes(texts[1].encode(), gold.corpus.items, noted)
     assert quick == slow

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
-from evergold.scoring import entries, tables
+from evergold.scoring import cupt_prediction, cupt_scan, entries, tables
+from evergold.scoring.cupt_corpus import read_items
 from evergold.scoring.errors import Problems
 from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.settings import Items
@@ -64,3 +67,43 @@ def test_rows_without_fault_are_placed_as_others_are(monkeypatch: pytest.MonkeyP
     assert [bool(errors) for _, errors in quick] == [False, False, True, True, True, True]
     monkeypatch.setattr(entries, "_sound_places", lambda *_: None)
     assert [placed(kind) for kind in [*kinds, [*rows[1:], ("1", "EN", "z")]]] == quick
+
+
+CUPT_HEADER = b"# global.columns = ID FORM LEMMA UPOS PARSEME:MWE\n"
+SENTENCES = b"# sent_id = a\n1\tlet\tlet\tV\t%b\n2-3\tit's\t_\t_\t%b\n2\tit\tit\tP\t*\n3\tbe\tbe\tV\t%b\n\n"
+SENTENCES += b"1\tYes\tyes\tI\t*\n\n"
+GOLD_CUPT = CUPT_HEADER + SENTENCES % (b"1:VID", b"*", b"1")
+CUPT_FILES = {
+    "perfect": GOLD_CUPT,
+    "none": CUPT_HEADER + SENTENCES % (b"*", b"*", b"*"),
+    "on a range": CUPT_HEADER + SENTENCES % (b"1:VID", b"1", b"*"),
+    "several": CUPT_HEADER + SENTENCES % (b"1:VID;2", b"*", b"2:IRV;1"),
+    "malformed": CUPT_HEADER + SENTENCES % (b"VID", b"*", b"1"),
+    "unannotated": CUPT_HEADER + SENTENCES % (b"_", b"_", b"_"),
+    "other token": GOLD_CUPT.replace(b"Yes", b"No"),
+    "column too few": GOLD_CUPT.replace(b"1\tYes\tyes\tI", b"1\tYes\tyes"),
+    "cut off": GOLD_CUPT[:-6],
+    "no empty line": GOLD_CUPT[:-1],
+    "one sentence": GOLD_CUPT[: GOLD_CUPT.index(b"1\tYes")],
+    "windows": GOLD_CUPT.replace(b"\n", b"\r\n"),
+    "comments inside": GOLD_CUPT.replace(b"3\tbe", b"# so\n3\tbe"),
+    "too many comments": GOLD_CUPT.replace(b"# sent_id", b"# so\n" * 3000 + b"# sent_id"),
+    "too many codes": CUPT_HEADER + SENTENCES % (b";".join(b"%d" % n for n in range(1, 20_100)), b"*", b"malformed"),
+}
+
+
+@pytest.mark.parametrize("kind", CUPT_FILES)
+def test_a_cupt_file_is_read_without_numpy_as_with_it(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = read_items(GOLD_CUPT)
+
+    def read() -> tuple[object, ...]:
+        problems = Problems()
+        predicted = cupt_prediction.read_predicted_mwes(CUPT_FILES[kind], items, problems)
+        return predicted, problems.errors, problems.warnings, problems.omitted
+
+    with_numpy = read()
+    monkeypatch.setattr(cupt_prediction, "sys", SimpleNamespace(modules={}))
+    scan = Mock(wraps=cupt_scan.scan)
+    monkeypatch.setattr(cupt_scan, "scan", scan)
+    assert read() == with_numpy
+    assert scan.called == kind.startswith("too many"), "what only one of the ways looks at is left to the same one"

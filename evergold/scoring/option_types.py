@@ -1,0 +1,50 @@
+"""Types of the options that several task types have: names that become parts of splits, and lists of texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from evergold.scoring.errors import shorten
+
+#: The name of the split that pools all languages.
+ALL = "all"
+#: What the name of a split looks like.
+SPLIT_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
+
+
+def _separate(value: object) -> object:
+    """`en,pt`, as the command line gives it, is a list of two; numbers become text (labels are often 0 and 1)."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if isinstance(parts, int | float) and not isinstance(parts, bool):
+        parts = [parts]
+    if isinstance(parts, list | tuple):
+        return tuple(str(part) if isinstance(part, int) and not isinstance(part, bool) else part for part in parts)
+    return parts
+
+
+def _lower(value: object) -> object:
+    parts = _separate(value)
+    return tuple(p.lower() if isinstance(p, str) else p for p in parts) if isinstance(parts, tuple) else parts
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"a name is there twice: {', '.join(values)}")
+    return values
+
+
+def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not SPLIT_NAME.fullmatch(value) or value == ALL:
+            raise ValueError(f"{shorten(value)!r} cannot be the name of a split: a-z, 0-9, - and _, and not {ALL!r}")
+    return _distinct(values)
+
+
+#: Several names that become parts of splits, in lower case; a text is separated at commas.
+SettingNames = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_split_names), Field(min_length=1)]
+LanguageNames = Annotated[tuple[str, ...], BeforeValidator(_lower), AfterValidator(_split_names), Field(min_length=1)]
+#: Several distinct texts of any kind.
+Texts = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_distinct)]
