@@ -22,7 +22,7 @@ from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
 from app.base.logs import configure_logging
 from app.base.permissions import prepare_folders
-from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_run
+from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_runs
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.boards.freezing import freeze_due
 from app.competitions.deletion import delete_due
@@ -124,12 +124,7 @@ def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> 
 
 
 def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> list[int]:
-    sent = []
-    for run_id, task_type in waiting:
-        if not send_run(run_id, needs_gpu=needs_gpu(task_type), later=later):
-            break  # the broker is down: the others would fail as well, and are tried again by the next sweep
-        sent.append(run_id)
-    return sent
+    return send_runs([(run_id, needs_gpu(task_type)) for run_id, task_type in waiting], later=later)
 
 
 def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
-from app.base.queue import send_run
+from app.base.queue import send_runs
 from app.declarations.apply.waiting import submit_waiting_baselines
 from app.gold.checks import (
     begin_check,
@@ -114,5 +114,4 @@ def _record_valid(engine: Engine, version_id: int) -> None:
         phase_task = record_valid_gold(session, version_id, now)
         runs = submit_waiting_baselines(session, phase_task, now) if phase_task else []
         is_for_gpu = phase_task is not None and needs_gpu(phase_task.task.task_type)
-    for run_id in runs:
-        send_run(run_id, needs_gpu=is_for_gpu)
+    send_runs([(run_id, is_for_gpu) for run_id in runs])

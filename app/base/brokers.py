@@ -27,7 +27,9 @@ _PRIORITY = "\x06\x16"
 class Broker(Protocol):
     """All raise OSError where it is away, full, or would not."""
 
-    def send(self, message: bytes, queue: str, priority: int) -> None: ...
+    def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
+        """Put one or more in, the first to be taken first."""
+        ...
 
     def waiting(self, queue: str) -> int:
         """How many messages no worker has taken yet."""
@@ -103,8 +105,8 @@ class RedisBroker:
     def __init__(self, client: RedisClient) -> None:
         self._client = client
 
-    def send(self, message: bytes, queue: str, priority: int) -> None:
-        self._client.answer("LPUSH", _list_of(queue, priority), message)
+    def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
+        self._client.answer("LPUSH", _list_of(queue, priority), *messages)
 
     def waiting(self, queue: str) -> int:
         return sum(self._client.answers([("LLEN", name) for name in _lists(queue)]))
@@ -127,7 +129,11 @@ class FolderBroker:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def send(self, message: bytes, queue: str, priority: int) -> None:
+    def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
+        for message in messages:
+            self._send_one(message, queue)
+
+    def _send_one(self, message: bytes, queue: str) -> None:
         name = f"{round(1000 * time.monotonic())}_{uuid4()}.{queue}.msg"
         unfinished = self._folder / f"{name}.part"  # which no worker takes for a message
         try:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from uuid import UUID
 
 import structlog
 
+from app.base.batches import in_batches
 from app.base.brokers import LATER, Broker, broker_of, celery_message
 from app.base.config import get_settings
 
@@ -29,6 +30,8 @@ _WAIT_SECONDS = 2
 _SLOW_SECONDS = 0.5
 #: … and is left alone for this time, so that not every upload waits for it: the sweep sends those messages.
 PAUSE_SECONDS = 5.0
+#: Messages of one command: some hundred kilobytes.
+_AT_ONCE = 500
 
 log = structlog.get_logger(__name__)
 
@@ -67,6 +70,19 @@ def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bo
     return _turn(run_id, needs_gpu, LATER if later else 0, run_id=run_id)
 
 
+def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[int]:
+    """The same about many queued runs, each with whether it needs a GPU, in few commands: those that were sent."""
+    sent: list[int] = []
+    priority = LATER if later else 0
+    for queue in (CPU_QUEUE, GPU_QUEUE):
+        waiting = [run_id for run_id, needs_gpu in runs if _queue_for(needs_gpu) == queue]
+        for some in in_batches(waiting, _AT_ONCE):
+            if not _send(TURN_TASK, [(run_id, queue) for run_id in some], queue, priority, runs=len(some)):
+                return sent  # the broker is down: the others would fail as well, and are left to the sweep
+            sent += some
+    return sent
+
+
 def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
     """Tell a worker about a file to check; False as for runs."""
     return _turn(str(validation_id), needs_gpu, 0, validation_id=str(validation_id))
@@ -74,24 +90,30 @@ def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
 
 def send_gold_check(version_id: int) -> bool:
     """Tell a worker about a version of gold to look at before it is used; False as for runs."""
-    return _send(GOLD_TASK, (version_id,), CPU_QUEUE, 0, gold_version_id=version_id)
+    return _send(GOLD_TASK, [(version_id,)], CPU_QUEUE, 0, gold_version_id=version_id)
 
 
 def send_statistics(phase_task_id: int) -> bool:
     """Tell a worker, after everything else, that boards of a task have changed; False as for runs."""
-    return _send(STATISTICS_TASK, (phase_task_id,), CPU_QUEUE, LATER, phase_task_id=phase_task_id)
+    return _send(STATISTICS_TASK, [(phase_task_id,)], CPU_QUEUE, LATER, phase_task_id=phase_task_id)
 
 
 def _turn(announced: int | str, needs_gpu: bool, priority: int, **logged: int | str) -> bool:
-    queue = GPU_QUEUE if needs_gpu else CPU_QUEUE
-    return _send(TURN_TASK, (announced, queue), queue, priority, **logged)
+    queue = _queue_for(needs_gpu)
+    return _send(TURN_TASK, [(announced, queue)], queue, priority, **logged)
 
 
-def _send(task: str, arguments: tuple[int | str, ...], queue: str, priority: int, **logged: int | str) -> bool:
+def _queue_for(needs_gpu: bool) -> str:
+    return GPU_QUEUE if needs_gpu else CPU_QUEUE
+
+
+def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority: int, **logged: int | str) -> bool:
+    """A message for each of some arguments, all at once."""
     sender = _sender()
 
     def send() -> bool:
-        sender.broker.send(celery_message(task, arguments, queue, priority), queue, priority)
+        messages = [celery_message(task, arguments, queue, priority) for arguments in each]
+        sender.broker.send(messages, queue, priority)
         return True
 
     sent = sender.attempt(send, **logged)

@@ -101,7 +101,7 @@ def publish(
 ) -> None:
     """Use a version for new submissions, and show its commitment on the boards."""
     use_settings(data_dir)
-    from app.base.queue import send_run
+    from app.base.queue import send_runs
     from app.declarations.apply.waiting import submit_waiting_baselines
     from app.gold.versions import list_gold, publish_gold
     from evergold.scoring.tasks import needs_gpu
@@ -112,8 +112,7 @@ def publish(
         runs = submit_waiting_baselines(session, phase_task, now) if changed else []
         waits = next(one.publish_when_valid for one in list_gold(session, phase_task) if one.number == number)
         is_for_gpu = needs_gpu(phase_task.task.task_type)
-    for run_id in runs:
-        send_run(run_id, needs_gpu=is_for_gpu)
+    send_runs([(run_id, is_for_gpu) for run_id in runs])
     if waits:
         say(f"{place}: gold version {number} will be in use as soon as a worker has found it right.")
         return

@@ -23,7 +23,7 @@ from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.base.permissions import prepare_folders
-from app.base.queue import send_run
+from app.base.queue import send_runs
 from app.base.storage import storage_of
 from app.base.text import readable_size
 from app.declarations.apply.apply import apply_phases
@@ -167,11 +167,7 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
     )
     with reading(engine) as session:
         waiting = session.execute(query).all()
-    sent = []
-    for run_id, task_type in waiting:
-        if not send_run(run_id, needs_gpu=needs_gpu(task_type)):
-            break
-        sent.append(run_id)
+    sent = send_runs([(run_id, needs_gpu(task_type)) for run_id, task_type in waiting])
     with writing(engine) as session:
         mark_sent(session, sent, now)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
@@ -21,8 +22,10 @@ from app.base.queue import (
     has_messages,
     send_gold_check,
     send_run,
+    send_runs,
     took_turn_message,
 )
+from app.base.redis_client import RedisClient
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 
@@ -55,7 +58,7 @@ def close_sender() -> None:
         _sender.cache_clear()
 
 
-def waiting(broker: Valkey, queue: str) -> list[dict[str, object]]:
+def waiting(broker: Valkey, queue: str) -> list[dict[str, Any]]:
     """The messages in a queue, as any consumer of this broker would see them."""
     found = []
     with Celery(broker=broker.address, set_as_current=False).connection_for_read() as connection:
@@ -102,6 +105,36 @@ def test_a_message_says_for_what_it_was_sent_and_in_which_queue(live_broker: Val
     (message,) = waiting(live_broker, CPU_QUEUE)
     assert (message["task"], message["args"]) == (TURN_TASK, [4711, CPU_QUEUE])
     assert waiting(live_broker, GPU_QUEUE) == []
+
+
+def test_many_runs_are_sent_in_one_command_a_queue_and_taken_in_their_order(
+    live_broker: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[Any] = []
+    answers = RedisClient.answers
+
+    def recorded(client: RedisClient, some: Sequence[Any]) -> list[Any]:
+        commands.extend(some)
+        return answers(client, some)
+
+    monkeypatch.setattr(RedisClient, "answers", recorded)
+    assert send_runs([(1, False), (2, True), (3, False), (4, False)]) == [1, 3, 4, 2]
+    assert [len(command) for command in commands] == [5, 3], "LPUSH, the list, and a message for each"
+    assert [message["args"][0] for message in waiting(live_broker, CPU_QUEUE)] == [1, 3, 4]
+    assert [message["args"][0] for message in waiting(live_broker, GPU_QUEUE)] == [2]
+
+
+def test_of_many_runs_those_are_named_that_were_sent(
+    live_broker: Valkey, monkeypatch: pytest.MonkeyPatch, messages: Path
+) -> None:
+    monkeypatch.setattr("app.base.queue._AT_ONCE", 2)
+    assert send_runs([(number, False) for number in range(5)]) == [0, 1, 2, 3, 4]
+    live_broker.stop()
+    assert send_runs([(5, False), (6, False), (7, True)]) == []
+    close_sender()
+    use_broker(monkeypatch, "")
+    assert send_runs([(8, False), (9, False)], later=True) == [8, 9]
+    assert len(list(messages.iterdir())) == 2
 
 
 def test_tasks_that_need_a_gpu_have_a_queue_of_their_own(live_broker: Valkey) -> None:

@@ -206,7 +206,7 @@ def test_baselines_that_waited_are_submitted_and_sent_as_their_gold_is_in_use(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
-    monkeypatch.setattr("workers.version_check.send_run", lambda run_id, **_: sent.append(run_id))
+    monkeypatch.setattr("workers.version_check.send_runs", lambda runs: sent.extend(run_id for run_id, _ in runs))
     folder = make_competition(tmp_path / "demo")
     folder.change("            gold: demo/evaluation.csv\n", "")
     assert runs_of_apply(engine, folder) == []

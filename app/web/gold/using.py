@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.base.db import writing
-from app.base.queue import send_gold_check, send_run
+from app.base.queue import send_gold_check, send_runs
 from app.competitions.find import organised_task
 from app.declarations.apply.waiting import submit_waiting_baselines
 from app.gold.checks import ask_for_check
@@ -25,8 +25,7 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
         in_use = publish_gold(session, phase_task, number, user=user, now=now)
         runs = submit_waiting_baselines(session, phase_task, now) if in_use else []
         is_for_gpu = needs_gpu(phase_task.task.task_type)
-    for run_id in runs:
-        send_run(run_id, needs_gpu=is_for_gpu)
+    send_runs([(run_id, is_for_gpu) for run_id in runs])
 
 
 def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
