@@ -325,8 +325,9 @@ def people(request: pytest.FixtureRequest, engine: Engine, _saved_people: Path) 
     from tests.world import add_competition, add_user
 
     names, path = ("ada", "bob", "cat", "dan"), Path(engine.url.database or "")
-    saved = _saved_people / _template(request)
-    can_copy = engine.dialect.name == "sqlite" and _is_fresh(path, request.getfixturevalue(_template(request)))
+    template = _template(request)
+    saved = _saved_people / template
+    can_copy = engine.dialect.name == "sqlite" and _is_fresh(path, request.getfixturevalue(template))
     if can_copy and saved.exists():
         shutil.copyfile(saved, path)
     else:

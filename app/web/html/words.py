@@ -159,15 +159,13 @@ def ordinal(number: int) -> str:
 
 def format_score(value: float, column: BoardColumn) -> str:
     """The value as the column declares it, with a real minus sign; `9/14` for what is counted out of something."""
-    if column.out_of is not None:
-        return f"{value:.0f}/{column.out_of}"
-    return f"{100 * value if column.percent else value:.{column.decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return score_format(column)(value)
 
 
 def score_format(column: BoardColumn) -> Callable[[float], str]:
     """`format_score` of one column, for thousands of values."""
     if column.out_of is not None:
-        return lambda value: format_score(value, column)
+        return lambda value: f"{value:.0f}/{column.out_of}"
     scale, digits = 100 if column.percent else 1, f".{column.decimals}f"
     return lambda value: format(scale * value, digits).replace("-", "\N{MINUS SIGN}")
 

@@ -146,11 +146,11 @@ async def _read_early(receive: Receive) -> list[Message]:
 def _whole_all_the_same(messages: list[Message], scope: Scope) -> list[Message]:
     """These, or the body of one whose sender gave up when all of it was here and nothing was read: it came in time, and
     a second try behind the deadline shall find it."""
-    unread = bytes(scope["state"].get("unread_body", b""))
-    is_gone = [message["type"] for message in messages] == ["http.disconnect"]
-    if not is_gone or len(unread) != _small_bytes(scope):
+    if [message["type"] for message in messages] != ["http.disconnect"]:
         return messages
-    return [{"type": "http.request", "body": unread, "more_body": False}]
+    unread = bytes(scope["state"].get("unread_body", b""))
+    is_whole = len(unread) == _small_bytes(scope)
+    return [{"type": "http.request", "body": unread, "more_body": False}] if is_whole else messages
 
 
 def _small_bytes(scope: Scope) -> int | None:

@@ -106,12 +106,17 @@ async def receive_submission(
     `more_fields`: what a form sends besides; `before_file` sees them before the file, and once more with all that came
     behind it. asks_again: a file that the team sent before needs the field AGAIN."""
     incoming, arrived_at, storage = incoming_of(request), list[datetime](), storage_of(server.settings)
-    sender = cache(sender)
-    decided = partial(_decided, request, server, sender, idempotency_key)
 
-    def refuse_early() -> Expected:
+    @cache
+    def known_sender() -> User:
         user = sender()
         check_words("", "", idempotency_key)
+        return user
+
+    decided = partial(_decided, request, server, known_sender, idempotency_key)
+
+    def refuse_early() -> Expected:
+        user = known_sender()
         with reading(server.engine) as session:
             phase_task, now = _found(session, target), arrival_of(request, server)
             facts = look_up(session, user, phase_task, idempotency_key, now)
@@ -128,19 +133,18 @@ async def receive_submission(
 
     def accepting(phase_task: PhaseTask, upload: Upload) -> Callable[..., Accepted]:
         again = asks_again and not upload.fields.get(AGAIN)
-        return _accepting(sender(), phase_task, upload, idempotency_key, arrived_at[0], again)
+        return _accepting(known_sender(), phase_task, upload, idempotency_key, arrived_at[0], again)
 
     def accept(phase_task: PhaseTask, upload: Upload) -> Answer:
         accepted = write_together(server.engine, accepting(phase_task, upload))
-        return answer(_received(accepted, phase_task, sender()))
+        return answer(_received(accepted, phase_task, known_sender()))
 
     if was_read_early(request):  # nothing is waited for any more: one thread does it all
         receive_whole = partial(store_whole, await request.body(), incoming.content_type)
         arrived_at.append(note_end(request, server))
 
         def accept_in_one_go() -> tuple[PhaseTask, Accepted] | None:
-            user = sender()
-            check_words("", "", idempotency_key)
+            user = known_sender()
             with writing(server.engine) as session:
                 phase_task, now = _found(session, target), arrived_at[0]
                 known = look_up_locked_team(session, user, phase_task, idempotency_key, now)
@@ -155,7 +159,7 @@ async def receive_submission(
             is_own = not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage)
             if is_own and (done := accept_in_one_go()):
                 phase_task, accepted = done
-                return answer(_received(accepted, phase_task, sender()))
+                return answer(_received(accepted, phase_task, known_sender()))
             expected = refuse_early()
             return accept(expected.phase_task, received_by(receive_whole, expected))
 
