@@ -22,6 +22,18 @@ class Item:
         return name if name in self.marks else None
 
 
+class Distributed:
+    """As much of pytest's configuration as a scheduler of xdist looks at."""
+
+    def __init__(self, dist: str) -> None:
+        self.options = {"dist": dist, "tx": ["2*popen"]}
+
+    def getoption(self, name: str) -> object:
+        return self.options[name]
+
+    getvalue = getoption
+
+
 def item(nodeid: str, *marks: str) -> Any:
     return cast(pytest.Item, Item(nodeid, set(marks)))
 
@@ -50,6 +62,18 @@ def test_what_loads_torch_is_one_bundle_and_every_other_module_its_own() -> None
     bundles = {lanes.bundle_of(f"{name}::one[tests/a.py::b]") for name in lanes.WITH_TORCH}
     assert len(bundles) == 1
     assert lanes.bundle_of("tests/a.py::one[tests/b.py::c]") == "tests/a.py"
+
+
+def test_processes_are_given_bundles_whole(pytestconfig: pytest.Config) -> None:
+    """By the scheduler that `make test` asks for, and by none else."""
+    conftest = pytestconfig.pluginmanager.get_plugin(str(REPOSITORY / "tests" / "conftest.py"))
+    assert conftest is not None
+    scheduler = conftest.pytest_xdist_make_scheduler(Distributed("loadfile"), log=None)
+    assert {scheduler._split_scope(f"{name}::one") for name in lanes.WITH_TORCH} == {"with torch"}
+    assert scheduler._split_scope("tests/a.py::one") == "tests/a.py"
+    assert conftest.pytest_xdist_make_scheduler(Distributed("load"), log=None) is None
+    makefile = (REPOSITORY / "Makefile").read_text()
+    assert "--dist loadfile" in makefile.partition("\ntest:")[2].partition("\n\n")[0]
 
 
 def test_a_test_that_hangs_fails_in_words(request: pytest.FixtureRequest) -> None:
