@@ -25,6 +25,8 @@ from app.base.db import get_engine
 from app.base.logs import configure_logging
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
+from app.base.stores.keeper import SOCKET_VARIABLE
+from app.base.stores.places import is_bucket_in_use
 from app.models import SelfCheck
 from evergold.scoring.tasks import unusable_plugins
 from workers.celery_app import app
@@ -33,6 +35,7 @@ from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
 from workers.selfcheck import check_in_process
 from workers.settings import settings_of
+from workers.store_keeper import end_with_keeper
 
 #: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
 RECHECK_SECONDS = 300.0
@@ -48,6 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
     parser.add_argument("--concurrency", type=int, default=1)
     asked = parser.parse_args(arguments)
+    if SOCKET_VARIABLE in os.environ:
+        end_with_keeper()
+    elif is_bucket_in_use(get_settings()):  # what opens the bucket is for another process than those that score
+        command = [sys.executable, "-P", "-m", "workers.store_keeper", "--queues", asked.queues]
+        os.execv(sys.executable, [*command, "--concurrency", str(asked.concurrency)])  # noqa: S606 - our own module
     if asked.queues == GPU_QUEUE and not has_torch():
         sys.stderr.write("Error: --queues gpu needs torch, transformers: pip install 'evergold-server[bertscore]'.\n")
         return 1

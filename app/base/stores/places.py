@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Literal
 from pydantic import ValidationError
 
 from app.base.config import MEBIBYTE, InvalidSettings, Settings
+from app.base.stores.cache import Cache
 from app.base.stores.folder import FolderStorage
 from app.base.stores.interface import Storage
+from app.base.stores.keeper import SOCKET_VARIABLE, KeeperStorage
 from app.base.stores.s3_settings import S3Settings
 
 Kind = Literal["storage", "sealed"]
@@ -50,10 +53,13 @@ def _made(place: str, kind: Kind, folder: Path, cache_dir: Path) -> Storage:
 
 @lru_cache(maxsize=2)
 def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
-    """Imported only here: the library costs every process some megabytes."""
+    """Imported only here: the library costs every process some megabytes. By way of a keeper where there is one."""
+    if keeper := os.environ.get(SOCKET_VARIABLE):
+        cache = Cache(cache_dir / kind, S3Settings().cache_mebibytes * MEBIBYTE)
+        cache.folder.mkdir(parents=True, exist_ok=True)
+        return KeeperStorage(keeper, kind, cache)
     from app.base.stores.bucket import Bucket
     from app.base.stores.bucket_storage import BucketStorage
-    from app.base.stores.cache import Cache
     from app.base.stores.presigned import Signer
 
     settings = s3_settings()
@@ -74,6 +80,11 @@ def bucket_answers() -> bool:
     except StorageAway:
         return False
     return True
+
+
+def is_bucket_in_use(settings: Settings) -> bool:
+    """Whether files lie in a bucket, or did before."""
+    return "s3" in (settings.storage, settings.storage_before)
 
 
 def check_bucket_settings() -> None:

@@ -1,0 +1,93 @@
+"""A bucket as a worker sees it that has none of its keys: it asks the keeper, a process of its own, which has them.
+
+The keeper (`workers.store_keeper`) fetches into the cache on the disk that both see, and takes what was sealed. It
+lists, renames and removes nothing: who got hold of a scoring process could do no more than that process must.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from app.base.errors import StorageAway, StorageDamaged
+from app.base.stores.cache import Cache
+from app.base.stores.names import Kept, StoredFile
+
+#: The keeper's socket: a setting that a worker is started with by its keeper, and nobody else.
+SOCKET_VARIABLE = "EVERGOLD_STORE_KEEPER"
+#: A line of JSON each way, never a pickle: who asks is not to be trusted.
+LINE_BYTES = 64 * 1024
+#: What a keeper answers instead of a result, by name.
+FAULTS: dict[str, type[Exception]] = {
+    "missing": FileNotFoundError,
+    "away": StorageAway,
+    "damaged": StorageDamaged,
+    "refused": PermissionError,
+}
+
+
+class KeeperStorage:
+    """Files of one kind, `storage` or `sealed`, by way of the keeper."""
+
+    rename_keeps_age = False
+
+    def __init__(self, socket_path: str, kind: str, cache: Cache) -> None:
+        self._socket_path = socket_path
+        self._kind = kind
+        self._cache = cache
+
+    @property
+    def folder(self) -> Path:
+        return self._cache.folder
+
+    def keep(self, file: Path, name: str, stored: StoredFile) -> None:
+        self._ask("keep", name=name, file=file.name, sha256=stored.sha256)
+
+    def path(self, name: str, sha256: str) -> Path:
+        return self._cache.path(name) or Path(self._ask("path", name=name, sha256=sha256))
+
+    @contextmanager
+    def lent(self, name: str, sha256: str) -> Iterator[Path]:
+        yield self.path(name, sha256)
+
+    def find(self, name: str) -> Kept | None:
+        kept = self._ask("find", name=name)
+        return Kept(**kept) if kept else None
+
+    def listed(self, prefix: str = "") -> Iterator[Kept]:
+        _refuse()
+
+    def renew(self, name: str) -> bool:
+        return self.find(name) is not None
+
+    def rename(self, name: str, to: str) -> Kept | None:
+        _refuse()
+
+    def remove(self, name: str) -> None:
+        """Left to the sweep, which takes away what nothing names."""
+
+    def address(self, name: str, filename: str) -> str | None:
+        return None
+
+    def _ask(self, deed: str, **more: str) -> Any:
+        try:
+            with socket.socket(socket.AF_UNIX) as way:
+                way.connect(self._socket_path)
+                way.sendall(json.dumps({"deed": deed, "kind": self._kind, **more}).encode() + b"\n")
+                with way.makefile("rb") as lines:
+                    answer = json.loads(lines.readline(LINE_BYTES))
+        except PermissionError:  # of a run that is confined: the keeper is not away
+            raise
+        except (OSError, ValueError):
+            raise StorageAway("The process that keeps this worker's files does not answer.") from None
+        if "fault" in answer:
+            raise FAULTS[answer["fault"]](answer["message"])
+        return answer["result"]
+
+
+def _refuse() -> NoReturn:
+    raise PermissionError("a worker that has no keys of the store lists and renames nothing")
