@@ -31,7 +31,8 @@ sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is ru
 from evergold.scoring import mwe, mwe_pairing  # noqa: E402 - after the path is set
 from evergold.scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
 from evergold.scoring.errors import Problems  # noqa: E402
-from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options  # noqa: E402
+from evergold.scoring.mwe_options import Options  # noqa: E402
+from evergold.scoring.tasks.mwe_identification import TASK, Gold  # noqa: E402
 from tests.evergold.scoring import mwe_reference  # noqa: E402
 
 OPTIONS = Options(unseen_against="train")

@@ -12,7 +12,8 @@ from app.importers.parseme_folder import Language
 from app.importers.writing import Inline
 from evergold.scoring.cupt_folders import DEV, TRAIN
 from evergold.scoring.mwe_languages import DIVERSITY
-from evergold.scoring.tasks.mwe_identification import MACRO, NAME
+from evergold.scoring.mwe_options import MACRO
+from evergold.scoring.tasks.mwe_identification import NAME
 
 #: The phases on whose boards published results stand.
 TEST_PHASES = ("evaluation", "post-evaluation")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from app.declarations.historic import COLUMNS, SAID_COLUMNS
 from app.importers.parseme_texts import TRACKS
 from app.importers.published import read_published
-from evergold.scoring.tasks.mwe_identification import MACRO
+from evergold.scoring.mwe_options import MACRO
 
 HEADER = (*COLUMNS, *SAID_COLUMNS)
 PUBLISHED = {"1.2": "published_parseme12.csv", "2.0": "published_parseme20.csv"}

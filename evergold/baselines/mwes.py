@@ -13,7 +13,7 @@ from evergold.scoring.cupt_codes import NO_MWE
 from evergold.scoring.cupt_corpus import read_gold
 from evergold.scoring.cupt_folders import BLIND, DEV, SYSTEM, TEST, TRAIN
 from evergold.scoring.errors import InvalidItems, Problems
-from evergold.scoring.tasks.mwe_identification import Options
+from evergold.scoring.mwe_options import Options
 
 Lemmas = tuple[bytes, ...]
 

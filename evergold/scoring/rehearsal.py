@@ -15,6 +15,7 @@ import numpy as np
 from evergold.scoring.cupt_corpus import Mwe
 from evergold.scoring.cupt_prediction import PredictedMwes
 from evergold.scoring.mwe import GoldMwes
+from evergold.scoring.mwe_options import Options as MweOptions
 from evergold.scoring.settings import Prediction as SettingsPrediction
 from evergold.scoring.spans import Span
 from evergold.scoring.table_options import ALL, TableOptions
@@ -122,9 +123,7 @@ def _rankings(gold: ranking.Gold, options: ranking.RankingOptions, chance: Chanc
     return ranking.Prediction(found)
 
 
-def _mwes(
-    gold: mwe_identification.Gold, options: mwe_identification.Options, chance: Chance
-) -> mwe_identification.Prediction:
+def _mwes(gold: mwe_identification.Gold, options: MweOptions, chance: Chance) -> mwe_identification.Prediction:
     return mwe_identification.Prediction({name: _predicted_mwes(one, chance) for name, one in gold.languages.items()})
 
 

@@ -17,7 +17,8 @@ from app.importers.parseme_results import CodabenchResults, read_codabench_resul
 from app.importers.result_tables import FILE_LIMIT_BYTES
 from app.importers.writing import write_csv
 from evergold.scoring.errors import InvalidFile, Problem
-from evergold.scoring.tasks.mwe_identification import TASK, Options
+from evergold.scoring.mwe_options import Options
+from evergold.scoring.tasks.mwe_identification import TASK
 
 F1 = ("mwe_f1", "macro")
 TOKEN_F1 = ("token_f1", "macro")

@@ -12,8 +12,9 @@ from app.feedback.reports import Report
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
 from evergold.scoring.mwe import ALL, CATEGORY, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS
 from evergold.scoring.mwe_languages import DIVERSITY
+from evergold.scoring.mwe_options import MACRO
 from evergold.scoring.task import Score
-from evergold.scoring.tasks.mwe_identification import MACRO, METRICS
+from evergold.scoring.tasks.mwe_identification import METRICS
 
 OVERVIEW, DIVERSITY_VIEW = "overview", "diversity"
 CATEGORIES = {"categories": MWE_BASED, "categories-token": TOKEN_BASED}

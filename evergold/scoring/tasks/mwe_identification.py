@@ -18,9 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import AfterValidator, Field, model_validator
+from typing import TYPE_CHECKING, Any
 
 from evergold.scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
 from evergold.scoring.cupt_prediction import PredictedMwes
@@ -49,15 +47,14 @@ from evergold.scoring.mwe_languages import (
     macro_document,
     macro_means,
 )
+from evergold.scoring.mwe_options import LANGUAGES_WITH_GOLD, MACRO, Options
 from evergold.scoring.mwe_part import part_of_languages
 from evergold.scoring.mwe_report import official_text
-from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,
     ItemResult,
     Metric,
-    Options as TaskOptions,
     Score,
     Task,
     signature,
@@ -67,56 +64,12 @@ if TYPE_CHECKING:
     from evergold.scoring.resampling.sample import Sample
 
 NAME, VERSION = "mwe-identification", 1
-MACRO, LANGUAGES_WITH_GOLD = "macro", "languages-with-gold"
 
 _PARTS = ("precision", "recall", "f1")
 _NO_TRAINING = "no training data"
 _NONE_IN_GOLD = "gold has no such MWE in any language"
 _NOTHING_FOUND = "no MWE was found"
 _ONE_TYPE = "fewer than two different MWEs were found"
-
-
-def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
-    if MACRO in names:
-        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
-    return names
-
-
-def _language(name: str) -> str:
-    return _languages((name.lower(),))[0]
-
-
-def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if not name or any(character in name for character in ":;/ \t"):
-            raise ValueError(f"{name!r} cannot be the name of a category")
-    return names
-
-
-Languages = Annotated[LanguageNames, AfterValidator(_languages)]
-Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40), AfterValidator(_language)]
-
-
-class Options(TaskOptions):
-    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
-    single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
-    unseen, in gold folders. categories: those a prediction may use (None: any). macro: whether a language whose gold
-    has no MWE of a category or view stays out of its mean, or counts 0, see docs/tasks.md. rank_by: which F1 is
-    the first column.
-    """
-
-    languages: Languages | None = None
-    language: Language | None = None
-    unseen_against: Literal["train", "train+dev"] = "train+dev"
-    categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None
-    macro: Literal["languages-with-gold", "all-languages"] = "languages-with-gold"
-    rank_by: Literal["mwe", "token", "unseen"] = "mwe"
-
-    @model_validator(mode="after")
-    def _one_of_both(self) -> Options:
-        if self.language is not None and self.languages is not None:
-            raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
-        return self
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from evergold.cli import run
 from evergold.scoring import cupt_folders, mwe_languages
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
+from evergold.scoring.mwe_options import Options
 from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import get_task
-from evergold.scoring.tasks.mwe_identification import TASK, Gold, Options, Prediction
+from evergold.scoring.tasks.mwe_identification import TASK, Gold, Prediction
 from tests import lanes
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-identification"

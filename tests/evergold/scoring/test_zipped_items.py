@@ -10,7 +10,8 @@ import pytest
 
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidItems, Problem
-from evergold.scoring.tasks.mwe_identification import TASK, Options
+from evergold.scoring.mwe_options import Options
+from evergold.scoring.tasks.mwe_identification import TASK
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-identification"
 GOLD, PREDICTION = GOLDEN / "gold", GOLDEN / "prediction"

@@ -1,0 +1,55 @@
+"""What organisers set for the task type `mwe-identification`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from evergold.scoring.option_types import LanguageNames, Texts
+from evergold.scoring.task import Options as TaskOptions
+
+MACRO, LANGUAGES_WITH_GOLD = "macro", "languages-with-gold"
+
+
+def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
+    if MACRO in names:
+        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
+    return names
+
+
+def _language(name: str) -> str:
+    return _languages((name.lower(),))[0]
+
+
+def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not name or any(character in name for character in ":;/ \t"):
+            raise ValueError(f"{name!r} cannot be the name of a category")
+    return names
+
+
+Languages = Annotated[LanguageNames, AfterValidator(_languages)]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40), AfterValidator(_language)]
+
+
+class Options(TaskOptions):
+    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
+    single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
+    unseen, in gold folders. categories: those a prediction may use (None: any). macro: whether a language whose gold
+    has no MWE of a category or view stays out of its mean, or counts 0, see docs/tasks.md. rank_by: which F1 is
+    the first column.
+    """
+
+    languages: Languages | None = None
+    language: Language | None = None
+    unseen_against: Literal["train", "train+dev"] = "train+dev"
+    categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None
+    macro: Literal["languages-with-gold", "all-languages"] = "languages-with-gold"
+    rank_by: Literal["mwe", "token", "unseen"] = "mwe"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Options:
+        if self.language is not None and self.languages is not None:
+            raise ValueError("give languages for gold in folders, or language for a single gold file, not both")
+        return self
