@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
 
+from evergold.scoring.cupt_bytes import has_blank_at_an_end
 from evergold.scoring.cupt_codes import Note
 from evergold.scoring.errors import InvalidFile, Problems, Severity
 from evergold.scoring.tables import wide_encoding
@@ -20,7 +21,6 @@ ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
 
 _LONGEST_HEADER_BYTES = 10_000
 _BLANKS = re.compile(rb" +(?=\t|$)")
-_BLANK_AT_AN_END = re.compile(rb" [\t\n]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -62,7 +62,7 @@ def opened(
         data = data.replace(b"\r\n", b"\n")
         message = "the lines end with CR LF (Windows) where CUPT has LF; they are read as if they had"
         problems.add("windows-line-ends", message, file=file, line=1, severity="warning")
-    if _BLANK_AT_AN_END.search(data) or data.endswith(b" "):
+    if has_blank_at_an_end(data):
         data = _without_blanks(data, file, problems)
     end = data.find(b"\n")
     header = _read_header(data[:end] if end >= 0 else data, file, problems, needed)

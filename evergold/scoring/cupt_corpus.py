@@ -75,6 +75,8 @@ class CuptItems:
 
     def ranges(self, sentence: int) -> list[int]:
         """Which token lines of one sentence are ranges, counted from its first."""
+        if not self.range_rows:  # as in many languages
+            return []
         first, last = self.first_rows[sentence], self.first_rows[sentence + 1]
         start, end = bisect_left(self.range_rows, first), bisect_left(self.range_rows, last)
         return [row - first for row in self.range_rows[start:end]]

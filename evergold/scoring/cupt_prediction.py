@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evergold.scoring.cupt import Header, opened, sentences
+from evergold.scoring.cupt_bytes import count_lines
 from evergold.scoring.cupt_corpus import CuptItems, Mwe
 from evergold.scoring.cupt_mismatch import explain_mismatch, note_missing
 from evergold.scoring.cupt_reader import PredictionReader
@@ -71,7 +72,8 @@ def _takes_in_at_once(data: bytes, header: Header, reader: PredictionReader, lan
 
     Both give the same, but where a file may have so many lines or codes that only one of the two looks at all of them.
     """
-    usual = data.count(b"\n") < _most_lines(reader.items) and not reader.may_be_unbearable(data)
+    lines = count_lines(data)
+    usual = lines < _most_lines(reader.items) and not reader.may_be_unbearable(data, lines)
     if "numpy" not in sys.modules and languages * len(data) <= SMALL_BYTES and usual:
         return False
     from evergold.scoring.cupt_scan import scan

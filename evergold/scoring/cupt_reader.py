@@ -83,9 +83,9 @@ class PredictionReader:
         rows = (row.split(b"\t") if row.count(b"\t") == tabs else None for row in sentence.rows)
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
 
-    def may_be_unbearable(self, data: bytes) -> bool:
-        """Whether a file might have more codes than an annotation can have: False only where it cannot."""
-        return data.count(b"\n") + data.count(b";") >= self._most_codes()
+    def may_be_unbearable(self, data: bytes, lines: int) -> bool:
+        """Whether a file of so many lines might have more codes than an annotation can: False only where it cannot."""
+        return lines + data.count(b";") >= self._most_codes()
 
     def _most_codes(self) -> int:
         return MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
