@@ -45,14 +45,29 @@ def main(arguments: Sequence[str]) -> int:
         address = str(Path(folder) / "socket")
         with Keeper(address, both_of(get_settings(), "s3")) as keeper:
             command = [sys.executable, "-P", "-m", "workers.start", *arguments]
-            worker = subprocess.Popen(command, env=without_keys(os.environ) | {SOCKET_VARIABLE: address})  # noqa: S603
-            signal.signal(signal.SIGTERM, lambda number, _: worker.send_signal(number))
-            signal.signal(signal.SIGQUIT, lambda number, _: worker.send_signal(number))
-            signal.signal(signal.SIGINT, lambda *_: None)  # a terminal sends it to both
+            signals, workers = list[int](), list[subprocess.Popen[bytes]]()
+            _pass_on(signals, workers)
+            workers.append(subprocess.Popen(command, env=without_keys(os.environ) | {SOCKET_VARIABLE: address}))  # noqa: S603
+            for number in signals:  # that came before there was anybody to pass them on to
+                workers[0].send_signal(number)
             threading.Thread(target=keeper.serve_forever, name="keeper", daemon=True).start()
-            status = worker.wait()
+            status = workers[0].wait()
             keeper.shutdown()
     return status if status >= 0 else 128 - status
+
+
+def _pass_on(signals: list[int], workers: list[subprocess.Popen[bytes]]) -> None:
+    """Whatever tells this process to stop tells the worker; what comes before there is one is kept."""
+
+    def passed_on(number: int, _: object) -> None:
+        if workers:
+            workers[0].send_signal(number)
+        else:
+            signals.append(number)
+
+    signal.signal(signal.SIGTERM, passed_on)
+    signal.signal(signal.SIGQUIT, passed_on)
+    signal.signal(signal.SIGINT, lambda *_: None)  # a terminal sends it to both
 
 
 def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
