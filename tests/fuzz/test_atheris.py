@@ -42,4 +42,5 @@ def test_coverage_guided_inputs_are_scored_or_refused_with_a_reason(name: str, t
     assert ended.returncode == 0, ended.stderr[-4000:]
     # The library ends when it has time to look: now and then one input after the last that was asked for.
     done = re.search(r"^Done (\d+) runs", ended.stderr, re.MULTILINE)
-    assert done and int(done[1]) >= 400, ended.stderr[-4000:]
+    assert done, ended.stderr[-4000:]
+    assert int(done[1]) >= 400, ended.stderr[-4000:]
