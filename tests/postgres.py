@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, insert, make_url, select, text
+from sqlalchemy import Engine, func, insert, make_url, select, text
 from sqlalchemy.exc import OperationalError
 
 import app.models  # noqa: F401 - fills Base.metadata
@@ -134,14 +134,15 @@ def database(on: str) -> Iterator[str]:
 
 
 def empty(engine: Engine) -> None:
-    """Delete every row of every table, whoever still holds one. One text of many statements: statement by statement
-    takes ten times as long, TRUNCATE twenty times."""
+    """Delete every row of every table, whoever still holds one, and count from 1 again. One text of many statements:
+    statement by statement takes ten times as long, TRUNCATE twenty times."""
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     deletions = "; ".join(f"DELETE FROM {table.name}" for table in reversed(Base.metadata.sorted_tables))
     log = "ALTER TABLE audit_log {} TRIGGER USER"  # which refuses to be emptied
     with engine.begin() as connection:
         connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
         connection.execute(text(f"{log.format('DISABLE')}; {deletions}; {log.format('ENABLE')}"))
+        connection.execute(text("SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'"))
     engine.dispose()
 
 
@@ -157,13 +158,17 @@ def rows(engine: Engine) -> dict[str, bytes]:
 
 
 def fill(engine: Engine, saved: dict[str, bytes]) -> None:
-    """Put these rows into empty tables, a hundred times as fast as they came about."""
+    """Put these rows into empty tables, a hundred times as fast as they came about; numbers go on after theirs."""
     with engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))  # the references are known to be right
         cursor = connection.connection.cursor()
         for name, part in saved.items():
             with cursor.copy(f"COPY {name} FROM STDIN") as copy:
                 copy.write(part)
+        for column in (Base.metadata.tables[name].autoincrement_column for name in saved):
+            if column is not None:
+                counter = func.pg_get_serial_sequence(column.table.name, column.name)
+                connection.execute(select(func.setval(counter, func.max(column))))
 
 
 def copy(source: Engine, target: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -66,8 +66,7 @@ def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
 def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
     """Every sealed file is there, and its key opens; what is in it is read only where a phase needs it."""
     total, faults = 0, []
-    query = select(SealedFile).options(selectinload(SealedFile.keys)).execution_options(yield_per=500)
-    for file in session.scalars(query):
+    for file in _sealed_files(session):
         total += 1
         try:
             open_file_key({key.key_id: key.sealed_key for key in file.keys}, keys)
@@ -80,6 +79,15 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
         if not has_file(sealed_storage_of(get_settings()), file.sha256):
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
+
+
+def _sealed_files(session: Session) -> Iterator[SealedFile]:
+    """All of them with their keys, some at a time: without a transaction, PostgreSQL holds no answer open."""
+    last = 0
+    query = select(SealedFile).options(selectinload(SealedFile.keys)).order_by(SealedFile.id).limit(500)
+    while files := session.scalars(query.where(SealedFile.id > last)).all():
+        yield from files
+        last = files[-1].id
 
 
 def _check_phase_task(session: Session, phase_task: PhaseTask) -> list[Checked]:

@@ -16,11 +16,11 @@ PART = f"            private_part: {{share: 0.7, seed: {SEED}}}\n"
 NAME = "phases.evaluation.tasks.detection.private_part"
 
 
-def test_it_is_applied_and_may_be_shown_with_the_close(place: Place, engine: Engine) -> None:
+def test_it_is_applied_and_may_be_shown_with_the_close(place: Place, sqlite_engine: Engine) -> None:
     place.folder.change(GOLD, GOLD + PART)
     place.apply()
-    assert phase_task(engine, "evaluation").private_part == {"share": 0.7, "seed": SEED, "shown_from": "close"}
-    assert phase_task(engine, "practice").private_part == {}
+    assert phase_task(sqlite_engine, "evaluation").private_part == {"share": 0.7, "seed": SEED, "shown_from": "close"}
+    assert phase_task(sqlite_engine, "practice").private_part == {}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def demo_with_scores(place: Place) -> Place:
     return place
 
 
-def test_it_is_set_on_the_server(place: Place, engine: Engine) -> None:
+def test_it_is_set_on_the_server(place: Place, sqlite_engine: Engine) -> None:
     place.apply()
     values: dict[str, Value] = {
         f"{NAME}.share": 0.5,
@@ -93,7 +93,7 @@ def test_it_is_set_on_the_server(place: Place, engine: Engine) -> None:
         f"{NAME}.shown_from": "2026-08-01 00:00 UTC",
     }
     place.edit(values)
-    kept = phase_task(engine, "evaluation").private_part
+    kept = phase_task(sqlite_engine, "evaluation").private_part
     assert kept == {"share": 0.5, "seed": SEED, "shown_from": "2026-08-01T00:00:00Z"}
     effects = place.edit({f"{NAME}.shown_from": "close"}, preview=True).effects
     assert any("the private part of the items is shown from" in str(effect) for effect in effects)

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import Base, get_engine, reading, writing
-from app.base.storage import sealed_storage_of, storage_of, store_upload
+from app.base.storage import CHECKS, sealed_storage_of, storage_of, store_upload
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun
 from app.operations.backup import make_backup
 from evergold.scoring.tasks import TASKS
@@ -147,7 +147,8 @@ def stored_with(planted: bytes) -> list[str]:
     """Every file that holds these bytes, of those for all and the sealed ones, wherever the server keeps them."""
     found, kept = [], 0
     for storage in (storage_of(get_settings()), sealed_storage_of(get_settings())):
-        names = [one.name for one in storage.listed()]
+        # Files of checks, which other tests left in the same bucket, have no digest to be read by.
+        names = [one.name for one in storage.listed() if not one.name.startswith(f"{CHECKS}/")]
         kept += len(names)
         found += [name for name in names if planted in storage.path(name, Path(name).name).read_bytes()]
     assert kept > 3, "what was sent, and sealed"

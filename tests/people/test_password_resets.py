@@ -159,7 +159,8 @@ def statements_of_asking(engine: Engine, name: str) -> list[str]:
 def test_asking_for_nobody_takes_the_same_work_and_mails_nobody(engine: Engine, ada: User) -> None:
     add_user(engine, "baseline")  # has no password, and gets none
     for_ada = statements_of_asking(engine, "ada")
-    assert len(for_ada) == 4, "begin, who has it, the address, the mail"
+    expected = ["who has it", "the address", "the mail"]
+    assert len(for_ada) == len(expected) + (engine.dialect.name == "sqlite"), "which also says BEGIN"
     assert len(mailed(engine)) == 1
     for name in ("nobody", "nobody@example.org", "baseline", "ada\0"):
         assert len(mailed(engine)) == 1

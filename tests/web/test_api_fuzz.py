@@ -133,8 +133,8 @@ def _fuzz_all(fuzzer: Fuzzer, operations: list[Any], cases: int, seed: int | Non
     from schemathesis import GenerationMode
 
     modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-    # Of one operation in one mode: most are sent twice by every visitor; some operations have few.
-    examples = cases // (len(fuzzer.operations) * len(modes) * len(VISITORS) * 2) + 2
+    # Of one operation in one mode: most are sent twice by every visitor, some once, and some have few.
+    examples = cases * 4 // (len(fuzzer.operations) * len(modes) * len(VISITORS) * 2 * 3) + 2
     for operation in operations:
         for mode in modes:
             _fuzz(fuzzer, operation, mode, examples, seed)

@@ -46,49 +46,49 @@ def upload(engine: Engine, user: User) -> int:
     return submit(engine, user, stored=stored).run_id
 
 
-def test_a_run_finds_its_files_on_the_disk(sqlite_engine: Engine, ada: User, store: FaultyStore) -> None:
+def test_a_run_finds_its_files_on_the_disk(engine: Engine, ada: User, store: FaultyStore) -> None:
     items = store_upload([BLIND], storage_of(get_settings()), 1000)
     local_file(storage_of(get_settings()), items.sha256).unlink()
-    with writing(sqlite_engine) as session:
+    with writing(engine) as session:
         session.execute(update(PhaseTask).values(items_sha256=items.sha256))
-    run_id = upload(sqlite_engine, ada)
+    run_id = upload(engine, ada)
     score_submission(run_id)
-    assert the_run(sqlite_engine, run_id).status == RunStatus.SCORED
+    assert the_run(engine, run_id).status == RunStatus.SCORED
     assert [name for method, name in store.asked if method == "GET" and "/storage/" in name] == [
         name for method, name in store.asked if method == "PUT" and "/storage/" in name
     ][::-1], "each once: first what was sent, then the items"
 
 
 def test_while_the_store_is_away_a_run_is_put_back_and_costs_no_attempt(
-    sqlite_engine: Engine, ada: User, store: FaultyStore
+    engine: Engine, ada: User, store: FaultyStore
 ) -> None:
-    run_id = upload(sqlite_engine, ada)
+    run_id = upload(engine, ada)
     store.always = "refuse"
     score_submission(run_id)
-    run = the_run(sqlite_engine, run_id)
+    run = the_run(engine, run_id)
     assert (run.status, run.attempts) == (RunStatus.QUEUED, 0)
     assert run.failure is not None
     assert "storage cannot be reached" in run.failure
     store.always = "pass"
-    with writing(sqlite_engine) as session:
+    with writing(engine) as session:
         session.execute(update(ScoringRun).values(not_before=None))
     score_submission(run_id)
-    assert the_run(sqlite_engine, run_id).status == RunStatus.SCORED
+    assert the_run(engine, run_id).status == RunStatus.SCORED
 
 
 def test_a_file_that_the_store_has_lost_fails_the_run_not_the_team(
-    sqlite_engine: Engine, ada: User, store: FaultyStore
+    engine: Engine, ada: User, store: FaultyStore
 ) -> None:
-    run_id = upload(sqlite_engine, ada)
+    run_id = upload(engine, ada)
     for kept in list(storage_of(get_settings()).listed()):
         storage_of(get_settings()).remove(kept.name)
     score_submission(run_id)
-    run = the_run(sqlite_engine, run_id)
+    run = the_run(engine, run_id)
     assert (run.status, run.attempts) == (RunStatus.QUEUED, 1)
     assert (run.failure or "").startswith("FileNotFoundError")
 
 
-def test_what_a_worker_seals_goes_to_the_bucket(sqlite_engine: Engine, ada: User, store: FaultyStore) -> None:
+def test_what_a_worker_seals_goes_to_the_bucket(engine: Engine, ada: User, store: FaultyStore) -> None:
     sealed = sealed_storage_of(get_settings())
     stored = store_upload([b"ciphertext"], sealed, 100)
     assert [path for method, path in store.asked if method == "PUT"] == [

@@ -267,6 +267,7 @@ def checks(engine: Engine) -> list[str]:
         return [f"{one.what}: {one.fault}" for one in check_gold(session, key_file())]
 
 
+@pytest.mark.both
 def test_check_names_what_is_sealed_to_somebody_else(engine: Engine, ada: User) -> None:
     """Gold that was put while the key of an attacker stood among the workers'."""
     key = attacker_key(engine)

@@ -47,7 +47,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
     most = 110 if width == NARROW else 240
     names = [cut_to(name, LABEL_SIZE, most) for name in picture.y.categories]
     plot = plot_of(svg, width, 14 + max(text_width(name, LABEL_SIZE) for name in names), top, bottom, 20)
-    draw_keys(svg, keys, width)
+    draw_keys(plot, keys, width)
     draw_below(plot, x)
     rows = {name: top + _ROW * (at + 0.5) for at, name in enumerate(picture.y.categories)}
     for name, row in zip(names, rows.values(), strict=True):

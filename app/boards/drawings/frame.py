@@ -180,15 +180,19 @@ def keys_height(keys: Sequence[Key], width: int, left: float = 14) -> float:
     return lines * _KEY_LINE + (6 if lines else 0)
 
 
-def draw_keys(svg: Element, keys: Sequence[Key], width: int, top: float = 4, left: float = 14) -> None:
-    """Keys side by side, in as many lines as they need."""
+def draw_keys(plot: Plot, keys: Sequence[Key], width: int, top: float = 4, left: float = 14) -> None:
+    """Keys side by side, in as many lines as they need, before names of points are written."""
     for key, (line, x) in zip(keys, _key_places(keys, width, left), strict=True):
         y = top + line * _KEY_LINE + 9
-        group = SubElement(svg, "g", {"class": "fig-key"})
+        group = SubElement(plot.svg, "g", {"class": "fig-key"})
         if key.owner:
             group.set("data-of", clean(key.owner))
         add_mark(group, key.kind, key.shape, x + 6, y)
-        add_text(group, _key_text(key, width, left), "fig-label", x + 17, y + 4.5)
+        text = _key_text(key, width, left)
+        place = text_place(text, LABEL_SIZE, x + 17, y + 4.5)
+        write(group, text, "fig-label", place)
+        for box in (point_box(x + 6, y), place.box):
+            plot.room.take(box)
 
 
 def _key_places(keys: Sequence[Key], width: int, left: float) -> Iterator[tuple[int, float]]:

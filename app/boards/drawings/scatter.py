@@ -48,7 +48,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
     bottom = top + (300 if width == NARROW else 480)
     svg = sheet(picture, width, bottom + 46)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 24)
-    draw_keys(svg, keys, width)
+    draw_keys(plot, keys, width)
     draw_below(plot, x)
     draw_aside(plot, y)
     if picture.diagonal:
