@@ -26,7 +26,7 @@ from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
 from app.models import PhaseTask, RunStatus, ScoringRun, Submission, System, Team, User
-from app.submissions.facts import Facts, look_up_locked
+from app.submissions.facts import Facts, with_team
 from app.submissions.find import current_run
 from app.teams.registration import check_standing, note_taking_part, standing_by
 
@@ -67,20 +67,20 @@ def accept_submission(
     idempotency_key: str | None = None,
     asks_again: bool = False,
     now: datetime,
-    under_lock: tuple[Team, Facts] | None = None,
+    under_lock: Facts | None = None,
 ) -> Accepted:
     """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
 
     card: more about the system, as `app.cards.form.read_document` reads it; system: its name; asks_again: whether a
-    file that the team sent before is refused, for people to confirm; under_lock: as `look_up_locked_team` gave it,
-    where the caller has the lock already.
+    file that the team sent before is refused, for people to confirm; under_lock: as `look_up_locked` gave it, where
+    the caller has the lock already.
     """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
     track = track or None
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
-    team, facts = under_lock or look_up_locked(session, user, phase_task, idempotency_key, now)
+    team, facts = with_team(session, user, phase_task, idempotency_key, now, under_lock)
     if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track, team, facts)
     registered = check_standing(competition, standing_by(session, competition, user, facts.registration))

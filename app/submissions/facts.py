@@ -5,7 +5,7 @@ The rooms that these things belong to decide what follows from them; here they a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -28,7 +28,7 @@ from app.models import (
     User,
     rights_in,
 )
-from app.teams.find import TEAM_ID_OF, lock_team_of, team_for
+from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +59,28 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
     return Facts(team, registration, sees_all, replayed, None if has_past else Counts(*counts))
 
 
-def look_up_locked(
-    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime
-) -> tuple[Team, Facts]:
-    """The user's team, made if there is none, and locked until the transaction ends."""
-    while (found := look_up_locked_team(session, user, phase_task, key, now)) is None:
-        team_for(session, user, phase_task.phase.competition_id, now)
-    return found
-
-
-def look_up_locked_team(
-    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime
-) -> tuple[Team, Facts] | None:
-    """The same where there is a team already; who left it while we waited for its lock has another now."""
+def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
+    """The same with the team, if there is one yet, locked until the transaction ends; who left it while we waited for
+    its lock has another now."""
     if writes_wait_in_line(session.get_bind()):  # nobody else writes anyway: there is no lock to wait for
+        return look_up(session, user, phase_task, key, now)
+    while True:
+        locked_id = lock_team_of(session, user, phase_task.phase.competition_id)
         facts = look_up(session, user, phase_task, key, now)
-        return (facts.team, facts) if facts.team is not None else None
-    while (locked_id := lock_team_of(session, user, phase_task.phase.competition_id)) is not None:
-        facts = look_up(session, user, phase_task, key, now)
-        if facts.team is not None and facts.team.id == locked_id:
-            return facts.team, facts
-    return None
+        if locked_id == (facts.team.id if facts.team is not None else None):
+            return facts
+
+
+def with_team(
+    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime, known: Facts | None
+) -> tuple[Team, Facts]:
+    """The team, made if there is none, which nobody else sees until the transaction ends. known: as `look_up_locked`
+    gave it in this transaction; None: it was not asked yet."""
+    facts = known or look_up_locked(session, user, phase_task, key, now)
+    while facts.team is None:
+        team = new_team_for(session, user, phase_task.phase.competition_id, now)
+        facts = replace(facts, team=team) if team else look_up_locked(session, user, phase_task, key, now)
+    return facts.team, facts
 
 
 _USER, _COMPETITION = bindparam("user", type_=User.id.type), bindparam("competition", type_=User.id.type)

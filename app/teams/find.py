@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, exists, func, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import bindparam, delete, exists, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.errors import NameTaken
+from app.base.inserting import insert_now
 from app.models import (
     Competition,
     FormerMember,
@@ -59,11 +59,27 @@ def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
 
 def team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team:
     """The user's team, made if there is none; two first uploads at the same moment get the same team."""
-    for name in _names_for(session, user, competition_id):
-        team = find_team(session, user, competition_id) or _make_team(session, user, competition_id, name, now)
+    while (team := find_team(session, user, competition_id)) is None:
+        team = new_team_for(session, user, competition_id, now)
         if team is not None:
-            return team
-    raise NameTaken("No free team name was found; please change your display name.")
+            break
+    return team
+
+
+def new_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team | None:
+    """A team of one, for somebody who has none; None where another request of theirs made one meanwhile."""
+    names = _names_for(session, user, competition_id)
+    free = next((name for name in names if not is_name_taken(session, competition_id, name)), None)
+    if free is None:
+        raise NameTaken("No free team name was found; please change your display name.")
+    team = Team(competition_id=competition_id, name=free, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
+    if not insert_now(session, team):
+        raise RuntimeError("a name that is locked was taken")
+    if insert_now(session, TeamMember(team_id=team.id, user_id=user.id, competition_id=competition_id)):
+        return team
+    session.expunge(team)
+    session.execute(delete(Team).where(Team.id == team.id))
+    return None
 
 
 def lock_team_of(session: Session, user: User, competition_id: int) -> int | None:
@@ -106,21 +122,6 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
     yield f"{user.username} #{user.id}"
     left = select(func.count()).where(FormerMember.user_id == user.id, FormerMember.competition_id == competition_id)
     yield from (f"{user.username} #{user.id}-{number + 2}" for number in range(session.scalars(left).one()))
-
-
-def _make_team(session: Session, user: User, competition_id: int, name: str, now: datetime) -> Team | None:
-    """None when somebody else has the name, or one that looks like it, or another request made the team meanwhile."""
-    if is_name_taken(session, competition_id, name):
-        return None
-    team = Team(competition_id=competition_id, name=name, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
-    try:
-        with session.begin_nested():
-            session.add(team)
-            session.flush()
-            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition_id))
-    except IntegrityError:
-        return None
-    return team
 
 
 @dataclass(frozen=True, slots=True)

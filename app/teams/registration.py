@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.base.config import Settings
 from app.base.errors import Forbidden
+from app.base.inserting import insert_now
 from app.base.text import refuse
 from app.models import (
     AcceptedTerms,
@@ -225,9 +226,22 @@ def note_taking_part(session: Session, competition: Competition, user: User, kno
     """Register silently, where nothing has to be asked; elsewhere there is a row already, or an organiser."""
     if not known.rules.is_silent or (known.row and known.row.status == RegistrationStatus.APPROVED):
         return
+    if known.row is None and insert_now(session, _silent_registration(competition, user, now)):
+        return
     row = _row(session, competition, user, now)
     if row.status != RegistrationStatus.APPROVED:
         row.status, row.decided_at = RegistrationStatus.APPROVED, now
+
+
+def _silent_registration(competition: Competition, user: User, now: datetime) -> Registration:
+    return Registration(
+        competition_id=competition.id,
+        user_id=user.id,
+        status=RegistrationStatus.APPROVED,
+        registered_at=now,
+        decided_at=now,
+        answers={},
+    )
 
 
 def settle_confirmed(session: Session, user: User, now: datetime) -> list[Competition]:

@@ -39,7 +39,7 @@ from app.submissions.accept import (
     find_replay,
     precheck,
 )
-from app.submissions.facts import Facts, look_up, look_up_locked_team
+from app.submissions.facts import Facts, look_up, look_up_locked
 from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, incoming_of, receive_upload, store_whole
@@ -143,23 +143,20 @@ async def receive_submission(
         receive_whole = partial(store_whole, await request.body(), incoming.content_type)
         arrived_at.append(note_end(request, server))
 
-        def accept_in_one_go() -> tuple[PhaseTask, Accepted] | None:
+        def accept_in_one_go() -> Answer:
             user = known_sender()
             with writing(server.engine) as session:
                 phase_task, now = _found(session, target), arrived_at[0]
-                known = look_up_locked_team(session, user, phase_task, idempotency_key, now)
-                if known is None:
-                    return None
-                expected = _refuse_early(session, request, server, user, phase_task, known[1], now)
+                known = look_up_locked(session, user, phase_task, idempotency_key, now)
+                expected = _refuse_early(session, request, server, user, phase_task, known, now)
                 upload = received_by(receive_whole, expected)
-                return phase_task, accepting(phase_task, upload)(session, under_lock=known)
+                accepted = accepting(phase_task, upload)(session, under_lock=known)
+            return answer(_received(accepted, phase_task, user))
 
         def take_in() -> Answer:
             # A team waits for its own lock only, and for no other machine: what it rests on is asked once, under it.
-            is_own = not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage)
-            if is_own and (done := accept_in_one_go()):
-                phase_task, accepted = done
-                return answer(_received(accepted, phase_task, known_sender()))
+            if not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage):
+                return accept_in_one_go()
             expected = refuse_early()
             return accept(expected.phase_task, received_by(receive_whole, expected))
 

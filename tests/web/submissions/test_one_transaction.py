@@ -57,18 +57,30 @@ def test_who_is_refused_at_the_first_try_has_no_team_and_may_not_try_for_ever(si
     assert site.stored() == []
 
 
-def test_what_it_rests_on_is_asked_once_where_its_team_alone_waits(site: Site, ada: Person) -> None:
-    ada.submitted(b"one")
+def statements_of_an_upload(site: Site, person: Person, content: bytes) -> list[str]:
+    """What the database is asked, without the beginnings of transactions."""
     asked: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         asked.append(statement)
 
     event.listen(site.engine, "before_cursor_execute", note)
-    ada.submitted(b"two")
+    person.submitted(content)
     event.remove(site.engine, "before_cursor_execute", note)
+    return [one for one in asked if not one.startswith("BEGIN")]
+
+
+def test_what_it_rests_on_is_asked_once_where_its_team_alone_waits(site: Site, ada: Person) -> None:
+    ada.submitted(b"one")
+    asked = statements_of_an_upload(site, ada, b"two")
     times = sum("FROM former_members" in statement for statement in asked)
     # On SQLite all wait for one turn to write: there it is asked before, too, so that nobody waits for a disk; and the
     # team needs no lock of its own.
     expected = 2 if site.engine.dialect.name == "sqlite" else 1
-    assert (times, len([one for one in asked if not one.startswith("BEGIN")])) == (expected, 8), asked
+    assert (times, len(asked)) == (expected, 8), asked
+
+
+def test_a_first_upload_asks_beside_that_for_names_and_writes_three_rows_more(site: Site, ada: Person) -> None:
+    """Whose names of teams there are, under a lock; a team, its member, their registration."""
+    asked = statements_of_an_upload(site, ada, b"one")
+    assert len(asked) == 8 + 2 + 3 + 1, asked  # and when the token was used
