@@ -1,4 +1,4 @@
-"""Every address of this server, in one place. Paths only: a server may be reached under several names."""
+"""Every address of this server's pages, in one place. Paths only: a server may be reached under several names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from functools import lru_cache
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-API = "/api/v1"
-
 
 def competition(name: str) -> str:
-    return f"/competitions/{_q(name)}"
+    return f"/competitions/{quoted(name)}"
 
 
 def tab(competition_name: str, name: str) -> str:
@@ -26,11 +24,11 @@ def runs(competition_name: str, **wanted: str) -> str:
 
 
 def phase(competition_name: str, name: str) -> str:
-    return f"{competition(competition_name)}/phases/{_q(name)}"
+    return f"{competition(competition_name)}/phases/{quoted(name)}"
 
 
 def task(competition_name: str, phase_name: str, name: str) -> str:
-    return f"{phase(competition_name, phase_name)}/tasks/{_q(name)}"
+    return f"{phase(competition_name, phase_name)}/tasks/{quoted(name)}"
 
 
 def desk(competition_name: str) -> str:
@@ -39,7 +37,7 @@ def desk(competition_name: str) -> str:
 
 
 def board(competition_name: str, phase_name: str, name: str) -> str:
-    return f"{phase(competition_name, phase_name)}/boards/{_q(name)}"
+    return f"{phase(competition_name, phase_name)}/boards/{quoted(name)}"
 
 
 def as_seen_by(address: str, seen_as: str | None) -> str:
@@ -97,11 +95,11 @@ def pictures(competition_name: str, phase: str, name: str) -> str:
 
 
 def picture_file(competition_name: str, phase: str, name: str, picture: str) -> str:
-    return f"{pictures(competition_name, phase, name)}/{_q(picture)}.svg"
+    return f"{pictures(competition_name, phase, name)}/{quoted(picture)}.svg"
 
 
 def results(competition_name: str, task: str) -> str:
-    return f"{competition(competition_name)}/tasks/{_q(task)}/results"
+    return f"{competition(competition_name)}/tasks/{quoted(task)}/results"
 
 
 def submit(competition_name: str, phase_name: str, task_name: str) -> str:
@@ -160,17 +158,17 @@ def exports(competition_name: str) -> str:
 
 def ranking(competition_name: str, phase_name: str, name: str) -> str:
     """Across tasks."""
-    return f"{phase(competition_name, phase_name)}/rankings/{_q(name)}"
+    return f"{phase(competition_name, phase_name)}/rankings/{quoted(name)}"
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
     """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
-    return f"{competition(competition_name)}/submissions{_query(filters)}"
+    return f"{competition(competition_name)}/submissions{query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
     """Who downloaded files for participants; with the filters that are not empty."""
-    return f"{competition(competition_name)}/downloads{_query(filters)}"
+    return f"{competition(competition_name)}/downloads{query(filters)}"
 
 
 def validate(competition_name: str, phase_name: str, task_name: str) -> str:
@@ -281,7 +279,7 @@ def submission_live(submission_id: UUID) -> str:
 def judging(competition_name: str, round_name: str = "", *more: object) -> str:
     """Rounds of human judgement; one of them; what lies below it: a language, a place in an annotator's order, …"""
     parts = [round_name, *map(str, more)] if round_name else []
-    return "/".join([f"{competition(competition_name)}/judging", *map(_q, parts)])
+    return "/".join([f"{competition(competition_name)}/judging", *map(quoted, parts)])
 
 
 def registration(competition_name: str) -> str:
@@ -290,7 +288,7 @@ def registration(competition_name: str) -> str:
 
 def registrations(competition_name: str, username: str = "") -> str:
     """All of them, for organisers; or one."""
-    return f"{competition(competition_name)}/registrations{f'/{_q(username)}' if username else ''}"
+    return f"{competition(competition_name)}/registrations{f'/{quoted(username)}' if username else ''}"
 
 
 def team(competition_name: str, deed: str = "") -> str:
@@ -306,112 +304,15 @@ def start_judging(competition_name: str, phase_name: str, task_name: str) -> str
     return f"{task(competition_name, phase_name, task_name)}/judging"
 
 
-# --------------------------------------------------------------------------------------------------------------- API
-
-
-def api_competition(name: str) -> str:
-    return API + competition(name)
-
-
-def api_all_submissions(competition_name: str, **filters: object) -> str:
-    """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
-    return f"{api_competition(competition_name)}/submissions{_query(filters)}"
-
-
-def api_downloads(competition_name: str, **filters: object) -> str:
-    """Who downloaded files for participants; with the filters that are not empty."""
-    return f"{api_competition(competition_name)}/downloads{_query(filters)}"
-
-
-def api_declaration_zip(competition_name: str, number: int | None = None) -> str:
-    """YAML and every file it names, as it holds or as it was."""
-    return f"{api_competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
-
-
-def api_phase(competition_name: str, name: str) -> str:
-    return API + phase(competition_name, name)
-
-
-def api_task(competition_name: str, phase_name: str, name: str) -> str:
-    return API + task(competition_name, phase_name, name)
-
-
-def api_file(competition_name: str, phase_name: str, task_name: str, name: str) -> str:
-    return f"{api_task(competition_name, phase_name, task_name)}/files/{_q(name)}"
-
-
-def api_starter_kit(competition_name: str, phase_name: str, task_name: str) -> str:
-    return f"{api_task(competition_name, phase_name, task_name)}/starter-kit.zip"
-
-
-def api_submit(competition_name: str, phase_name: str, task_name: str) -> str:
-    return f"{api_task(competition_name, phase_name, task_name)}/submissions"
-
-
-def api_ranking(competition_name: str, phase_name: str, name: str) -> str:
-    return API + ranking(competition_name, phase_name, name)
-
-
-def api_board(competition_name: str, phase: str, name: str) -> str:
-    return API + board(competition_name, phase, name)
-
-
-def api_official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
-    return API + official(competition_name, phase, name, number)
-
-
-def api_picture(competition_name: str, phase: str, name: str, picture: str) -> str:
-    return f"{API}{pictures(competition_name, phase, name)}/{_q(picture)}"
-
-
-def api_results(competition_name: str, task: str) -> str:
-    return API + results(competition_name, task)
-
-
-def api_judging(competition_name: str, round_name: str = "", *more: object) -> str:
-    return API + judging(competition_name, round_name, *more)
-
-
-def api_submission(submission_id: UUID) -> str:
-    return API + submission(submission_id)
-
-
-def api_submission_file(submission_id: UUID) -> str:
-    return f"{api_submission(submission_id)}/file"
-
-
-def api_comparison(submission_id: UUID, other_id: UUID) -> str:
-    return f"{api_submission(submission_id)}/comparison/{other_id}"
-
-
-def api_problems(submission_id: UUID) -> str:
-    return f"{api_submission(submission_id)}/problems.csv"
-
-
-def api_validation(validation_id: UUID) -> str:
-    return API + validation(validation_id)
-
-
-def api_validation_problems(validation_id: UUID) -> str:
-    return f"{api_validation(validation_id)}/problems.csv"
-
-
-def api_report(submission_id: UUID) -> str:
-    return API + report(submission_id)
-
-
-def api_report_text(submission_id: UUID, name: str) -> str:
-    return f"{api_report(submission_id)}/{_q(name)}.txt"
-
-
-def _query(filters: Mapping[str, object]) -> str:
+def query(filters: Mapping[str, object]) -> str:
+    """What stands behind the path, of the filters that are not empty."""
     chosen = urlencode({name: value for name, value in filters.items() if value not in ("", None)})
     return f"?{chosen}" if chosen else ""
 
 
 @lru_cache(maxsize=1024)
-def _q(name: str) -> str:
-    """Kept, as the names of a competition, a phase and a board stand in many addresses of a page."""
+def quoted(name: str) -> str:
+    """A name as a part of a path; kept, as those of competitions and boards stand in many addresses of a page."""
     return part(name)
 
 

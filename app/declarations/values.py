@@ -1,4 +1,4 @@
-"""What single values of phases.yaml look like: names, lines, moments, paths, addresses; the models are beside this."""
+"""What single values of phases.yaml look like: names, lines, moments, paths, addresses; and the root of its models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.base.times import MOMENT_PATTERN, parse_moment
 from app.competitions.visibility import CLOSE
@@ -99,3 +99,9 @@ LadderStep = Annotated[float, Field(gt=0, le=1)]
 Seed = Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)]
 #: What counts for a team that made no choice.
 WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
+
+
+class Declaration(BaseModel):
+    """Root of everything declared: unknown keys are errors, so that a typing slip never passes silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

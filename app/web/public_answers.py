@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.base.links import API
+from app.base.api_links import API
 from app.boards.freshness import freshness
 from app.web.boards.query import canonical
 from app.web.http.caching import accepts_gzip, is_known, prefers_csv

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import Engine
 
-from app.base import links
+from app.base import api_links
 from app.declarations.check import load_competitions
 from app.importers.astitch import import_astitch
 from app.importers.ncimp import import_ncimp
@@ -63,7 +63,7 @@ def test_every_task_of_every_phase_has_a_baseline_and_a_kit_that_writes_a_valid_
                 types = {task.name: task.type for task in competition.tasks}
                 for phase in competition.phases:
                     for task, asked in phase.tasks.items():
-                        kit = links.api_starter_kit(competition.name, phase.name, task)
+                        kit = api_links.starter_kit(competition.name, phase.name, task)
                         assert asked.baselines, kit
                         assert f'href="{kit}"' in shown(competition.name), kit
                         if types[task] in ran:

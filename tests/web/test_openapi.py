@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from starlette.routing import Route
 
 import app.web
-from app.base.links import API
+from app.base.api_links import API
 from app.web.http.openapi import serve_description
 from app.web.http.schemas import ApiModel
 from tests.web.routes import application

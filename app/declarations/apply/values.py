@@ -8,7 +8,8 @@ from sqlalchemy import func, select
 
 from app.competitions.tracks import tracks_of
 from app.declarations.apply.changes import Work
-from app.declarations.model import CompetitionDeclaration, MethodCardDeclaration
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.taking_part import MethodCardDeclaration
 from app.models import Competition, Phase, PhaseTask, Submission, Team, TeamKind, User
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.boards.pictures.shapes import Axis, AxisKind, Choice, Kind, Look, Picture
 from app.competitions.visibility import View
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
@@ -159,7 +159,7 @@ def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view:
                 name=picture.name,
                 title=picture.title,
                 summary=picture.summary,
-                link=links.api_picture(*place, picture.name),
+                link=api_links.picture(*place, picture.name),
             )
             for picture in pictures
         ],

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from markupsafe import Markup
 
-from app.base import links
+from app.base import api_links, links
 from app.base.db import reading
 from app.boards.drawings.draw import draw, draw_file
 from app.boards.pictures.gallery import find_picture, pictures_of
@@ -105,7 +105,7 @@ def _shown(picture: Picture, place: tuple[str, str, str], query: str) -> Picture
         picture,
         Markup(drawn.wide),  # noqa: S704 - escaped by ElementTree
         Markup(drawn.narrow),  # noqa: S704 - escaped by ElementTree
-        f"{links.api_picture(*place, picture.name)}{query}",
+        f"{api_links.picture(*place, picture.name)}{query}",
         f"{links.picture_file(*place, picture.name)}{query}",
     )
 

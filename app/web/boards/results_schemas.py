@@ -7,7 +7,7 @@ import io
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import RowKind
 from app.boards.side_by_side import Results
@@ -114,7 +114,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
                 percent=column.shown.percent,
                 higher_is_better=column.shown.higher_is_better,
                 visibility=visibility_out(column.view),
-                link=links.api_board(competition.name, column.phase.name, column.board.name),
+                link=api_links.board(competition.name, column.phase.name, column.board.name),
             )
             for column in results.columns
         ],

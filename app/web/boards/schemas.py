@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 from pydantic import Field, TypeAdapter
 
-from app.base import links
+from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.boards.rows import StatisticsState, scored_with
@@ -267,7 +267,7 @@ def _official(place: tuple[str, str, str], snapshot: Snapshot) -> OfficialOut:
         closed_at=snapshot.closed_at,
         made_at=snapshot.made_at,
         note=snapshot.note,
-        link=links.api_official(*place, snapshot.number),
+        link=api_links.official(*place, snapshot.number),
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.base.config import Settings
 from app.boards.citations import authors_of, paper_of
 from app.competitions import limits
@@ -276,7 +276,7 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
         citation=_citation(competition),
         tasks=[_task(task) for task in competition.tasks],
         phases=[phase_out(competition, phase, settings, now) for phase in competition.phases],
-        link=links.api_competition(competition.name),
+        link=api_links.competition(competition.name),
         page=links.competition(competition.name),
     )
 
@@ -295,7 +295,7 @@ def phase_out(competition: Competition, phase: Phase, settings: Settings, now: d
         limits=_limits(limits.declared_limits(phase), settings),
         tasks=[Named(name=asked.task.name, title=asked.task.title) for asked in phase.phase_tasks],
         boards=[_named_board(board) for board in boards_of(competition, phase)],
-        link=links.api_phase(competition.name, phase.name),
+        link=api_links.phase(competition.name, phase.name),
     )
 
 
@@ -332,8 +332,8 @@ def phase_task_out(
         quota=_quota(used) if used else None,
         downloads=[_download(one, place) for one in files],
         boards=[_named_board(board) for board in boards],
-        link=links.api_task(*place),
-        submissions_link=links.api_submit(*place),
+        link=api_links.task(*place),
+        submissions_link=api_links.submit(*place),
     )
 
 
@@ -394,5 +394,5 @@ def _download(access: FileAccess, place: tuple[str, str, str]) -> Download:
         available_from=access.available_from,
         audience=access.audience,
         is_open=access.is_open,
-        link=links.api_file(*place, file.name),
+        link=api_links.file(*place, file.name),
     )

@@ -10,7 +10,7 @@ from fastapi import Query
 from fastapi.responses import StreamingResponse
 from sqlalchemy import Engine
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading
 from app.base.storage import CHUNK_BYTES, Storage, storage_of
 from app.competitions.find import organised
@@ -135,7 +135,7 @@ def read_revisions(
         revisions = list_revisions(session, found, limit=limit + 1, before=before)
     shown, is_more = revisions[:limit], len(revisions) > limit
     older = (
-        f"{links.api_competition(found.name)}/revisions?limit={limit}&before={shown[-1].number}" if is_more else None
+        f"{api_links.competition(found.name)}/revisions?limit={limit}&before={shown[-1].number}" if is_more else None
     )
     return RevisionList(revisions=[revision_out(revision) for revision in shown], next=older)
 

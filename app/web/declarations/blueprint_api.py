@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyio.to_thread import run_sync
 from fastapi import Request, Response
 
-from app.base import links
+from app.base import api_links, links
 from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.storage import storage_of
@@ -49,8 +49,8 @@ async def create_competition(
 ) -> CreatedOut:
     blueprint_id = await receive_zip(request, server, user)
     name = await run_sync(_build, server, user, blueprint_id)
-    response.headers["Location"] = links.api_competition(name)
-    return CreatedOut(name=name, link=links.api_competition(name), page=links.competition(name))
+    response.headers["Location"] = api_links.competition(name)
+    return CreatedOut(name=name, link=api_links.competition(name), page=links.competition(name))
 
 
 def _build(server: Server, user: User, blueprint_id: int) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading, writing
 from app.competitions.find import organised
 from app.models import Right
@@ -47,7 +47,7 @@ def read_downloads(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         downloads, cursor = list_downloads(session, found, DownloadFilter(username, file), before=before, limit=limit)
-        following = links.api_downloads(found.name, username=username, file=file, before=cursor, limit=limit)
+        following = api_links.downloads(found.name, username=username, file=file, before=cursor, limit=limit)
         return DownloadList(
             downloads=[download_out(one) for one in downloads], next=following if cursor is not None else None
         )

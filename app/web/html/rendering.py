@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from app.base import links
+from app.base import api_links, links
 from app.base.config import Settings
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
@@ -84,7 +84,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(links=links, asset=asset, words=words, certainty=certainty)
+    made.globals.update(links=links, api_links=api_links, asset=asset, words=words, certainty=certainty)
     made.globals.update(tracks_of=tracks_of, track_title=track_title, images_of=images_of)
     made.filters.update(
         markdown=render_markdown,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.base import links
+from app.base import api_links, links
 from app.boards.citations import described
 from app.models import Board, Competition, Phase
 from app.web.http.context import Server
@@ -39,7 +39,7 @@ class Sharing:
 
 def share_competition(server: Server, competition: Competition, path: str = "") -> Sharing:
     """Of a competition's own pages; path: of one besides its first."""
-    api, first = links.api_competition(competition.name), links.competition(competition.name)
+    api, first = api_links.competition(competition.name), links.competition(competition.name)
     return Sharing(
         title=competition.title,
         description=competition.summary,
@@ -60,7 +60,7 @@ def share_board(server: Server, competition: Competition, phase: Phase, board: B
         description=board.description or competition.summary,
         address=whole_address(server, links.board(*place)),
         image=whole_address(server, links.board_picture(*place)) if is_public else "",
-        feeds=(Feed("application/atom+xml", f"{board.title}, {phase.title}", f"{links.api_board(*place)}/feed.atom"),),
+        feeds=(Feed("application/atom+xml", f"{board.title}, {phase.title}", f"{api_links.board(*place)}/feed.atom"),),
     )
 
 

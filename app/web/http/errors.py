@@ -18,8 +18,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError, Ti
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.base.api_links import API
 from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated, StorageFull
-from app.base.links import API
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
 from evergold.scoring.errors import UnknownTask

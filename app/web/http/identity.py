@@ -16,10 +16,10 @@ from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from app.base.api_links import API
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
-from app.base.links import API
 from app.base.together import write_together
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth

@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.base.links import API
+from app.base.api_links import API
 from app.web.http.errors import internal_error
 
 log = structlog.get_logger("app.server.web")

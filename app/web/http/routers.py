@@ -9,7 +9,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from app.base import links
+from app.base import api_links
 from app.web.http.gate import check_gate
 
 _EVERYWHERE = (Depends(check_gate),)
@@ -21,7 +21,7 @@ class ForeignRouter(RuntimeError):
 
 def api_router(tag: str | None = None) -> APIRouter:
     """For addresses under /api/v1; tag: where the API's description has them."""
-    return APIRouter(prefix=links.API, tags=[tag] if tag else [], dependencies=_EVERYWHERE)
+    return APIRouter(prefix=api_links.API, tags=[tag] if tag else [], dependencies=_EVERYWHERE)
 
 
 def server_router(tag: str) -> APIRouter:

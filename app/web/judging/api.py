@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
@@ -97,7 +97,7 @@ def start_round(
     )
     storage = storage_of(server.settings)
     name = start_judging(server.engine, storage, (competition, phase, task), wanted, user=user, now=server.clock())
-    response.headers["Location"] = links.api_judging(competition, name)
+    response.headers["Location"] = api_links.judging(competition, name)
     return _results(server, user, competition, name)
 
 

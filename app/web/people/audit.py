@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Query
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading
 from app.base.errors import Forbidden
 from app.people import audit
@@ -47,5 +47,5 @@ def read_audit_log(
         found = audit.list_entries(session, limit=limit + 1, before=before, **chosen)
     entries, is_more = found[:limit], len(found) > limit
     older = urlencode({**chosen, "limit": limit, "before": entries[-1].id}) if is_more else ""
-    following = f"{links.API}/audit?{older}" if is_more else None
+    following = f"{api_links.API}/audit?{older}" if is_more else None
     return AuditLog(entries=[entry_out(entry) for entry in entries], next=following)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.feedback.reports import Report
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
@@ -94,8 +94,8 @@ def report_out(report: Report) -> ReportOut:
         aggregates=dict(report.aggregates),
         visibility=visibility_out(report.view),
         links=ReportLinks(
-            csv=f"{links.api_report(submission.id)}.csv",
-            texts={name: links.api_report_text(submission.id, name) for name in report.texts},
+            csv=f"{api_links.report(submission.id)}.csv",
+            texts={name: api_links.report_text(submission.id, name) for name in report.texts},
             page=links.report(submission.id),
         ),
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 from anyio.to_thread import run_sync
 from fastapi import Header, Path, Query, Request, Response, Security
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
@@ -172,7 +172,7 @@ def read_submissions(
     if cursor is not None:
         asked = {**filters, "status": status and status.value}
         chosen = {name: value for name, value in asked.items() if value is not None}
-        following = f"{links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
+        following = f"{api_links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
         response.headers["Link"] = f'<{following}>; rel="next"'
     return SubmissionList(submissions=listed, next=following)
 

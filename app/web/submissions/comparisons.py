@@ -8,7 +8,7 @@ from uuid import UUID
 
 from fastapi import Query
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
@@ -53,5 +53,5 @@ def compare_submissions(
     following = None
     if start + limit < len(shown):
         asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})
-        following = f"{links.api_comparison(submission_id, other_id)}?{asked}"
+        following = f"{api_links.comparison(submission_id, other_id)}?{asked}"
     return comparison_out(found, items, shown[start : start + limit], following)

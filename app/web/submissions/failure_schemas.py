@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links
 from app.runs.failures import FailedRun
 from app.web.http.schemas import ApiModel, Moment, example
 
@@ -92,6 +92,6 @@ def _failed_run_out(run: FailedRun) -> FailedRunOut:
         attempts=run.attempts,
         worker=run.worker,
         failure=run.failure,
-        submission=links.api_submission(run.submission_id),
+        submission=api_links.submission(run.submission_id),
         rescoring=run.rescoring,
     )

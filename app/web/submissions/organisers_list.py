@@ -8,7 +8,7 @@ from uuid import UUID
 
 from fastapi import Query, Response
 
-from app.base import links
+from app.base import api_links
 from app.base.db import reading, writing
 from app.boards.marks import mark_submissions
 from app.competitions.find import organised
@@ -64,7 +64,7 @@ def read_all_submissions(
         listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=limit)
     following = None
     if cursor is not None:
-        following = links.api_all_submissions(competition, **wanted.parameters, limit=limit, after=cursor)
+        following = api_links.all_submissions(competition, **wanted.parameters, limit=limit, after=cursor)
         response.headers["Link"] = f'<{following}>; rel="next"'
     return ListedSubmissions(submissions=[listed_out(one) for one in listed], next=following)
 

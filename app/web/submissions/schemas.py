@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.base.queue import GPU_QUEUE
 from app.feedback.scores import OwnScores
 from app.feedback.standings import RunStanding
@@ -244,11 +244,11 @@ def submission_out(
         choice=ChoiceOut(boards=list(own.chosen_for), until=own.settings.choose_until) if own.has_choice else None,
         rescored=[_rescored(one) for one in own.rescored],
         links=SubmissionLinks(
-            self=links.api_submission(submission.id),
-            file=links.api_submission_file(submission.id),
-            problems=links.api_problems(submission.id),
-            report=links.api_report(submission.id) if status is RunStatus.SCORED and own.view.own_scores else None,
-            task=links.api_task(phase.competition.name, phase.name, task.name),
+            self=api_links.submission(submission.id),
+            file=api_links.submission_file(submission.id),
+            problems=api_links.problems(submission.id),
+            report=api_links.report(submission.id) if status is RunStatus.SCORED and own.view.own_scores else None,
+            task=api_links.task(phase.competition.name, phase.name, task.name),
             page=links.submission(submission.id),
         ),
     )

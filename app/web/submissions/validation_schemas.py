@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.base import links
+from app.base import api_links, links
 from app.models import Validation, ValidationStatus
 from app.submissions.validations import KEPT
 from app.web.http.schemas import ApiModel, Moment, example
@@ -103,8 +103,8 @@ def validation_out(validation: Validation) -> ValidationOut:
         problems=[ProblemOut(**known_problem(problem)) for problem in validation.problems],
         problems_omitted=validation.problems_omitted,
         links=ValidationLinks(
-            self=links.api_validation(validation.id),
-            problems=links.api_validation_problems(validation.id),
+            self=api_links.validation(validation.id),
+            problems=api_links.validation_problems(validation.id),
             page=links.validation(validation.id),
         ),
     )

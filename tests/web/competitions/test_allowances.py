@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
+from app.base.api_links import API
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import Role, User
 from app.people.roles import grant_role

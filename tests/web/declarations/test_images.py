@@ -8,8 +8,8 @@ import zipfile
 import httpx
 import pytest
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import Stage
 from tests.images import image, with_place

@@ -9,8 +9,8 @@ import zipfile
 import pytest
 from sqlalchemy import select
 
+from app.base.api_links import API
 from app.base.db import reading, writing
-from app.base.links import API
 from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
 from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select, update
 
+from app.base.api_links import API
 from app.base.db import reading, writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import AuditEntry, FileDownload, PhaseTask, Role
 from app.people.roles import find_user, grant_role

@@ -17,8 +17,8 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
 from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks

@@ -11,8 +11,8 @@ import pytest
 from lxml import etree
 from sqlalchemy import select
 
+from app.base.api_links import API
 from app.base.db import reading, writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import Announcement, AuditEntry, OutgoingMail, Question, Role, User
 from app.people.roles import grant_role

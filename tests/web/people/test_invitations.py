@@ -8,8 +8,8 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from app.base.api_links import API
 from app.base.db import reading, writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, Right, Role, RoleInvitation, Stage, User
 from app.people import email_confirmations, invitations

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.competitions.find import find_competition, find_phase_task
 from app.gold.versions import publish_gold
 from app.models import Role, RunStatus

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.models import Competition, Role, RunStatus
 from app.people.roles import grant_role
 from tests import world

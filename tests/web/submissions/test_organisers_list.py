@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.competitions.find import find_competition
 from app.models import Role
 from app.people.roles import find_user, grant_role

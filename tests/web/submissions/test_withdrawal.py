@@ -10,8 +10,8 @@ import zipfile
 import pytest
 from sqlalchemy import update
 
+from app.base.api_links import API
 from app.base.db import writing
-from app.base.links import API
 from app.models import User
 from evergold.cli import run
 from evergold.cli.output import Code
