@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
@@ -23,7 +25,9 @@ from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, System, Team, TeamKind
 from app.runs.private_scores import private_scores
-from app.standings.choose import SET_ASIDE, TeamStanding
+from app.standings.choose import SET_ASIDE, Rules
+from app.standings.facts import Facts
+from app.standings.kept import AnyStanding, KeptStanding
 from app.standings.tries import gold_of_run
 from evergold.scoring.halves import Half
 
@@ -33,24 +37,24 @@ NOT_COMPUTED = Cell(None, "not computed", None)
 def rows_of(
     session: Session,
     phase_task: PhaseTask,
-    standings: Sequence[TeamStanding],
+    standings: Sequence[AnyStanding],
     columns: Sequence[BoardColumn],
-    rank_by: int,
+    rules: Rules,
     gold: str | None,
     half: Half | None = None,
 ) -> list[LeaderboardRow]:
-    """The rows of what stands on the board, without ranks and in no order.
+    """The rows of what stands on the board, without ranks, in the order in which it was submitted.
 
-    rank_by: the ranking column's index; gold: the one in use, what was scored against another is outdated; half: of
-    divided items, whose scores are wanted.
+    rules: that it was chosen by; gold: the one in use, what was scored against another is outdated; half: of divided
+    items, whose scores are wanted.
     """
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
     by_run = {one.run_id: one for one in standings}
-    cells = cells_of(session, list(by_run), columns, half)
+    rank_by = [(column.metric, column.split) for column in columns].index((rules.metric, rules.split))
     card = cache(MethodCard)  # equal methods are one
     rows = []
-    for found in session.connection().execute(_RUNS, {"runs": list(by_run)}).all():
-        run = _Run._make(found)
+    runs, cells = _runs_and_cells(session, standings, columns, rules, half)
+    for run in runs:
         standing = by_run[run.run_id]
         row = LeaderboardRow(
             rank=None,
@@ -75,8 +79,57 @@ def rows_of(
     return rows
 
 
+def _runs_and_cells(
+    session: Session,
+    standings: Sequence[AnyStanding],
+    columns: Sequence[BoardColumn],
+    rules: Rules,
+    half: Half | None,
+) -> tuple[list[_Run], Mapping[int, tuple[Cell, ...]]]:
+    """In the order in which they were submitted: from what is kept with standings, and only for what is not, from where
+    it was first written."""
+    kept = [(one, Facts._make(orjson.loads(one.facts))) for one in standings if isinstance(one, KeptStanding)]
+    runs = [_kept_run(*one) for one in kept]
+    others = [one.run_id for one in standings if not isinstance(one, KeptStanding)]
+    if others:
+        runs += [_Run._make(row) for row in session.connection().execute(_RUNS, {"runs": others})]
+    runs.sort(key=attrgetter("submitted_at", "run_id"))
+    wanted = [(column.metric, column.split) for column in columns]
+    if half is Half.PRIVATE or not set(wanted) <= set(rules.columns):
+        return runs, cells_of(session, [one.run_id for one in standings], columns, half)
+    cells = {}
+    if others:
+        found = cells_of(session, others, columns, half)
+        cells = {run_id: found[run_id] for run_id in others}
+    places = [rules.columns.index(column) for column in wanted]
+    cells |= {one.run_id: _kept_cells(facts, places) for one, facts in kept}
+    return runs, cells
+
+
+def _kept_run(standing: KeptStanding, facts: Facts) -> _Run:
+    return _Run(
+        standing.run_id,
+        facts.task_version,
+        standing.team_id,
+        standing.team,
+        standing.kind,
+        UUID(facts.submission_id),
+        datetime.fromisoformat(facts.submitted_at),
+        facts.track,
+        facts.method,
+        standing.system,
+        facts.gold,
+        facts.commitment,
+    )
+
+
+def _kept_cells(facts: Facts, places: Sequence[int]) -> tuple[Cell, ...]:
+    scores = [facts.scores[place] for place in places]
+    return tuple([NOT_COMPUTED if score is None else Cell(*score) for score in scores])
+
+
 class _Run(NamedTuple):
-    """Of the query below."""
+    """Of the query below, or of a standing."""
 
     run_id: int
     task_version: int | None
@@ -92,8 +145,7 @@ class _Run(NamedTuple):
     commitment: str | None
 
 
-#: What is shown of runs besides their scores, in the order in which they were submitted. Written once, as every board
-#: asks this.
+#: What is shown of runs besides their scores. Written once, as every board of what is not kept asks this.
 _RUNS = (
     select(
         ScoringRun.id,
@@ -114,11 +166,10 @@ _RUNS = (
     .outerjoin(System, System.id == Submission.system_id)
     .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
     .where(among(ScoringRun.id, "runs"))
-    .order_by(Submission.submitted_at, ScoringRun.id)
 )
 
 
-def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: TeamStanding) -> tuple[Cell, ...]:
+def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: AnyStanding) -> tuple[Cell, ...]:
     """On a Ladder the ranking score is not what was computed, but what is told."""
     if standing.ladder_value is None:
         return cells

@@ -226,7 +226,7 @@ def whole_board(
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     gold = _gold(session, own.phase_task, rescoring)
-    look = partial(_live_rows, session, board=board, columns=columns, rank_by=rank_by, gold=gold, half=half)
+    look = partial(_live_rows, session, board=board, columns=columns, gold=gold, half=half)
     rows = look(own, Bounds(until=until, rescoring=rescoring))
     here = {row.team_id for row in rows if row.kind == "baseline"}
     for other in others:
@@ -260,7 +260,6 @@ def _live_rows(
     *,
     board: Board,
     columns: Sequence[BoardColumn],
-    rank_by: int,
     gold: str | None,
     half: Half | None,
     is_carried: bool = False,
@@ -272,7 +271,7 @@ def _live_rows(
     only = gold if is_carried else None
     place = (asked.phase_task.id, board.id)
     standings = standings_of(session, *place, rules, only, bounds)
-    return rows_of(session, asked.phase_task, standings, columns, rank_by, gold, half)
+    return rows_of(session, asked.phase_task, standings, columns, rules, gold, half)
 
 
 def _statistics(session: Session, sources: Sequence[EntrySource], board: Board, half: Half | None) -> Statistics | None:

@@ -34,6 +34,7 @@ from app.cards.systems import (
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
+from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission
 
 #: The field of an upload that has a card as JSON; its single fields may come beside it.
@@ -186,9 +187,13 @@ def edit_card(
     check_not_archived(submission.phase_task.phase.competition)
     lock_team_of_submission(session, submission)
     session.refresh(submission, ["system_id"])  # as it is now that nobody else writes
+    had_system = submission.system_id is not None
     system = _system_of(session, submission, sent, now)
     phases_of(session, system, hold=True)
     _check_not_frozen(session, submission)
+    if not had_system:
+        boards_changed(session, phases_of(session, system))
+        renew_team(session, submission.phase_task_id, submission.team_id)
     versions = _versions(session, system.id)
     number = versions[-1].number if versions else 0
     if version is not None and version != number:

@@ -16,8 +16,8 @@ from app.boards.rows import Leaderboard
 from app.competitions.ordering import decimals_of
 from app.competitions.visibility import rounded
 from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, Submission
-from app.standings.choose import Rules, TeamStanding, Try, choose, rules_of
-from app.standings.kept import TooFarBack, past_of
+from app.standings.choose import Rules, Try, choose, rules_of
+from app.standings.kept import AnyStanding, TooFarBack, past_of
 from app.standings.tries import Bounds, choices_of, tries_of
 
 
@@ -93,7 +93,7 @@ def ranks_over_time(
 
 
 def _tries_of_runs(
-    session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[TeamStanding]
+    session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[AnyStanding]
 ) -> list[Try]:
     """What these teams stand with."""
     runs = [one.run_id for one in standings]
@@ -123,11 +123,11 @@ class _Course:
             return None
         return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
 
-    def values(self, standings: Sequence[TeamStanding], tries: Sequence[Try]) -> list[float | None]:
+    def values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> list[float | None]:
         """With which the rows of these teams compete."""
         return [value for _, value in self._values(standings, tries)]
 
-    def _values(self, standings: Sequence[TeamStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
+    def _values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
         """What stands and has a rank, with the ranking score as it is told. tries: among which it is."""
         by_run = {one.run_id: one for one in tries}
         for standing in standings:

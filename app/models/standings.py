@@ -5,7 +5,7 @@ Follows from runs, scores, marks and choices. Written by `app.standings` only.
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.base.db import Base
@@ -15,7 +15,8 @@ class Standing(Base):
     """The run that a team stands with on one board of a phase.
 
     is_whole: among all its tries there; another row for each gold, where they were scored against several: other phases
-    show what was scored against theirs. gold: that of the tries that were looked at, None: several.
+    show what was scored against theirs. gold: that of the tries that were looked at, None: several. facts: what a row
+    shows of the run that never changes, as `app.standings.facts` writes it, so that a board reads this table alone.
     """
 
     __tablename__ = "standings"
@@ -33,6 +34,8 @@ class Standing(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
     entries: Mapped[int]  # how many tries the team has here
     ladder_value: Mapped[float | None]  # with `ladder`: the ranking score as it is told
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"))  # of the submission: may come later
+    facts: Mapped[str] = mapped_column(Text)
 
 
 class KeptBoard(Base):

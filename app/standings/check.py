@@ -31,7 +31,7 @@ from app.standings.tallies import wrong_tallies
 START = 0
 #: The sweep looks at so many teams each time, and at no more of them than have so many tries.
 TEAMS_OF_A_SLICE, TRIES_OF_A_SLICE = 20, 2000
-_VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value")
+_VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value", "system_id", "facts")
 
 Row = tuple[Any, ...]
 
@@ -112,7 +112,7 @@ def _put_right(session: Session, phase_task_id: int, teams: Collection[int]) -> 
     renew_all(session, [phase_task_id], only_outdated=True)
     differences = _check(session, phase_task_id, teams)
     for team_id in sorted({one.team_id for one in differences}):
-        renew_team(session, phase_task_id, team_id)
+        renew_team(session, phase_task_id, team_id, copies_anew=True)
     if differences:
         boards_changed(session, [phase_task_id])
     return differences

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from app.competitions.columns import BoardColumn, visible_columns
+from app.competitions.columns import visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.ordering import decimals_of, goodness
 from app.competitions.visibility import declared_of, rounded
@@ -21,7 +21,7 @@ from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.tasks import TASKS
 
 #: Raised whenever this code would choose otherwise: what was kept before is then made anew.
-VERSION = 1
+VERSION = 2
 #: The higher, the less may stand on a board.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
@@ -29,7 +29,8 @@ SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatu
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What chooses entries on one board in one phase. decimals: those by which the best is found, None for all: of two
-    that look equal the earlier stands, so that nobody learns by the choice which one is better."""
+    that look equal the earlier stands, so that nobody learns by the choice which one is better. columns: the board's,
+    whose scores are kept with what is chosen, in an order of their own."""
 
     metric: str
     split: str
@@ -39,6 +40,7 @@ class Rules:
     rule: EntryRule
     without_choice: EntryRule
     ladder_step: float | None
+    columns: tuple[tuple[str, str], ...]
 
     @property
     def key(self) -> str:
@@ -54,7 +56,7 @@ class Rules:
 class Try:
     """A scored run that entered the board's setting. gold: what tells its gold from another; status: what organisers
     say of this submission; value: in the ranking column, None where it is not defined; is_late: accepted after the
-    close, by an allowance."""
+    close, by an allowance; system_id: what made it, None as long as nothing was said of it."""
 
     team_id: int
     run_id: int
@@ -64,6 +66,7 @@ class Try:
     value: float | None
     status: RowStatus | None = None
     is_late: bool = False
+    system_id: int | None = None
 
     @property
     def is_beside(self) -> bool:
@@ -82,9 +85,10 @@ class TeamStanding(NamedTuple):
 
 def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
     """As declared now; `board.task` must be loaded. None where this server does not know the type of the task."""
-    column = _ranking_column(phase_task, board)
-    if column is None:
+    if board.task.task_type not in TASKS:
         return None
+    columns = visible_columns(board, phase_task.options_of(board.task))
+    column = next(one for one in columns if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     settings = entry_settings(phase, phase_task)
     return Rules(
         metric=board.rank_metric,
@@ -95,14 +99,8 @@ def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
         rule=settings.rule,
         without_choice=settings.without_choice,
         ladder_step=settings.ladder_step,
+        columns=tuple(sorted((one.metric, one.split) for one in columns)),
     )
-
-
-def _ranking_column(phase_task: PhaseTask, board: Board) -> BoardColumn | None:
-    if board.task.task_type not in TASKS:
-        return None
-    columns = visible_columns(board, phase_task.options_of(board.task))
-    return next(one for one in columns if (one.metric, one.split) == (board.rank_metric, board.rank_split))
 
 
 # ------------------------------------------------------------------------------------------------------------ choosing

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
-from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission, Tally
+from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission, System, Tally, Team, TeamKind
 from app.standings.choose import Rules, TeamStanding
 from app.standings.tries import EVERYTHING, Bounds, standings_from_runs
 
@@ -28,12 +29,30 @@ class TooFarBack(EvergoldError):
     code = "too_far_back"
 
 
+class KeptStanding(NamedTuple):
+    """A `TeamStanding` from the table, with all that its row shows. system: its name; facts: see
+    `app.standings.facts`, with the scores of the columns by which it was kept."""
+
+    team_id: int
+    run_id: int
+    entries: int
+    ladder_value: float | None
+    facts: str
+    team: str
+    kind: TeamKind
+    system: str | None
+
+
+#: Whatever a team stands with, and where it was found.
+AnyStanding = TeamStanding | KeptStanding
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """A board as it was at some moment. still: who stood then with what they stand with now; since: those who did
     something since, whose tries have to be looked at; None: everybody."""
 
-    still: Sequence[TeamStanding]
+    still: Sequence[KeptStanding]
     since: frozenset[int] | None
 
 
@@ -44,7 +63,7 @@ def standings_of(
     rules: Rules,
     gold: str | None = None,
     bounds: Bounds = EVERYTHING,
-) -> list[TeamStanding]:
+) -> list[AnyStanding]:
     """Who stands with what on a board of a phase, all teams; gold: only what was scored against it."""
     if bounds.until is not None and bounds.rescoring is None:
         past = past_of(session, phase_task_id, board_id, rules, bounds.until, gold)
@@ -55,7 +74,9 @@ def standings_of(
     # On a board of all entries there is nothing to choose.
     is_kept = bounds.rescoring is None and rules.rule is not EntryRule.ALL
     kept = _kept(session, phase_task_id, board_id, rules, gold) if is_kept else None
-    return kept if kept is not None else standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)
+    if kept is not None:
+        return [*kept]
+    return [*standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)]
 
 
 def past_of(
@@ -88,7 +109,7 @@ def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
 
 def _kept(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None
-) -> list[TeamStanding] | None:
+) -> list[KeptStanding] | None:
     """None where they are not kept, or were chosen by other rules: told by one query, so that nothing comes between."""
     place = {"phase_task": phase_task_id, "board": board_id}
     if gold is None:
@@ -97,15 +118,20 @@ def _kept(
         rows = session.connection().execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
     if not rows or rows[0].rules != rules.key:
         return None
-    return [TeamStanding._make(row[1:]) for row in rows if row[1] is not None]
+    return [KeptStanding._make(row[1:]) for row in rows if row[1] is not None]
 
 
-def _of(whose: ColumnExpressionArgument[bool]) -> Select[str, int, int, int, float | None]:
+def _of(
+    whose: ColumnExpressionArgument[bool],
+) -> Select[str, int, int, int, float | None, str, str, TeamKind, str | None]:
     """Of a board, with the rules that its standings were chosen by; one row without a team where nobody stands."""
     here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
+    standing = Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value, Standing.facts
     return (
-        select(KeptBoard.rules, Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value)
+        select(KeptBoard.rules, *standing, Team.name, Team.kind, System.name)
         .outerjoin(Standing, here)
+        .outerjoin(Team, Team.id == Standing.team_id)
+        .outerjoin(System, System.id == Standing.system_id)
         .where(KeptBoard.phase_task_id == bindparam("phase_task"), KeptBoard.board_id == bindparam("board"))
     )
 

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission, Team
 from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
+from app.standings.facts import FACTS, with_facts
 from app.standings.tallies import renew_tallies, renew_tally
 from app.standings.tries import Bounds, choices_of, tries_of
 
@@ -48,19 +49,21 @@ class Place:
         return self.rules is not None and self.rules.key == self.kept
 
 
-def renew_team(session: Session, phase_task_id: int, team_id: int) -> None:
-    """After anything that changes what a team stands with: one of its runs, a mark, a choice.
+def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_anew: bool = False) -> None:
+    """After anything that changes what a team stands with: one of its runs, a mark, a choice. copies_anew: what is
+    copied of a run also where the team stands with the same one as before.
 
     Whoever asks may have learnt whose a run is before the team merged into another, which is renewed as well, then.
     """
-    found = session.execute(_BOARDS_AND_SUCCESSOR, {"phase_task": phase_task_id, "team": team_id}).all()
+    found = session.execute(_BOARDS_OF_TEAM, {"phase_task": phase_task_id, "team": team_id}).all()
     places = [_place(*row[:4]) for row in found]
     renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
+    before = {(team_id, row.board_id): row.stood_with for row in found if not copies_anew}
     for whose in {team_id, *(row.merged_into for row in found)} - {None}:
         renew_tally(session, phase_task_id, whose)
         if kept:
-            _replace(session, phase_task_id, whose, kept, rows_of(session, phase_task_id, kept, [whose]))
+            _replace(session, phase_task_id, whose, kept, before)
 
 
 def renew_all(
@@ -136,7 +139,15 @@ _BOARDS_OF_TASK = (
     .order_by(Board.id)
 )
 _SUCCESSOR = select(Team.merged_into_id).where(Team.id == bindparam("team")).scalar_subquery()
-_BOARDS_AND_SUCCESSOR = _BOARDS_OF_TASK.add_columns(_SUCCESSOR.label("merged_into"))
+_STOOD_WITH = (
+    select(func.max(Standing.run_id))
+    .where(Standing.phase_task_id == PhaseTask.id, Standing.board_id == Board.id, Standing.is_whole)
+    .where(Standing.team_id == bindparam("team"))
+    .scalar_subquery()
+)
+_BOARDS_OF_TEAM = _BOARDS_OF_TASK.add_columns(
+    _SUCCESSOR.label("merged_into"), Board.id.label("board_id"), _STOOD_WITH.label("stood_with")
+)
 
 
 def submissions_by_team(session: Session, phase_task_id: int) -> dict[int, int]:
@@ -163,6 +174,13 @@ def rows_of(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
     """The rows that these teams should have on these boards, from their runs."""
+    return with_facts(session, boards, _chosen_rows(session, phase_task_id, boards, teams))
+
+
+def _chosen_rows(
+    session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
+) -> list[dict[str, Any]]:
+    """The same, without what is copied of the runs that were chosen."""
     bounds = Bounds(teams=teams)
     # Where all stand, there is nothing to choose.
     wanted = [(board, rules) for board, rules in boards.items() if rules.rule is not EntryRule.ALL]
@@ -182,12 +200,15 @@ def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUI
     for _, group in by_team:
         theirs = list(group)
         golds = sorted({one.gold for one in theirs})
-        yield _row(choose(theirs, rules, choices), golds[0] if len(golds) == 1 else None, is_whole=True)
+        systems = {one.run_id: one.system_id for one in theirs}
+        yield _row(choose(theirs, rules, choices), systems, golds[0] if len(golds) == 1 else None, is_whole=True)
         for gold in golds if len(golds) > 1 else []:
-            yield _row(choose(theirs, rules, choices, gold), gold, is_whole=False)
+            yield _row(choose(theirs, rules, choices, gold), systems, gold, is_whole=False)
 
 
-def _row(standings: Sequence[TeamStanding], gold: str | None, *, is_whole: bool) -> dict[str, Any]:
+def _row(
+    standings: Sequence[TeamStanding], systems: Mapping[int, int | None], gold: str | None, *, is_whole: bool
+) -> dict[str, Any]:
     (one,) = standings
     return {
         "team_id": one.team_id,
@@ -196,31 +217,49 @@ def _row(standings: Sequence[TeamStanding], gold: str | None, *, is_whole: bool)
         "run_id": one.run_id,
         "entries": one.entries,
         "ladder_value": one.ladder_value,
+        "system_id": systems[one.run_id],
     }
 
 
 def _replace(
-    session: Session, phase_task_id: int, team_id: int, boards: Collection[int], rows: Sequence[Mapping[str, Any]]
+    session: Session,
+    phase_task_id: int,
+    team_id: int,
+    boards: Mapping[int, Rules],
+    before: Mapping[tuple[int, int], int | None],
 ) -> None:
-    """These rows for what there was of one team on these boards."""
+    """What follows from a team's runs, for what there was of it on these boards. before: the run that a team stood
+    with, by team and board: most runs are none that their team stands with, and then nothing is to be copied anew."""
+    rows = _chosen_rows(session, phase_task_id, boards, [team_id])
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
-    if all(row["is_whole"] for row in rows) and _are_updated(session, len(boards), whose, rows):
+    is_whole = all(row["is_whole"] for row in rows)
+    stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)
+    if stays and _are_updated(session, len(boards), whose, rows, _CHOSEN):
+        return
+    rows = with_facts(session, boards, rows)
+    if is_whole and not stays and _are_updated(session, len(boards), whose, rows, (*_CHOSEN, FACTS)):
         return
     session.connection().execute(delete(_STANDINGS).where(_whose(len(boards))), whose)
     _insert(session, rows)
 
 
-def _are_updated(session: Session, boards: int, whose: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_updated(
+    session: Session,
+    boards: int,
+    whose: Mapping[str, int],
+    rows: Sequence[Mapping[str, Any]],
+    names: tuple[str, ...],
+) -> bool:
     """Usually a team has a row on each board, and has one there again: one statement. False: it had others."""
     if not rows:
         return False
-    new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in _CHOSEN}} for row in rows]
+    new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in names}} for row in rows]
     parameters = [{**whose, "as_many": len(rows), **one} for one in new]
-    return session.connection().execute(_updating(boards), parameters).rowcount == len(rows)
+    return session.connection().execute(_updating(boards, names), parameters).rowcount == len(rows)
 
 
-#: What may be another one in a row of a team on a board.
-_CHOSEN = ("gold", "run_id", "entries", "ladder_value")
+#: What may be another one in a row of a team on a board, where it stands with the same run as before.
+_CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id")
 _STANDINGS = cast(Table, Standing.__table__)
 
 
@@ -236,12 +275,12 @@ def _whose(boards: int) -> ColumnElement[bool]:
 
 
 @lru_cache(maxsize=16)
-def _updating(boards: int) -> Update:
+def _updating(boards: int, names: tuple[str, ...]) -> Update:
     """Put together once, as the end of every run says this."""
     count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
     changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))
-    return changed.values({name: bindparam(f"new_{name}") for name in _CHOSEN})
+    return changed.values({name: bindparam(f"new_{name}") for name in names})
 
 
 def _insert(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

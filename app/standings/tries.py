@@ -123,6 +123,7 @@ class _Run(NamedTuple):
     gold: str
     status: RowStatus | None
     is_late: bool
+    system_id: int | None
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
@@ -139,7 +140,8 @@ def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, st
 def _try(run: _Run, value: float | None) -> Try:
     status = RowStatus(run.status) if run.status is not None else None
     is_baseline = run.kind == TeamKind.BASELINE
-    return Try(run.team_id, run.run_id, run.submission_id, is_baseline, run.gold, value, status, run.is_late)
+    place = run.team_id, run.run_id, run.submission_id
+    return Try(*place, is_baseline, run.gold, value, status, run.is_late, run.system_id)
 
 
 def _query(
@@ -175,6 +177,7 @@ def _statement(
             gold_of_run(),
             RowMark.status,
             Submission.is_late,
+            Submission.system_id,
             ScoreRow.metric,
             ScoreRow.split,
             ScoreRow.value,

@@ -35,6 +35,7 @@ from app.models import (
     ScoreRow,
     ScoringRun,
     Submission,
+    System,
     Team,
     TeamKind,
 )
@@ -64,6 +65,7 @@ class Entry:
     commitment: str | None  # of sealed gold
     ranking: Cell  # in the ranking column
     task_version: int | None = None  # of the task type that scored it
+    system: str = ""  # what its team calls what made it
     is_ranked: bool = False  # of a baseline
     status: RowStatus | None = None  # what organisers say of the team, or of this submission
     note: str = ""
@@ -95,6 +97,7 @@ def entries_of(
             func.coalesce(GoldVersion.commitment, ScoringRun.gold),
             GoldVersion.commitment,
             ScoringRun.task_version,
+            System.name,
             ScoreRow.value,
             ScoreRow.reason,
             ScoreRow.signature,
@@ -102,6 +105,7 @@ def entries_of(
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(Team, Team.id == Submission.team_id)
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .outerjoin(System, System.id == Submission.system_id)
         .outerjoin(
             ScoreRow,
             and_(ScoreRow.run_id == ScoringRun.id, ScoreRow.metric == column.metric, ScoreRow.split == column.split),
@@ -123,7 +127,7 @@ def entries_of(
 
 def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
     """From a row of the query above. ranked: the baselines that have a rank."""
-    run_id, team_id, team, kind, submission_id, at, track, method, gold, commitment, version, *score = found
+    run_id, team_id, team, kind, submission_id, at, track, method, gold, commitment, version, system, *score = found
     value, reason, signature = score
     cell = NOT_COMPUTED if signature is None else Cell(value, reason, signature)
     is_ranked = team_id in ranked
@@ -140,6 +144,7 @@ def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
         commitment,
         cell,
         version,
+        system or "",
         is_ranked,
     )
 
@@ -301,6 +306,7 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
         team_id=entry.team_id,
         commitment=entry.commitment,
         task_version=entry.task_version,
+        system=entry.system,
         is_ranked=entry.is_ranked,
         status=entry.status,
         note=entry.note,
@@ -345,7 +351,6 @@ def live_rows(
     *,
     board: Board,
     columns: Sequence[BoardColumn],
-    rank_by: int,
     gold: str | None,
     half: Half | None,
     is_carried: bool = False,
@@ -353,6 +358,7 @@ def live_rows(
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
     assert half is None, "items are divided nowhere here"
     until = bounds.until
+    rank_by = [(one.metric, one.split) for one in columns].index((board.rank_metric, board.rank_split))
     entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, bounds.rescoring)
     if is_carried:
         entries = [entry for entry in entries if entry.gold == gold]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.boards.leaderboard import build_leaderboard, count_entries
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
-from app.models import Standing, User
+from app.models import KeptBoard, Standing, User
 from app.standings.choose import rules_of
 from app.standings.tries import Bounds, tries_of
 from tests.competitions.embargo import enter, look
@@ -25,15 +26,23 @@ def _on_sqlite(engine: Engine) -> None:
         pytest.skip("PostgreSQL decides by its statistics")
 
 
-def test_a_board_is_found_by_its_standings(engine: Engine, people: list[User]) -> None:
+def test_a_board_is_made_of_its_standings_alone(engine: Engine, people: list[User]) -> None:
     enter(engine, people[0], 0.5)
     with statements(engine) as asked:
         look(engine)
     assert walks(engine, asked) == []
-    of_runs = [plan(engine, *one) for one in asked if "runs" in one[0]]
-    assert len(of_runs) == 1, "what is shown of them, by their ids"
+    assert not [statement for statement, _ in asked if re.search(r"(FROM|JOIN) (runs|submissions|scores)\b", statement)]
+
+
+def test_of_a_board_that_is_not_kept_runs_are_found_by_their_ids(engine: Engine, people: list[User]) -> None:
+    enter(engine, people[0], 0.5)
+    with writing(engine) as session:
+        session.execute(delete(KeptBoard))
+    with statements(engine) as asked:
+        look(engine)
+    of_runs = [plan(engine, *one) for one in asked if "json_each" in one[0] and "FROM runs" in one[0]]
+    assert len(of_runs) == 1, "what is shown of them"
     assert "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)" in of_runs[0]
-    assert not [one for one in asked if "submissions.phase_task_id" in one[0]]
 
 
 def test_a_board_of_the_day_before_looks_at_those_who_submitted_since(engine: Engine, people: list[User]) -> None:

@@ -13,11 +13,23 @@ from app.boards.snapshots import official_board
 from app.cards.edits import CardChanged, CardFrozen, edit_card
 from app.competitions.find import find_board, find_competition
 from app.models import CardVersion, Snapshot, Submission, User
+from app.standings.check import check_task
 from app.submissions.find import get_submission
 from tests.cards.writing import answers, ask, card, history, required, write
 from tests.competitions.embargo import MINUTE, enter, freeze, look
 from tests.threads import in_threads
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user, answer_to, board_version_number
+from tests.world import (
+    COMPETITION,
+    DAY,
+    HOUR,
+    NOW,
+    PHASE,
+    add_team,
+    add_user,
+    answer_to,
+    board_version_number,
+    the_phase_task,
+)
 
 pytestmark = pytest.mark.both
 
@@ -102,6 +114,19 @@ def test_the_team_changes_its_card_and_every_change_is_kept(engine: Engine, peop
     assert look(engine).rows[0].method == "two"
     with reading(engine) as session:
         assert session.get_one(Submission, sent).method == "one", "what was sent stays as it was sent"
+
+
+def test_a_card_for_a_run_of_which_nothing_was_said_stands_on_the_board(engine: Engine, people: list[User]) -> None:
+    """Which system made a run is copied into its standing, which is written before anybody says it."""
+    sent = enter(engine, people[0], 0.5)
+    before = board_version_number(engine)
+    assert look(engine).rows[0].system == ""
+    write(engine, sent, people[0])
+    row = look(engine).rows[0]
+    assert (row.system, row.method) == ("System 1", "")
+    assert board_version_number(engine) > before
+    with reading(engine) as session:
+        assert check_task(session, the_phase_task(session).id) == []
 
 
 def test_only_the_team_writes_its_card(engine: Engine, people: list[User]) -> None:

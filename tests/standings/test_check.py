@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, func, insert, select, update
 
 from app.base.db import reading, writing
 from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Tally, User
@@ -33,11 +33,12 @@ RIGHT = [(1, "Ada", 0.7), (2, "Bob", 0.6)]
 
 
 def spoil(engine: Engine) -> None:
-    """Ada stands with her first run, as if its end had been forgotten."""
+    """Ada stands with her first run, as if the end of her second had been forgotten."""
     with writing(engine) as session:
         first = session.scalars(select(Standing.team_id).order_by(Standing.team_id)).first()
         before = session.scalars(select(ScoringRun.id).order_by(ScoringRun.id)).first()
-        session.execute(update(Standing).where(Standing.team_id == first).values(run_id=before, entries=1))
+        facts = func.replace(Standing.facts, "[0.7,", "[0.5,")
+        session.execute(update(Standing).where(Standing.team_id == first).values(run_id=before, entries=1, facts=facts))
 
 
 def differences(engine: Engine) -> int:
@@ -70,6 +71,16 @@ def test_the_sweep_finds_a_wrong_standing_and_puts_it_right(board: Engine) -> No
     assert board_version_number(board) == version + 1, "answers that were kept are made anew"
     assert check_standings(board, START) == START
     assert board_version_number(board) == version + 1, "nothing is wrong any more"
+
+
+@pytest.mark.both
+def test_what_is_copied_of_a_run_is_compared_to_the_last_bit(board: Engine) -> None:
+    with writing(board) as session:
+        near = func.replace(Standing.facts, "[0.7,", "[0.7000000000000001,")
+        session.execute(update(Standing).values(facts=near))
+    assert differences(board) == 1
+    check_standings(board, START)
+    assert differences(board) == 0
 
 
 def test_a_standing_of_nobody_is_found(board: Engine) -> None:

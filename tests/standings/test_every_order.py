@@ -29,6 +29,7 @@ from app.boards.activity import activity_of
 from app.boards.leaderboard import entry_sources, whole_board
 from app.boards.rows import LeaderboardRow
 from app.boards.view import WholeBoard
+from app.cards.edits import edit_card
 from app.competitions.changed import boards_changed
 from app.competitions.find import boards_of, find_competition, find_phase_task
 from app.competitions.visibility import View
@@ -37,6 +38,7 @@ from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
 from app.submissions.accept import accept_submission
 from app.submissions.choices import choose_entry, withdraw_choice
+from app.submissions.find import get_submission
 from app.submissions.withdrawal import withdraw_submission
 from app.teams.find import captain_of, find_team, members_of
 from tests.boards import slow_way
@@ -65,8 +67,8 @@ from tests.world import (
 
 FINAL = "final"
 MINUTE = timedelta(minutes=1)
-#: Ties, a difference in digits that a precision hides, one that was not entered (None), and one that is undefined.
-VALUES = st.sampled_from([0.5, 0.5, 0.6, 0.601, 0.604, 0.7, 0.9, None, "undefined"])
+#: Ties, a difference that a precision hides, one in the last bit, one not entered (None), and one that is undefined.
+VALUES = st.sampled_from([0.5, 0.5, 0.6, 0.601, 0.604, 0.7, 0.9, 0.1 + 0.2, 0.3, None, "undefined"])
 PICK = st.integers(0, 10_000)
 PHASES = st.sampled_from([PHASE, PHASE, FINAL])
 
@@ -185,6 +187,20 @@ class Server(RuleBasedStateMachine):
         except EvergoldError:
             pass  # not on a Ladder, and not once its phase is over
 
+    @rule(pick=PICK, name=st.sampled_from(["", "first", "second"]), method=st.sampled_from(["", "SVM", "BERT"]))
+    def write_card(self, pick: int, name: str, method: str) -> None:
+        """What made a run may be said long after it was scored, and be called otherwise later."""
+        sent = self._submissions()
+        if not sent:
+            return
+        said = {"method": method} if method else {}
+        submission_id, user = sent[pick % len(sent)]
+        try:
+            with writing(self.engine) as session:
+                edit_card(session, get_submission(session, submission_id, user), user, said, self.now, name=name)
+        except EvergoldError:
+            pass  # not of one's team any more, or under a name that the team has given already
+
     @rule(pick=PICK)
     def merge(self, pick: int) -> None:
         """Whatever was marked, chosen or withdrawn before, and while runs of both are under way."""
@@ -229,11 +245,17 @@ class Server(RuleBasedStateMachine):
         declare(self.engine, phase=phase, visibility=visibility, entry_rule=entry_rule, **values)
         self._renewed(is_renewed)
 
-    @rule(track=st.sampled_from([None, "open"]), pick=st.integers(0, 1), is_renewed=st.booleans())
-    def change_board(self, track: str | None, pick: int, is_renewed: bool) -> None:
+    @rule(
+        track=st.sampled_from([None, "open"]),
+        metrics=st.sampled_from([["macro_f1", "accuracy"], ["accuracy", "macro_f1"], ["macro_f1"]]),
+        pick=st.integers(0, 1),
+        is_renewed=st.booleans(),
+    )
+    def change_board(self, track: str | None, metrics: list[str], pick: int, is_renewed: bool) -> None:
         with writing(self.engine) as session:
-            boards = session.scalars(select(Board).order_by(Board.id)).all()
-            boards[pick].track = track
+            board = session.scalars(select(Board).order_by(Board.id)).all()[pick]
+            board.track = track
+            board.columns = [{**board.columns[0], "metric": metric} for metric in metrics]
         self._renewed(is_renewed)
 
     def _renewed(self, is_renewed: bool) -> None:

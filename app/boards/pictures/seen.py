@@ -97,7 +97,7 @@ def _tries(
     all_of_them = replace(rules, rule=EntryRule.ALL)
     place = asked.phase_task.id, board.id
     every = standings_from_runs(session, *place, all_of_them, None, Bounds(since=since))
-    rows = rows_of(session, asked.phase_task, every, [column], 0, None, half)
+    rows = rows_of(session, asked.phase_task, every, [column], rules, None, half)
     return [row for row in rows if row.kind == "team"]
 
 
