@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.base.environment import EnvironmentSettings
 from workers.settings import settings_of
 
 MEBIBYTE = 1024 * 1024
@@ -31,10 +31,11 @@ _REFUSED = frozenset(
 _LATE = 5
 
 
-class RunLimits(BaseSettings):
+class RunLimits(EnvironmentSettings):
     """What one run may use; a setting of workers alone. 0: no bound."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_RUN_", env_ignore_empty=True, extra="ignore")
+    prefix_of_variables = "EVERGOLD_RUN_"
+    ignore_empty = True
 
     memory_mebibytes: int = Field(8192, ge=0, description="private memory of the worker's process while it scores")
     cpu_seconds: int = Field(3600, ge=0, description="processor time of one run; a run that takes more is ended")

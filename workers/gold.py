@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from app.base.environment import EnvironmentSettings
 from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
 from app.gold.content import Takes
@@ -52,10 +52,11 @@ class Asking(Protocol):
     def sealed_gold(self) -> SealedGold | None: ...
 
 
-class GoldSettings(BaseSettings):
+class GoldSettings(EnvironmentSettings):
     """Where gold lies; a setting of workers alone."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
+    prefix_of_variables = "EVERGOLD_"
+    ignore_empty = True
 
     gold_dir: Path | None = Field(None, description="the workers' gold folder; default: data_dir/gold")
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import writing
+from app.base.environment import EnvironmentSettings
 from app.gold.recorded import current_keys
 from app.gold.sealing import key_id_of
 from app.models import WorkerKey
@@ -33,10 +33,11 @@ _HEAD = "# The private keys of Evergold's workers: who has this file can open al
 Keys = dict[str, PrivateKey]
 
 
-class KeySettings(BaseSettings):
+class KeySettings(EnvironmentSettings):
     """Where the private keys lie; a setting of workers alone."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
+    prefix_of_variables = "EVERGOLD_"
+    ignore_empty = True
 
     gold_key_file: Path | None = Field(
         None, description="the workers' private keys; default: data_dir/keys/workers.key"

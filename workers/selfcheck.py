@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from app.base.environment import EnvironmentSettings
 from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
 from evergold.scoring.errors import ScoringError
@@ -39,10 +39,11 @@ _DATA = Path(__file__).parent / "data"
 _SURE = "bertscore all/type/AdjID"
 
 
-class RecordSettings(BaseSettings):
+class RecordSettings(EnvironmentSettings):
     """Where records are; a setting of workers alone."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True, extra="ignore")
+    prefix_of_variables = "EVERGOLD_"
+    ignore_empty = True
 
     selfcheck_dir: Path | None = Field(None, description="what was recorded of encoders; default: data_dir/selfcheck")
 

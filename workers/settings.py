@@ -6,18 +6,17 @@ import os
 from functools import lru_cache
 from typing import TypeVar, cast
 
-from pydantic_settings import BaseSettings
+from app.base.environment import EnvironmentSettings
 
-Kind = TypeVar("Kind", bound=BaseSettings)
+Kind = TypeVar("Kind", bound=EnvironmentSettings)
 
 
 def settings_of(kind: type[Kind]) -> Kind:
     """These settings, as the environment has them now."""
-    prefix = kind.model_config.get("env_prefix", "")
-    said = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
+    said = tuple(os.environ.get(f"{kind.prefix_of_variables}{name}".upper()) for name in kind.model_fields)
     return cast(Kind, _read(kind, said))
 
 
 @lru_cache(maxsize=16)
-def _read(kind: type[BaseSettings], said: tuple[str | None, ...]) -> BaseSettings:
+def _read(kind: type[EnvironmentSettings], said: tuple[str | None, ...]) -> EnvironmentSettings:
     return kind()

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.base.environment import EnvironmentSettings
 from app.base.redis_client import redis_place
 
 MEBIBYTE = 1024 * 1024
@@ -32,10 +32,11 @@ class InvalidSettings(Exception):
     """What is wrong in the environment, in words for who runs the server; never a value, which may be a secret."""
 
 
-class Settings(BaseSettings):
+class Settings(EnvironmentSettings):
     """What web, workers and the command line share."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", extra="ignore", hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
+    prefix_of_variables = "EVERGOLD_"
 
     data_dir: Path = Field(
         Path("var"), description="all that this server keeps, unless an address below says otherwise"

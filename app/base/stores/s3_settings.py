@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import ConfigDict, Field, SecretStr
+
+from app.base.environment import EnvironmentSettings
 
 #: What opens the bucket. Children that read and write no files are started without.
 KEYS = frozenset(
@@ -17,12 +18,12 @@ KEYS = frozenset(
 )
 
 
-class S3Settings(BaseSettings):
+class S3Settings(EnvironmentSettings):
     """How this process reaches the bucket. Each process may have keys of its own, with no more rights than it needs."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="EVERGOLD_S3_", env_ignore_empty=True, extra="ignore", hide_input_in_errors=True
-    )
+    model_config = ConfigDict(hide_input_in_errors=True)
+    prefix_of_variables = "EVERGOLD_S3_"
+    ignore_empty = True
 
     bucket: str = Field("", description="the bucket, which is there already, and private")
     endpoint: str = Field("", description="address of the store, https://…; empty: Amazon's, of the region")
