@@ -66,7 +66,7 @@ def s3_environment(address: str, bucket: str) -> dict[str, str]:
 
 def s3_settings(address: str, bucket: str, **more: object) -> S3Settings:
     values = {"bucket": bucket, "endpoint": address, "timeout_seconds": 5.0, **more}
-    return S3Settings(access_key_id=SecretStr(KEY_ID), secret_access_key=SecretStr(SECRET), **values)  # type: ignore[arg-type]
+    return S3Settings(access_key_id=SecretStr(KEY_ID), secret_access_key=SecretStr(SECRET), **values)
 
 
 def storage_in(settings: S3Settings, folder: Path, *, cache_bytes: int = 2**30) -> BucketStorage:

@@ -13,14 +13,13 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
-import structlog
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, joinedload
-from structlog.contextvars import bound_contextvars
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
+from app.base.logs import bound, log
 from app.base.queue import STATISTICS_TASK
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
 from app.boards.power import record_power
@@ -44,8 +43,6 @@ from workers.power import compute_power
 from workers.run_statistics import compute_run_statistics
 from workers.samples import Samples, differences_of, intervals_of
 
-log = structlog.get_logger(__name__)
-
 #: Every two of so many rows are compared; on longer boards there are intervals alone.
 MOST_COMPARED = 100
 #: What this machine lacks, and another may have.
@@ -55,7 +52,7 @@ LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 @app.task(name=STATISTICS_TASK)
 def compute_statistics(phase_task_id: int) -> None:
     """Compute what is missing, if no other worker is at it; telling a worker twice does no harm."""
-    with bound_contextvars(phase_task_id=phase_task_id):
+    with bound(phase_task_id=phase_task_id):
         compute(get_engine(get_settings().database_address), phase_task_id)
 
 

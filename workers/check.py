@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-import structlog
 from sqlalchemy import Engine
-from structlog.contextvars import bound_contextvars
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
+from app.base.logs import bound, log
 from app.base.storage import check_name, storage_of
 from app.runs.overruns import record_check_overrun
 from app.runs.validations import (
@@ -36,8 +35,6 @@ from workers.lease import kept_alive, patiently
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
 from workers.score import LACKING, worker_name
 
-log = structlog.get_logger(__name__)
-
 #: What another try would not mend.
 _HOPELESS = (InvalidGold, InvalidItems, InvalidOptions, UnknownTask)
 
@@ -49,7 +46,7 @@ def check_file(validation_id: str) -> Ending:
     claim = patiently(partial(_claim, engine, UUID(validation_id), settings.lease_seconds), settings.lease_seconds)
     if claim is None:
         return Ending.LEFT
-    with bound_contextvars(validation_id=validation_id):
+    with bound(validation_id=validation_id):
         return _check(engine, claim, settings)
 
 

@@ -11,10 +11,10 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.errors import StorageAway, StorageDamaged, StorageFull
+from app.base.logs import log
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask, shorten
 from workers.gold_errors import GoldNotFound, SealBroken
 
@@ -29,8 +29,6 @@ _SAY_NO_GOLD = (
     StorageDamaged,
     OSError,
 )
-
-log = structlog.get_logger(__name__)
 
 
 def survived(event: str, error: Exception, **names: object) -> None:

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeVar
 
-import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.base.db import writing
+from app.base.logs import log
 from app.runs.claims import Claim, renew_lease
 from app.runs.validations import CheckClaim, renew_check
 from workers.faults import survived
@@ -27,8 +27,6 @@ RENEWALS_PER_LEASE = 3
 ASK_AGAIN_SECONDS = 0.5
 
 T = TypeVar("T")
-
-log = structlog.get_logger(__name__)
 
 
 @contextmanager

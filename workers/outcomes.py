@@ -9,21 +9,19 @@ import json
 import zlib
 from typing import Any
 
-import structlog
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, selectinload
 
 from app.base.config import get_settings
 from app.base.db import reading
 from app.base.errors import StorageAway, StorageFull
+from app.base.logs import log
 from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
 from evergold.scoring.halves import Half
 from workers.keys import Keys, key_file, own_recipients, read_keys
 from workers.sealed import opened_bytes
-
-log = structlog.get_logger(__name__)
 
 #: Under this key outcomes of both parts of divided items lie; no task type's own are called so.
 _PARTS = "parts"

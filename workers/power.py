@@ -8,11 +8,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.base.db import reading
+from app.base.logs import log
 from app.boards.power import Power, SmallestDifference, is_kept
 from app.competitions.private_part import division_of
 from app.gold.versions import gold_identity, published_gold
@@ -31,8 +31,6 @@ from workers.gold import read_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, NoKeyForIt
 from workers.samples import Samples
-
-log = structlog.get_logger(__name__)
 
 #: This worker cannot look into the gold, another may; nobody waits for it.
 _CLOSED = (GoldNotFound, NoKeyForIt, KeyFileBroken, SealBroken, OSError)

@@ -16,18 +16,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
-import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import writing
+from app.base.logs import log
 from app.models import SelfCheck, Worker
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
 from workers.faults import survived
 from workers.selfcheck import SelfCheckReport
-
-log = structlog.get_logger(__name__)
 
 _writing = threading.Lock()
 os.register_at_fork(before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release)

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import structlog
 from sqlalchemy import Engine
 
 from app.base.db import writing
@@ -24,8 +23,6 @@ from workers.faults import survived
 
 #: A page that is looked at needs no more.
 TELL_SECONDS = 1.0
-
-log = structlog.get_logger(__name__)
 
 
 class ClaimLost(Exception):

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import structlog
 from sqlalchemy import Engine
 
 from app.base.db import reading
+from app.base.logs import log
 from app.boards.rows import Interval
 from app.boards.statistics import RunPair, Score
 from app.models import ScoringRun
@@ -22,9 +22,6 @@ from evergold.scoring.resampling.swaps import NotComparable
 from evergold.scoring.task import AnyTask
 from workers.gold_errors import SealBroken
 from workers.outcomes import read_outcomes
-
-log = structlog.get_logger(__name__)
-
 
 #: As many stay in memory: every row of a board that is compared, and some runs more.
 OPENED_AT_ONCE = 200

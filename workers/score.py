@@ -13,13 +13,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import structlog
 from sqlalchemy import Engine
-from structlog.contextvars import bound_contextvars
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
+from app.base.logs import bound, log
 from app.base.storage import local_file, storage_of
 from app.competitions.private_part import division_of
 from app.gold.recorded import KeysChanged
@@ -61,8 +60,6 @@ from workers.overrun import (
 )
 from workers.progress import ClaimLost, Progress, telling
 
-log = structlog.get_logger(__name__)
-
 #: What this machine lacks, and another may have; what is away may be back by then.
 LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)
 
@@ -98,7 +95,7 @@ def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
     claim = patiently(partial(_claim, engine, claiming, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
         return None
-    with bound_contextvars(run_id=claim.run_id):
+    with bound(run_id=claim.run_id):
         return _score(engine, claim, settings)
 
 

@@ -16,13 +16,12 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import NoReturn
 
-import structlog
 from celery.signals import worker_ready, worker_shutdown
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.base.stores.keeper import SOCKET_VARIABLE
@@ -41,8 +40,6 @@ from workers.store_keeper import end_with_keeper
 RECHECK_SECONDS = 300.0
 #: How far scoring gives way to whatever else runs on the machine, as Unix counts it.
 SCORING_NICENESS, LAST_NICENESS = 5, 10
-
-log = structlog.get_logger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,10 +20,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from app.base.config import get_settings
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log
 from app.base.stores.interface import Storage
 from app.base.stores.keeper import FAULTS, LINE_BYTES, SOCKET_VARIABLE
 from app.base.stores.names import CHECKS, INCOMING, StoredFile, digest_of, stored_name
@@ -33,8 +31,6 @@ from app.base.stores.stored import sha256_of
 
 #: Of prctl(2).
 _PDEATHSIG, _DUMPABLE = 1, 4
-
-log = structlog.get_logger(__name__)
 
 
 def main(arguments: Sequence[str]) -> int:

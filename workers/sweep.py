@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-import structlog
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -20,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_runs
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
@@ -45,8 +44,6 @@ from workers.statistics_sweep import look_after_statistics
 
 #: How often storage is looked through for files that nothing names.
 CLEAR_SECONDS = 3600.0
-
-log = structlog.get_logger(__name__)
 
 
 def sweep(engine: Engine, now: datetime) -> int:

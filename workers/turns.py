@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
-import structlog
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
+from app.base.logs import log
 from app.base.queue import GPU_QUEUE, TURN_TASK, took_turn_message
 from app.runs.turns import next_turn
 from workers.celery_app import app
@@ -23,8 +23,6 @@ from workers.score import score_next, score_submission
 
 #: No longer, for whoever stops a worker waits until it comes back to Celery.
 GO_ON_SECONDS = 1.0
-
-log = structlog.get_logger(__name__)
 
 
 @app.task(name=TURN_TASK)

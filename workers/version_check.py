@@ -10,12 +10,12 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import structlog
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
+from app.base.logs import bound, log
 from app.base.queue import send_runs
 from app.declarations.apply.waiting import submit_waiting_baselines
 from app.gold.checks import (
@@ -39,8 +39,6 @@ from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_fit import items_misfits
 from workers.keys import KeyFileBroken, NoKeyForIt
 
-log = structlog.get_logger(__name__)
-
 #: What this machine lacks, and another may have.
 LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
@@ -48,7 +46,7 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 @app.task(name="workers.version_check.check_gold_version")
 def check_gold_version(version_id: int) -> None:
     """Look at one version, if nobody has; telling a worker twice does no harm."""
-    with structlog.contextvars.bound_contextvars(gold_version_id=version_id):
+    with bound(gold_version_id=version_id):
         check_version(get_engine(get_settings().database_address), version_id)
         log.info("gold_check_ended", gold_version_id=version_id)
 

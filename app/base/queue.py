@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from uuid import UUID
 
-import structlog
-
 from app.base.batches import in_batches
 from app.base.brokers import LATER, Broker, broker_of, celery_message
 from app.base.config import get_settings
+from app.base.logs import log
 
 TURN_TASK = "workers.turns.take_turn"
 GOLD_TASK = "workers.version_check.check_gold_version"
@@ -32,8 +31,6 @@ _SLOW_SECONDS = 0.5
 PAUSE_SECONDS = 5.0
 #: Messages of one command: some hundred kilobytes.
 _AT_ONCE = 500
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass

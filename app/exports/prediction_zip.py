@@ -16,13 +16,10 @@ from datetime import UTC, datetime
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-import structlog
-
+from app.base.logs import log
 from app.base.storage import Storage, has_file, lent_file
 from app.base.text import spreadsheet_safe
 from app.exports.predictions import ExportedSubmission
-
-log = structlog.get_logger(__name__)
 
 CHUNK_BYTES = 256 * 1024
 CARD = "card.json"

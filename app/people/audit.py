@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.logs import bound_fields
 from app.models import AuditEntry, User
 from app.models.audit import ACTION_CHARACTERS, SUBJECT_CHARACTERS
 from app.models.columns import NAME_CHARACTERS
@@ -42,7 +42,7 @@ def record(
         action=action[:ACTION_CHARACTERS],
         subject=subject[:SUBJECT_CHARACTERS],
         details=dict(details or {}),
-        request_id=structlog.contextvars.get_contextvars().get("request_id"),
+        request_id=bound_fields().get("request_id"),
     )
     session.add(entry)
     session.flush()

@@ -21,18 +21,16 @@ from email.utils import format_datetime, make_msgid
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import structlog
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings, sender_of
 from app.base.db import reading, writing
+from app.base.logs import log
 from app.models import MailLink, OutgoingMail, User
 from app.people import email_confirmations, password_resets
 from app.people.mail import DROPPED, GIVEN_UP, LINK_PLACE, SENT, WAITING
 from app.people.rights import addresses_for_replies
-
-log = structlog.get_logger(__name__)
 
 CONNECT_SECONDS = 15.0
 #: Nobody else takes a mail up while its sender may still be at it.

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVarTuple
 from uuid import UUID
 
-import structlog
 from sqlalchemy import ColumnElement, Row, Select, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
+from app.base.logs import log
 from app.models import (
     Competition,
     CompetitionTask,
@@ -71,8 +71,6 @@ next mail comes in {hours} hours at the earliest.
 """
 
 Columns = TypeVarTuple("Columns")
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

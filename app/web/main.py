@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import structlog
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from sqlalchemy import Engine, select
@@ -17,7 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import get_engine, reading
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.models import Competition
 from app.web import docs, pages
@@ -76,9 +75,6 @@ UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
 
 #: How long a web process that starts waits for a database that does not answer (yet).
 DATABASE_SECONDS = 30.0
-
-
-log = structlog.get_logger(__name__)
 
 
 class DatabaseNotReady(RuntimeError):

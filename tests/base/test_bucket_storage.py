@@ -17,7 +17,6 @@ import botocore.awsrequest
 import botocore.credentials
 import httpx
 import pytest
-from structlog.testing import capture_logs
 
 from app.base.errors import StorageAway, StorageDamaged, UploadTooLarge
 from app.base.storage import (
@@ -40,6 +39,7 @@ from app.base.stores.cache import USED_SECONDS, Cache
 from app.base.stores.moving import MovingStorage
 from app.base.stores.presigned import EXPIRY_SECONDS, Signer
 from tests.faulty_store import Fate, FaultyStore, faulty_store
+from tests.logged import capture_logs
 from tests.s3 import KEY_ID, SECRET, new_bucket, s3_server, s3_settings, storage_in
 from tests.threads import in_threads
 

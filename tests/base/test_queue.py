@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from structlog.testing import capture_logs
 
 from app.base.brokers import broker_settings
 from app.base.config import get_settings
@@ -26,6 +25,7 @@ from app.base.queue import (
     took_turn_message,
 )
 from app.base.redis_client import RedisClient
+from tests.logged import capture_logs
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 

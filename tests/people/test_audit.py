@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import structlog
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from app.base.db import reading, writing
+from app.base.logs import bound
 from app.models import AuditEntry, User
 from app.people import audit, auth
 from tests.world import HOUR, NOW, add_user
@@ -51,7 +51,7 @@ def test_the_command_line_is_recorded_with_the_machine_s_user(engine: Engine, mo
 
 
 def test_a_request_leaves_its_id(engine: Engine, ada: User) -> None:
-    with structlog.contextvars.bound_contextvars(request_id="trace-0123"):
+    with bound(request_id="trace-0123"):
         record(engine, ada, "phase.extend")
     assert entries(engine)[0].request_id == "trace-0123"
 

@@ -14,7 +14,6 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
-from structlog.testing import capture_logs
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
@@ -24,6 +23,7 @@ from app.people import mail_delivery
 from app.people.mail import forget_ended, given_up, public_address, send_again, send_link, send_mail, waiting_count
 from app.people.mail_delivery import send_waiting
 from app.people.roles import grant_role
+from tests.logged import capture_logs
 from tests.mail_server import MailServer, mail_server
 from tests.services import free_port
 from tests.threads import in_threads

@@ -63,7 +63,7 @@ def test_only_workers_are_told_where_gold_and_keys_lie() -> None:
 def test_the_shared_settings_are_settings_and_work_together() -> None:
     named = {name.removeprefix("EVERGOLD_").lower(): value for name, value in settings_in("evergold").items()}
     assert set(named) <= set(Settings.model_fields)
-    settings = Settings(**named)  # type: ignore[arg-type]
+    settings = Settings(**named)
     assert settings.secure_cookies
 
 

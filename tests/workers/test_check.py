@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import Engine, func, select, update
-from structlog.testing import capture_logs
 
 from app.base import queue
 from app.base.config import get_settings
@@ -23,6 +22,7 @@ from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation,
 from app.submissions.validations import KEPT, accept_validation
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
+from tests.logged import capture_logs
 from tests.processes import kill, start, wait_until
 from tests.services import environment_of
 from tests.threads import in_threads

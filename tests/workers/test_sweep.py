@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select
-from structlog.testing import capture_logs
 
 from app.base.db import reading
 from app.base.queue import STATISTICS_TASK
@@ -22,6 +21,7 @@ from app.models import RunStatus, User, Worker
 from app.runs.sweep import UNCLAIMED_SECONDS
 from app.runs.workers import SILENT_SECONDS
 from evergold.scoring.tasks import TASKS
+from tests.logged import capture_logs
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
 from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run

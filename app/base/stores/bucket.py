@@ -8,11 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import obstore
-import structlog
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from obstore.store import S3Store
 
 from app.base.errors import StorageAway
+from app.base.logs import log
 from app.base.stores.names import Kept
 from app.base.stores.s3_settings import S3Settings
 
@@ -22,8 +22,6 @@ PIECE_BYTES = 1024 * 1024
 _CONNECT_SECONDS = 5
 #: Of a whole request, be it a large body over a slow line; that it goes on at all is watched by `timeout_seconds`.
 _REQUEST_SECONDS = 3600
-
-log = structlog.get_logger(__name__)
 
 
 class Bucket:

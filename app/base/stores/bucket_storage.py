@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import structlog
-
 from app.base.errors import StorageDamaged
+from app.base.logs import log
 from app.base.permissions import make_folder
 from app.base.stores.bucket import Bucket
 from app.base.stores.cache import Cache
@@ -19,8 +18,6 @@ from app.base.stores.presigned import Signer
 
 #: A body that is not what its name says may have been spoilt on the way: fetched again so often.
 FETCHES = 3
-
-log = structlog.get_logger(__name__)
 
 
 class BucketStorage:

@@ -9,7 +9,6 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any, cast
 
-import structlog
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -20,11 +19,10 @@ from starlette.requests import ClientDisconnect
 
 from app.base.api_links import API
 from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated, StorageFull
+from app.base.logs import log
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
 from evergold.scoring.errors import UnknownTask
-
-log = structlog.get_logger(__name__)
 
 #: Renders an error as a page.
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-import structlog
 from fastapi import Path, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
+from app.base.logs import log
 from app.base.storage import local_file, storage_of, stored_name
 from app.base.text import attachment
 from app.competitions.find import find_phase_task
@@ -24,7 +24,6 @@ from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 
-log = structlog.get_logger(__name__)
 NOT_MODIFIED = 304
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import structlog
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from app.base.errors import NotFound
+from app.base.logs import log
 from app.base.storage import local_file, storage_of
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server
 
-log = structlog.get_logger(__name__)
 _NOTHING = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 

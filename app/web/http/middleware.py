@@ -6,15 +6,13 @@ import re
 import secrets
 import time
 
-import structlog
 from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.base.api_links import API
+from app.base.logs import bound, log
 from app.web.http.errors import internal_error
-
-log = structlog.get_logger("app.server.web")
 
 _UNLOGGED = frozenset({"/healthz"})
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
@@ -75,7 +73,7 @@ class Surroundings:
                 message = {**message, "headers": [*headers, *added, (b"x-request-id", request_id.encode())]}
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with bound(request_id=request_id):
             try:
                 await self._app(scope, receive, send_with_headers)
             except Exception:  # the web's boundary: logged once, with the id that its victim may quote

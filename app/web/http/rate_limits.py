@@ -16,7 +16,6 @@ from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar, cast
 
-import structlog
 from fastapi import Request
 from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import MemoryStorage
@@ -24,11 +23,11 @@ from limits.strategies import FixedWindowRateLimiter
 
 from app.base.config import Settings
 from app.base.errors import LimitReached
+from app.base.logs import log
 from app.base.redis_client import RedisPlace, redis_place
 from app.models import User
 from app.web.http.shared_counts import SharedCounts
 
-log = structlog.get_logger(__name__)
 #: Nobody's request waits longer than this for the Redis that counts …
 WAIT_SECONDS = 0.5
 #: … and after it did not answer, it is left alone for this long.

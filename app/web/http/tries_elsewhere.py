@@ -14,12 +14,12 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 
-import structlog
 from anyio.to_thread import run_sync
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import engine_for_reading
+from app.base.logs import log
 from app.web.http.tries import Tries
 
 #: Looked at so often; nobody sends again sooner than some seconds after the first try.
@@ -36,8 +36,6 @@ _IS_HELD = text(
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     " AND (classid::bigint << 32) | objid::bigint = :number)"
 )
-
-log = structlog.get_logger(__name__)
 
 
 class Elsewhere:

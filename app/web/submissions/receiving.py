@@ -13,7 +13,6 @@ from functools import cache, partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 from sqlalchemy.orm import Session
@@ -21,6 +20,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from app.base.db import reading, writing
 from app.base.errors import LimitReached, PhaseNotOpen
+from app.base.logs import log
 from app.base.queue import send_run
 from app.base.storage import FolderStorage, storage_of
 from app.base.together import write_together, writes_wait_in_line
@@ -46,7 +46,6 @@ from app.web.http.multipart import Upload, incoming_of, receive_upload, store_wh
 from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import needs_gpu
 
-log = structlog.get_logger(__name__)
 Answer = TypeVar("Answer")
 Taken = TypeVar("Taken")
 

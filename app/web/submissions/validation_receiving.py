@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID, uuid4
 
-import structlog
 from anyio.to_thread import run_sync
 from fastapi import Request
 
 from app.base.config import MEBIBYTE
 from app.base.db import reading, writing
+from app.base.logs import log
 from app.base.queue import send_validation
 from app.base.storage import UploadWriter, check_name, storage_of
 from app.cards.edits import field_names
@@ -32,8 +32,6 @@ from app.web.http.multipart import Upload, incoming_of, receive_upload
 from app.web.http.rate_limits import limits_of
 from app.web.submissions.receiving import Target
 from evergold.scoring.tasks import needs_gpu
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

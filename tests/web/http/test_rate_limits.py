@@ -7,12 +7,12 @@ from datetime import datetime
 import pytest
 import redis
 from limits.storage import memory
-from structlog.testing import capture_logs
 
 from app.base.config import Settings
 from app.base.errors import LimitReached
 from app.web.http import rate_limits
 from app.web.http.rate_limits import RateLimits, network_of, place_of_counts
+from tests.logged import capture_logs
 from tests.services import Valkey
 from tests.threads import in_threads
 from tests.world import NOW, answer_to
@@ -43,7 +43,7 @@ class _With:
 
 
 def limits(**settings: int | str) -> RateLimits:
-    return RateLimits(Settings(**settings))  # type: ignore[arg-type]
+    return RateLimits(Settings(**settings))
 
 
 def hit(counts: RateLimits, key: str = "team 1") -> str:

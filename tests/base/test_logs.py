@@ -1,0 +1,86 @@
+"""A line per event: JSON for collectors, columns for people, with what is bound and without values of variables."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.base.logs import bound, bound_fields, configure_logging, log
+
+STAMP = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    yield
+    configure_logging("text")
+
+
+def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What was written, each time as `NOW`."""
+    return [STAMP.sub("NOW", line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_line_of_json_has_its_own_fields_then_what_is_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("json")
+    with bound(request_id="trace", run_id=7):
+        log.info("request", path=Path("/ä"), request_id="own", odd="a\n\x1b[0m", many=(1, None))
+    log.warning("slow")
+    assert lines_of(capsys) == [
+        r"""{"path": "PosixPath('/ä')", "request_id": "own", "odd": "a\n\u001b[0m", "many": [1, null], """
+        '"event": "request", "run_id": 7, "level": "info", "timestamp": "NOW"}',
+        '{"event": "slow", "level": "warning", "timestamp": "NOW"}',
+    ]
+
+
+def test_a_line_for_people_has_columns_and_quotes_what_has_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("text")
+    log.info("sweep_announced", runs=3)
+    log.info("bare")
+    log.warning(
+        "more_than_thirty_characters_of_an_event", b="a b", a="ä", c="", d="k=v", e="it's", f="1\n2", g=[1, "x"]
+    )
+    assert lines_of(capsys) == [
+        "NOW [info     ] sweep_announced                runs=3",
+        "NOW [info     ] bare",
+        "NOW [warning  ] more_than_thirty_characters_of_an_event "
+        r"""a=ä b='a b' c= d='k=v' e="it's" f='1\n2' g=[1, 'x']""",
+    ]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_an_exception_has_its_traceback_without_variables(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    configure_logging("json" if form == "json" else "text")
+    secret = "hunter2"
+    try:
+        raise ValueError("broken", len(secret))
+    except ValueError:
+        log.exception("internal_error", method="GET")
+    log.exception("nothing_is_handled")
+    first, *below, last = lines_of(capsys)
+    if form == "json":
+        assert list(json.loads(first)) == ["method", "event", "level", "timestamp", "exception"]
+        below = json.loads(first)["exception"].split("\n")
+    else:
+        assert first == "NOW [error    ] internal_error                 method=GET"
+    assert (below[0], below[-1]) == ("Traceback (most recent call last):", "ValueError: ('broken', 7)")
+    assert [line for line in below if secret in line] == []
+    assert "Traceback" not in last
+
+
+def test_what_is_bound_ends_with_its_block_and_is_no_other_thread_s() -> None:
+    seen = []
+    with bound(request_id="outer"):
+        with bound(request_id="inner", run_id=1):
+            seen.append(dict(bound_fields()))
+            other = threading.Thread(target=lambda: seen.append(dict(bound_fields())))
+            other.start()
+            other.join()
+        seen.append(dict(bound_fields()))
+    assert seen == [{"request_id": "inner", "run_id": 1}, {}, {"request_id": "outer"}]
+    assert bound_fields() == {}
