@@ -250,7 +250,8 @@ def whole_board(
         half=half,
     )
     whole = with_public_part(session, whole) if half is Half.PRIVATE else whole
-    return with_cards(session, competition, with_human_scores(session, own.phase, board, whole))
+    whole = with_human_scores(session, own.phase, board, whole)
+    return with_cards(session, competition, board, [one.phase_task.id for one in sources], whole)
 
 
 def _live_rows(

@@ -15,6 +15,7 @@ from app.competitions.visibility import View
 from app.models import KeptBoard, Standing, User
 from app.standings.choose import rules_of
 from app.standings.tries import Bounds, tries_of
+from tests.cards.writing import write
 from tests.competitions.embargo import enter, look
 from tests.plans import plan, statements, walks
 from tests.world import COMPETITION, NOW, PHASE, the_phase_task
@@ -27,9 +28,12 @@ def _on_sqlite(engine: Engine) -> None:
 
 
 def test_a_board_is_made_of_its_standings_alone(engine: Engine, people: list[User]) -> None:
-    enter(engine, people[0], 0.5)
+    enter(engine, people[0], 0.5, method="SVM")
+    enter(engine, people[1], 0.5, method="BERT")
+    write(engine, enter(engine, people[2], 0.5, method="LSTM"), people[2], method="LSTM, bidirectional")
     with statements(engine) as asked:
-        look(engine)
+        methods = {row.method for row in look(engine).rows}
+    assert methods == {"SVM", "BERT", "LSTM, bidirectional"}
     assert walks(engine, asked) == []
     assert not [statement for statement, _ in asked if re.search(r"(FROM|JOIN) (runs|submissions|scores)\b", statement)]
 
