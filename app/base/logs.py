@@ -22,7 +22,7 @@ from app.base.config import get_settings
 Entry = dict[str, Any]
 
 #: What a value must not have to be written as it is, in a line for people.
-_TO_QUOTE = frozenset(" \t=\r\n\"'")
+_TO_QUOTE = frozenset(" =\"'")
 _EVENT_WIDTH, _LEVEL_WIDTH = 30, 9
 
 _bound: ContextVar[Mapping[str, Any]] = ContextVar("log_fields", default=MappingProxyType({}))
@@ -98,7 +98,8 @@ def _text(entry: Entry) -> str:
 
 
 def _quoted(value: Any) -> str:
-    return value if isinstance(value, str) and not _TO_QUOTE & set(value) else repr(value)
+    is_plain = isinstance(value, str) and value.isprintable() and not _TO_QUOTE & set(value)
+    return str(value) if is_plain else repr(value)
 
 
 _line_of: Callable[[Entry], str] = _text

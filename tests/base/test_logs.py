@@ -43,13 +43,21 @@ def test_a_line_for_people_has_columns_and_quotes_what_has_blanks(capsys: pytest
     log.info("sweep_announced", runs=3)
     log.info("bare")
     log.warning(
-        "more_than_thirty_characters_of_an_event", b="a b", a="ä", c="", d="k=v", e="it's", f="1\n2", g=[1, "x"]
+        "more_than_thirty_characters_of_an_event",
+        b="a b",
+        a="ä",
+        c="",
+        d="k=v",
+        e="it's",
+        f="1\n2",
+        g=[1, "x"],
+        h="\x1b[2J",
     )
     assert lines_of(capsys) == [
         "NOW [info     ] sweep_announced                runs=3",
         "NOW [info     ] bare",
         "NOW [warning  ] more_than_thirty_characters_of_an_event "
-        r"""a=ä b='a b' c= d='k=v' e="it's" f='1\n2' g=[1, 'x']""",
+        r"""a=ä b='a b' c= d='k=v' e="it's" f='1\n2' g=[1, 'x'] h='\x1b[2J'""",
     ]
 
 
