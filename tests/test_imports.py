@@ -174,6 +174,18 @@ def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
     assert loaded_by(statement, "fastapi", "starlette", "uvicorn", "jinja2", "argon2", *HEAVY) == set()
 
 
+def test_a_worker_is_no_command_line_of_celery() -> None:
+    """Which loads all its commands, and a prompt for terminals: 9 MB in each process."""
+    starting = (
+        "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; from celery.apps.worker import Worker;"
+        "import warnings; warnings.simplefilter('ignore');"  # Celery's, for root
+        "Worker.start = lambda worker: print(worker.pool_cls); from workers import start;"
+        "start.run_celery(start.Presence(1, queues=('cpu',)), None)"
+    )
+    assert {"celery.concurrency.prefork", "numpy"} <= modules_after(starting)
+    assert {"celery.bin", "click_repl", "prompt_toolkit"} & modules_after(starting) == set()
+
+
 def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
     assert loaded_by("import workers.sweep", "fastapi", "starlette", "uvicorn", *HEAVY) == set()
 
