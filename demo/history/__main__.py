@@ -10,13 +10,12 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-import structlog
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log
 from app.base.storage import storage_of
 from app.models import User
 from app.server import demo, demo_dates
@@ -27,8 +26,6 @@ from demo.history.happenings import happenings, put_faulty_gold
 from demo.history.judging import judge_paraphrases
 from demo.history.uploads import uploads
 from workers.keys import ensure_key, key_file
-
-log = structlog.get_logger(__name__)
 
 
 def main() -> int:
