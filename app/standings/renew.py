@@ -274,7 +274,7 @@ def _whose(boards: int) -> ColumnElement[bool]:
     return and_(_STANDINGS.c.phase_task_id == bindparam("of_task"), of_team, one_of)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
     """Put together once, as the end of every run says this."""
     count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
