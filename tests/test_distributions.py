@@ -105,7 +105,7 @@ import importlib, importlib.util, pkgutil, sys, evergold
 for module in pkgutil.walk_packages(evergold.__path__, "evergold."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-server = ("sqlalchemy", "fastapi", "celery", "redis", "torch", "scipy", "sklearn")
+server = ("sqlalchemy", "fastapi", "celery", "redis", "pydantic_settings", "torch", "scipy", "sklearn", "structlog")
 print([name for name in server if importlib.util.find_spec(name)], len([n for n in sys.modules if "evergold." in n]))
 """
     left_over, count = laptop.run("python", "-c", code).stdout.rsplit(" ", 1)

@@ -159,7 +159,7 @@ def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
 
 
 def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, str]:
-    """By phase task, those of its own boards and of the phase that it carries entries over from."""
+    """By phase task, in their order: those of its own boards and of the phase that it carries entries over from."""
     other_phase, other = aliased(Phase), aliased(PhaseTask)
     same = and_(other_phase.competition_id == Phase.competition_id, other_phase.name == Phase.carry_over)
     query = (
@@ -167,6 +167,7 @@ def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, s
         .join(Phase, Phase.id == PhaseTask.phase_id)
         .outerjoin(other_phase, same)
         .outerjoin(other, and_(other.phase_id == other_phase.id, other.task_id == PhaseTask.task_id))
+        .order_by(PhaseTask.id)
     )
     if phase_task_id is not None:
         query = query.where(PhaseTask.id == phase_task_id)

@@ -35,7 +35,8 @@ def find_competition(session: Session, name: str) -> Competition:
 
 def named_competition(session: Session, name: str) -> Competition:
     """The competition without its parts; raises NotFound."""
-    competition = session.scalar(_NAMED_COMPETITION, {"competition": name})
+    takes_name = "\0" not in name  # PostgreSQL takes none
+    competition = session.scalar(_NAMED_COMPETITION, {"competition": name}) if takes_name else None
     if competition is None:
         raise no_competition(name)
     return competition
@@ -98,7 +99,9 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
     """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
     names = (competition, phase, task)
     query = _NAMED_PHASE_TASK.options(selectinload(PhaseTask.files)) if with_files else _NAMED_PHASE_TASK
-    wanted = session.scalar(query, {"competition": competition, "phase": phase, "task": task})
+    asked = {"competition": competition, "phase": phase, "task": task}
+    takes_names = "\0" not in "".join(names)
+    wanted = session.scalar(query, asked) if takes_names else None
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted

@@ -57,15 +57,6 @@ def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
     return team.captain_id if team.captain_id in ids else next(iter(ids), None)
 
 
-def team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team:
-    """The user's team, made if there is none; two first uploads at the same moment get the same team."""
-    while (team := find_team(session, user, competition_id)) is None:
-        team = new_team_for(session, user, competition_id, now)
-        if team is not None:
-            break
-    return team
-
-
 def new_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team | None:
     """A team of one, for somebody who has none; None where another request of theirs made one meanwhile."""
     names = _names_for(session, user, competition_id)

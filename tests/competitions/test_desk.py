@@ -20,7 +20,7 @@ from app.competitions.desk import (
 )
 from app.competitions.find import find_competition
 from app.models import BoardShown, TeamKind
-from app.teams.find import team_for
+from app.teams.find import new_team_for
 from tests.world import (
     COMPETITION,
     DAY,
@@ -89,7 +89,7 @@ def test_teams_without_a_valid_submission_are_named_by_what_they_did(engine: Eng
     reject(engine, submit(engine, bob, content="a").run_id)
     submit(engine, zoe, content="b")  # still waits: it may yet be valid
     with writing(engine) as session:
-        team_for(session, eve, find_competition(session, COMPETITION).id, NOW)
+        new_team_for(session, eve, find_competition(session, COMPETITION).id, NOW)
     add_team(engine, name="Baseline", kind=TeamKind.BASELINE)
     (only,) = missing(engine)
     assert (only.tried, only.silent) == (("Bob",), ("Eve",))

@@ -61,7 +61,7 @@ def test_all_competitions_are_listed_in_order(engine: Engine) -> None:
     assert [len(competition.phases) for competition in found] == [1, 2, 1, 1]
 
 
-@pytest.mark.parametrize("name", ["", "idiom", "IDIOMS", "idioms ", "idi%", "'; DROP TABLE users; --"])
+@pytest.mark.parametrize("name", ["", "idiom", "IDIOMS", "idioms ", "idioms\0", "idi%", "'; DROP TABLE users; --"])
 def test_an_unknown_competition_is_not_found(engine: Engine, name: str) -> None:
     add_competition(engine)
     with reading(engine) as session, pytest.raises(NotFound, match="There is no competition"):
@@ -86,6 +86,7 @@ def test_a_task_of_a_phase_comes_with_everything_above_it(engine: Engine) -> Non
         ("idiom", PHASE, TASK, "There is no competition 'idiom' on this server."),
         (COMPETITION, "eval", TASK, "Competition 'idioms' has no phase 'eval'; it has 'evaluation', 'earlier'."),
         (COMPETITION, PHASE, "detect", "Phase 'evaluation' of 'idioms' has no task 'detect'; it has 'detection'."),
+        (COMPETITION, PHASE, "\0", "Phase 'evaluation' of 'idioms' has no task '\0'; it has 'detection'."),
     ],
 )
 def test_which_part_of_an_address_is_unknown_is_said(

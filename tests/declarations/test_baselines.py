@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.competitions.find import find_competition
 from app.models import RunStatus, ScoringRun, Submission, Team, TeamKind, User
-from app.teams.find import team_for
+from app.teams.find import new_team_for
 from tests.declarations.applying import HOUR, WHAT, apply, made
 from tests.declarations.competition_folder import MAJORITY, NOW, Competition as Folder, make_competition
 
@@ -75,7 +75,7 @@ def test_baseline_whose_name_a_team_has_gets_a_note_behind_its_name(sqlite_engin
         )
         session.add(user)
         session.flush()
-        team_for(session, user, find_competition(session, "demo").id, NOW)
+        new_team_for(session, user, find_competition(session, "demo").id, NOW)
     demo.change(
         "            items: items.csv\n", "            items: items.csv\n            gold: demo/evaluation.csv\n"
     )

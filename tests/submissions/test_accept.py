@@ -16,7 +16,7 @@ from app.people.rights import rights_of
 from app.people.roles import grant_role
 from app.submissions.accept import accept_submission, find_replay, precheck
 from app.submissions.facts import look_up
-from app.teams.find import find_team, team_for
+from app.teams.find import find_team
 from app.teams.membership import leave_team
 from tests.rich_world import own
 from tests.threads import in_threads
@@ -400,5 +400,7 @@ def test_a_member_submits_for_the_team(engine: Engine) -> None:
     assert {submit(engine, user).submission.team_id for user in (ada, bob)} == {team.id}
     cat = add_user(engine, "cat")
     with writing(engine) as session:
-        assert team_for(session, bob, team.competition_id, NOW).id == team.id
+        found = find_team(session, bob, team.competition_id)
+        assert found is not None
+        assert found.id == team.id
         assert find_team(session, cat, team.competition_id) is None

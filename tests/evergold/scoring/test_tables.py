@@ -203,13 +203,13 @@ def test_a_header_of_ten_times_the_columns_takes_about_ten_times_as_long() -> No
     def seconds(columns: int) -> float:
         data = ",".join(f"column{number}" for number in range(columns)).encode() + b"\n"
         times = []
-        for _ in range(5):
+        for _ in range(20):
             began = time.process_time()
             read_table(data, COLUMNS, Problems())
             times.append(time.process_time() - began)
         return min(times)
 
-    assert seconds(40_000) < 40 * seconds(4_000)
+    assert seconds(40_000) < 20 * seconds(4_000)
 
 
 def test_overlong_line_is_refused_before_it_is_split() -> None:
