@@ -5,8 +5,6 @@ Kept as compressed JSON of what the task type's `outcomes` gives. Only workers c
 
 from __future__ import annotations
 
-import json
-import zlib
 from typing import Any
 
 from sqlalchemy import Engine, select
@@ -16,6 +14,7 @@ from app.base.config import get_settings
 from app.base.db import reading
 from app.base.errors import StorageAway, StorageFull
 from app.base.logs import log
+from app.base.packing import packed, unpacked
 from app.base.storage import local_file, sealed_storage_of
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import ScoringRun, SealedFile, SealedKind
@@ -41,9 +40,9 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
     if not recipients:
         log.warning("outcomes_not_sealed", reason="no key of this worker is in use", keys=list(own))
         return None
-    packed = zlib.compress(json.dumps(outcomes, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
+    text = packed(outcomes)
     try:
-        return seal_packed_outcomes(packed, sealed_storage_of(get_settings()), recipients)
+        return seal_packed_outcomes(text, sealed_storage_of(get_settings()), recipients)
     except (OSError, StorageFull, StorageAway) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None
@@ -92,7 +91,7 @@ def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict
         return None
     sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
     path = local_file(sealed_storage_of(get_settings()), file.sha256)
-    packed = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
-    outcomes: dict[str, Any] = json.loads(zlib.decompress(packed))
+    text = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
+    outcomes: dict[str, Any] = unpacked(text)
     parts: dict[str, dict[str, Any]] = outcomes.get(_PARTS, {Half.PUBLIC: outcomes})
     return parts.get(of)

@@ -7,8 +7,6 @@ taken back.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import fields
 from operator import attrgetter
@@ -17,6 +15,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from app.base.packing import packed, unpacked
 from app.models import PhaseTask, ScoringRun, Submission
 from evergold.scoring.task import ItemResult
 
@@ -26,13 +25,12 @@ _VALUES, _SPLITS = attrgetter(*_FIELDS), _FIELDS.index("splits")
 
 def packed_results(results: Sequence[ItemResult]) -> bytes:
     """As a run keeps them: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each item}`."""
-    document = {"fields": _FIELDS, "rows": list(map(_VALUES, results))}
-    return zlib.compress(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
+    return packed({"fields": _FIELDS, "rows": list(map(_VALUES, results))})
 
 
-def unpacked_results(packed: bytes) -> list[ItemResult]:
+def unpacked_results(kept: bytes) -> list[ItemResult]:
     """The results again; fields that a later version may have written are passed over."""
-    document = json.loads(zlib.decompress(packed))
+    document = unpacked(kept)
     places = [document["fields"].index(name) for name in _FIELDS]
     return [_result([row[place] for place in places]) for row in document["rows"]]
 
@@ -47,13 +45,13 @@ def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
 
     Whether the viewer sees the scores of the run is for the caller to ask.
     """
-    packed = session.scalar(
+    kept = session.scalar(
         select(ScoringRun.item_results)
         .join(Submission, Submission.id == ScoringRun.submission_id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .where(ScoringRun.id == run_id, PhaseTask.gold_is_public)
     )
-    return None if packed is None else unpacked_results(packed)
+    return None if kept is None else unpacked_results(kept)
 
 
 def forget_results(session: Session, phase_task_id: int) -> int:

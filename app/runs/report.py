@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.packing import packed, unpacked
 from app.competitions.visibility import rounded_document
 from app.models import ScoringRun
 from evergold.scoring.task import Score
@@ -19,26 +17,21 @@ from evergold.scoring.task import Score
 # ------------------------------------------------------------------------------------------------------------ report
 
 
-def read_report(packed: bytes) -> dict[str, Any]:
+def read_report(kept: bytes) -> dict[str, Any]:
     """{"scores": [...], "aggregates": {...}, "texts": {name: ...}} of a scored run."""
-    document: dict[str, Any] = json.loads(zlib.decompress(packed))
+    document: dict[str, Any] = unpacked(kept)
     return document
 
 
-def scores_of_report(packed: bytes) -> list[Score]:
+def scores_of_report(kept: bytes) -> list[Score]:
     """All scores of a run, in the task's order; more than the rows that boards show."""
-    return [Score(**score) for score in read_report(packed)["scores"]]
+    return [Score(**score) for score in read_report(kept)["scores"]]
 
 
 def _packed_report(
     scores: Sequence[Score], aggregates: dict[str, Any] | None, texts: Mapping[str, str] | None
 ) -> bytes:
-    document = {
-        "scores": [asdict(score) for score in scores],
-        "aggregates": aggregates or {},
-        "texts": dict(texts or {}),
-    }
-    return zlib.compress(json.dumps(document, ensure_ascii=False, allow_nan=False).encode())
+    return packed({"aggregates": aggregates or {}, "texts": dict(texts or {})}, finite={"scores": list(scores)})
 
 
 def aggregates_of(
@@ -51,11 +44,11 @@ def aggregates_of(
     found = session.execute(
         select(ScoringRun.id, ScoringRun.report).where(ScoringRun.id.in_(run_ids), ScoringRun.report.is_not(None))
     )
-    return {run_id: rounded_document(_unpacked(packed), decimals) for run_id, packed in found if packed is not None}
+    return {run_id: rounded_document(_aggregates(kept), decimals) for run_id, kept in found if kept is not None}
 
 
 @lru_cache(maxsize=64)
-def _unpacked(packed: bytes) -> Mapping[str, Any]:
+def _aggregates(kept: bytes) -> Mapping[str, Any]:
     """Kept, because a board unpacks the reports of all that stand on it and a report never changes."""
-    aggregates: Mapping[str, Any] = read_report(packed)["aggregates"]
+    aggregates: Mapping[str, Any] = read_report(kept)["aggregates"]
     return aggregates
