@@ -25,8 +25,19 @@ from tests.web.routes import routes_of
 HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas", "obstore")
 
 
-MAKING_THE_APPLICATION = "from app.web.main import create_app; create_app()"
-AND_DESCRIBING_IT = f"{MAKING_THE_APPLICATION}.openapi()"
+WITH_A_BROKER = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'"
+SENDING = "from app.base.queue import send_run; send_run(1)"
+#: What each kind of process does at least; whoever asks about one looks at the same fresh process.
+WEB = f"{WITH_A_BROKER}; import app.operations.health; from app.web.main import create_app; create_app(); {SENDING}"
+SWEEP = (
+    f"{WITH_A_BROKER}; from datetime import UTC, datetime; from app.base.config import get_settings;"
+    "from workers import sweep; from app.base.db import Base, make_engine; engine = make_engine('sqlite://');"
+    "now = datetime.now(UTC); Base.metadata.create_all(engine); sweep._forgotten_task_types = list;"
+    "sweep.sweep(engine, now); sweep.check_standings(engine, 0); sweep.clear_rejected(engine, get_settings(), now);"
+    f"sweep.clear_blueprints(engine, get_settings(), now); {SENDING}"
+)
+WORKER = f"{WITH_A_BROKER}; import workers.score"
+DESCRIBING_THE_API = "from app.web.main import create_app; create_app().openapi()"
 
 
 @cache
@@ -130,20 +141,13 @@ def test_a_task_type_is_loaded_alone() -> None:
 
 def test_the_sweep_sweeps_without_a_task_type_or_a_board() -> None:
     """Nor numpy, which both bring; what is to be frozen it loads when something is."""
-    sweeping = (
-        "from datetime import UTC, datetime; from app.base.config import get_settings; from workers import sweep;"
-        "from app.base.db import Base, make_engine; engine = make_engine('sqlite://'); now = datetime.now(UTC);"
-        "Base.metadata.create_all(engine); sweep._forgotten_task_types = list; sweep.sweep(engine, now);"
-        "sweep.check_standings(engine, 0); sweep.clear_rejected(engine, get_settings(), now);"
-        "sweep.clear_blueprints(engine, get_settings(), now)"
-    )
-    assert task_types_after(sweeping) == set()
-    loaded = modules_after(sweeping)
+    assert task_types_after(SWEEP) == set()
+    loaded = modules_after(SWEEP)
     assert "app.boards.freezing" in loaded
     assert {"app.boards.leaderboard", "app.declarations.model", "markdown_it", "numpy"} & loaded == set()
 
 
-@pytest.mark.parametrize("process", [MAKING_THE_APPLICATION, "import workers.sweep", "import workers.score"])
+@pytest.mark.parametrize("process", [WEB, SWEEP, WORKER], ids=["web", "sweep", "worker"])
 def test_settings_and_log_lines_need_no_package_of_their_own(process: str) -> None:
     """6 MB in each process, most of it to draw on a terminal that is not there."""
     assert loaded_by(process, "structlog", "rich", "pygments", "pydantic_settings", "dotenv") == set()
@@ -160,24 +164,23 @@ CELERY = ("celery", "kombu", "redis")
 
 
 def test_web_and_sweep_send_messages_without_celery() -> None:
-    sending = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; {}; send_run(1)"
-    for process in (MAKING_THE_APPLICATION, "import workers.sweep"):
-        assert loaded_by(sending.format(f"{process}; from app.base.queue import send_run"), *CELERY) == set()
+    for process in (WEB, SWEEP):
+        assert loaded_by(process, *CELERY) == set()
 
 
 def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
-    assert loaded_by(AND_DESCRIBING_IT, "workers", *HEAVY) == set()
+    for process in (WEB, DESCRIBING_THE_API):
+        assert loaded_by(process, "workers", *HEAVY) == set()
 
 
 def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
-    statement = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; import workers.score"
-    assert loaded_by(statement, "fastapi", "starlette", "uvicorn", "jinja2", "argon2", *HEAVY) == set()
+    assert loaded_by(WORKER, "fastapi", "starlette", "uvicorn", "jinja2", "argon2", *HEAVY) == set()
 
 
 def test_a_worker_is_no_command_line_of_celery() -> None:
     """Which loads all its commands, and a prompt for terminals: 9 MB in each process."""
     starting = (
-        "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'; from celery.apps.worker import Worker;"
+        f"{WITH_A_BROKER}; from celery.apps.worker import Worker;"
         "import warnings; warnings.simplefilter('ignore');"  # Celery's, for root
         "Worker.start = lambda worker: print(worker.pool_cls); from workers import start;"
         "start.run_celery(start.Presence(1, queues=('cpu',)), None)"
@@ -187,7 +190,7 @@ def test_a_worker_is_no_command_line_of_celery() -> None:
 
 
 def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
-    assert loaded_by("import workers.sweep", "fastapi", "starlette", "uvicorn", *HEAVY) == set()
+    assert loaded_by(SWEEP, "fastapi", "starlette", "uvicorn", *HEAVY) == set()
 
 
 def test_the_command_line_needs_no_server_to_start() -> None:
@@ -215,7 +218,7 @@ def test_a_small_file_is_scored_without_what_takes_long_to_load(tmp_path: Path) 
 
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
-    loaded = modules_after(AND_DESCRIBING_IT)
+    loaded = modules_after(DESCRIBING_THE_API)
     ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "evergold")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"
@@ -235,6 +238,6 @@ def test_the_settings_of_the_web_process_do_not_hold_the_way_to_gold(monkeypatch
 def test_what_few_ask_for_is_loaded_when_they_do() -> None:
     """Tables of look-alike letters, XML and calendars take 20 MB in each process that holds them."""
     on_demand = ("confusable_homoglyphs", "feedgen", "icalendar", "lxml", "alembic")
-    assert loaded_by(f"{MAKING_THE_APPLICATION}; import app.operations.health", *on_demand) == set()
-    assert loaded_by("import workers.sweep", *on_demand, "fastapi", "celery", "jinja2") == set()
-    assert "numpy.random" not in modules_after(MAKING_THE_APPLICATION), "for gold that is checked with made-up answers"
+    assert loaded_by(WEB, *on_demand) == set()
+    assert loaded_by(SWEEP, *on_demand, "fastapi", "celery", "jinja2") == set()
+    assert "numpy.random" not in modules_after(WEB), "for gold that is checked with made-up answers"
