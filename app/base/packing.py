@@ -19,10 +19,8 @@ def packed(document: Mapping[str, object], finite: Mapping[str, object] | None =
 
     finite: more members, of whose numbers that need not be asked.
     """
-    if finite is None:
-        return zlib.compress(_written(document), _LEVEL)
-    others = {name: orjson.Fragment(_written(part)) for name, part in document.items()}
-    return zlib.compress(orjson.dumps({**finite, **others}), _LEVEL)
+    members = {name: orjson.Fragment(_written(part)) for name, part in document.items()}
+    return zlib.compress(orjson.dumps({**members, **(finite or {})}), _LEVEL)
 
 
 def unpacked(text: bytes) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, exists, insert, select, update
@@ -94,7 +95,7 @@ def record_scores(
         if outcomes_id is not None:
             unrecord_sealed(session, outcomes_id)
         return False
-    rows = [{"run_id": claim.run_id, **asdict(score)} for score in scores if (score.metric, score.split) in columns]
+    rows = [_row(claim.run_id, score) for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(_SCORES), rows)
     if ended.is_current:  # nobody else changes the run since it was ended above
@@ -127,6 +128,15 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
 _IS_ON_BOARDS = exists().where(IS_CLAIMED, RUNS.c.is_current)
 #: Written as a table: of a class, rows that have a value and rows that have none would be two statements.
 _SCORES = cast(Table, ScoreRow.__table__)
+
+
+#: Of a score, as its columns are called, too.
+_FIELDS = tuple(field.name for field in fields(Score))
+_VALUES = attrgetter(*_FIELDS)
+
+
+def _row(run_id: int, score: Score) -> dict[str, Any]:
+    return {"run_id": run_id, **dict(zip(_FIELDS, _VALUES(score), strict=True))}
 
 
 class _Ended(NamedTuple):
