@@ -48,28 +48,27 @@ class NetworkRefused(PermissionError):
 
 
 _confined = threading.local()
-_hook_lock = threading.Lock()
+_lock = threading.Lock()
 _hooked = False
+#: How many runs are confined now, and what the process's own bounds were before the first of them.
+_inside = 0
+_own_bounds: dict[int, tuple[int, int]] = {}
 
 
 @contextmanager
 def confined(limits: RunLimits | None = None) -> Iterator[None]:
-    """Bound what the block may use, and refuse it the network. One run at a time in a process, as workers have it.
+    """Bound what the block may use, and refuse it the network. One run at a time in a process, as workers have it;
+    of several, in threads, the latest bounds hold, until the last of them ends.
 
     Too much memory is a MemoryError; processor time far beyond the bound ends the process: its lease then runs out.
     """
-    _install_hook()
-    bounds = _bounds(limits or settings_of(RunLimits))
-    before = {which: resource.getrlimit(which) for which in bounds}
-    for which, bound in bounds.items():
-        _set_soft(which, bound, before[which][1])
+    _set_bounds(_bounds(limits or settings_of(RunLimits)))
     _confined.now = True
     try:
         yield
     finally:
         _confined.now = False
-        for which, (soft, hard) in before.items():
-            _set_soft(which, soft, hard)
+        _lift_bounds()
 
 
 def _bounds(limits: RunLimits) -> dict[int, int]:
@@ -85,6 +84,27 @@ def _bounds(limits: RunLimits) -> dict[int, int]:
     return {which: bound for which, bound in wanted.items() if bound}
 
 
+def _set_bounds(bounds: dict[int, int]) -> None:
+    global _inside
+    with _lock:
+        _install_hook()
+        _inside += 1
+        for which, bound in bounds.items():
+            soft, hard = resource.getrlimit(which)
+            _own_bounds.setdefault(which, (soft, hard))
+            _set_soft(which, bound, hard)
+
+
+def _lift_bounds() -> None:
+    global _inside
+    with _lock:
+        _inside -= 1
+        if _inside == 0:
+            for which, (soft, hard) in _own_bounds.items():
+                _set_soft(which, soft, hard)
+            _own_bounds.clear()
+
+
 def _set_soft(which: int, bound: int, hard: int) -> None:
     """Never above the hard limit, which the machine's owner set; some systems know not all of these limits."""
     if hard != resource.RLIM_INFINITY and (bound > hard or bound == resource.RLIM_INFINITY):
@@ -96,12 +116,17 @@ def _set_soft(which: int, bound: int, hard: int) -> None:
 def _install_hook() -> None:
     """Once per process: audit hooks cannot be taken away again, so it asks whether its thread is scoring."""
     global _hooked
-    with _hook_lock:
-        if not _hooked:
-            sys.addaudithook(_refuse_network)
-            _hooked = True
+    if not _hooked:
+        sys.addaudithook(_refuse_network)
+        _hooked = True
 
 
-def _refuse_network(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _REFUSED and getattr(_confined, "now", False):
+#: What it needs are arguments: when the interpreter ends, it is called after this module has lost its names.
+def _refuse_network(
+    event: str,
+    arguments: tuple[Any, ...],
+    refused: frozenset[str] = _REFUSED,
+    confined_now: threading.local = _confined,
+) -> None:
+    if event in refused and getattr(confined_now, "now", False):
         raise NetworkRefused(f"scoring may not use the network ({event})")

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workers.confined import NetworkRefused, RunLimits, confined
+from workers.confined import MEBIBYTE, NetworkRefused, RunLimits, confined
 
 LIMITS = RunLimits(memory_mebibytes=4096, cpu_seconds=60, open_files=200, file_mebibytes=64)
 
@@ -75,6 +75,18 @@ def test_everything_is_as_before_after_a_run_even_a_failed_one() -> None:
     assert [resource.getrlimit(one) for one in which] == before
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
         pass
+
+
+@pytest.mark.parametrize("first_to_end", [0, 1])
+def test_of_runs_that_overlap_the_last_one_lifts_the_bounds(first_to_end: int) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    runs = [confined(LIMITS), confined(LIMITS)]
+    for run in runs:
+        run.__enter__()
+    runs.pop(first_to_end).__exit__(None, None, None)
+    within = resource.getrlimit(resource.RLIMIT_FSIZE)
+    runs.pop().__exit__(None, None, None)
+    assert (within[0], resource.getrlimit(resource.RLIMIT_FSIZE)) == (64 * MEBIBYTE, before)
 
 
 def test_too_much_memory_is_an_error_of_the_run_not_of_the_machine() -> None:
