@@ -1,4 +1,4 @@
-"""A deadline rush: 500 uploads of 100 teams in the last seconds, over HTTP, on PostgreSQL and Valkey; how long is p99?
+"""A deadline rush: 500 uploads of 100 teams in the last seconds, over HTTP, on PostgreSQL or SQLite; how long is p99?
 
 The sweep is as seldom as on any server. Each leaves at its moment, whether its team's last one was answered or not.
 Each must be accepted or refused by the server's clock alone, none twice, none lost: anything else exits with 1. Times
@@ -28,6 +28,7 @@ from tests.chaos.rush import Tried, wrongs
 from tests.world import add_user
 
 SUBMISSIONS = "/api/v1/competitions/storm/phases/chaos/tasks/detection/submissions"
+DATABASES = ("postgresql", "sqlite")
 WARM_UP, ALONE = 5, 30
 LEAD_SECONDS = 5.0
 
@@ -37,11 +38,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--uploads", type=int, default=500)
     parser.add_argument("--teams", type=int, default=100)
+    parser.add_argument("--database", choices=DATABASES, default=DATABASES[0])
     parser.add_argument("--web-processes", type=int, default=1)
     parser.add_argument("--lead-seconds", type=float, default=LEAD_SECONDS, help="how long before the end it begins")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    with a_place(web_processes=arguments.web_processes, sweep_seconds=30) as place:
+    with a_place(
+        on_sqlite=arguments.database == "sqlite", web_processes=arguments.web_processes, sweep_seconds=30
+    ) as place:
         tokens = [token_of(place, f"rusher{number}") for number in range(arguments.teams)]
         alone = one_by_one(place)
         ends_at = datetime.now(UTC) + timedelta(seconds=arguments.lead_seconds + 1)
@@ -54,6 +58,7 @@ def main() -> int:
         wrong = wrongs(place.engine, tried, ends_at)
     print("\n".join(wrong), file=sys.stderr)
     figures = {
+        "database": arguments.database,
         "uploads": arguments.uploads,
         "teams": arguments.teams,
         **figures_of(alone, tried, ends_at),
@@ -91,9 +96,10 @@ def token_of(place: Place, username: str) -> str:
 
 def spent(place: Place) -> dict[str, float]:
     """Seconds of processors until now, by who used them."""
+    database = {"PostgreSQL": processor_seconds_of_family(place.database.pid)} if place.database else {}
     return {
         "the web": processor_seconds_of_family(place.web.process.pid),
-        "PostgreSQL": processor_seconds_of_family(place.database.pid),
+        **database,
         "the senders": time.process_time(),
     }
 

@@ -1,4 +1,7 @@
-"""A server on parts that may be broken: PostgreSQL, Valkey, web, sweep and workers, each killed and started again."""
+"""A server on parts that may be broken: PostgreSQL, Valkey, web, sweep and workers, each killed and started again.
+
+Or on SQLite, which is a file and not a part.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ class Place:
 
     folder: Path
     environment: dict[str, str]
-    database: postgres.Postgres
+    database: postgres.Postgres | None
     broker: Valkey
     engine: Engine
     port: int
@@ -135,7 +138,7 @@ def children_of(pid: int) -> list[int]:
 
 
 @contextmanager
-def a_place(*, web_processes: int = 1, **settings: float) -> Iterator[Place]:
+def a_place(*, on_sqlite: bool = False, web_processes: int = 1, **settings: float) -> Iterator[Place]:
     """Everything running, except for workers."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
@@ -145,10 +148,11 @@ def a_place(*, web_processes: int = 1, **settings: float) -> Iterator[Place]:
         items = [f"{n},EN,swan song,A swan song.\n" for n in range(ITEMS)]
         (folder / "items.csv").write_text("ID,Language,MWE,Target\n" + "".join(items))
         (folder / "phases.yaml").write_text(PHASES)
-        database = stack.enter_context(postgres.breakable())
+        database = None if on_sqlite else stack.enter_context(postgres.breakable())
+        address = database.address if database else f"sqlite:///{folder / 'evergold.db'}"
         broker = stack.enter_context(services.valkey())
         environment = environment_of(
-            database_url=database.address,
+            database_url=address,
             broker_url=broker.address,
             data_dir=folder / "data",
             phases_file=folder / "phases.yaml",
@@ -157,7 +161,7 @@ def a_place(*, web_processes: int = 1, **settings: float) -> Iterator[Place]:
         environment["DAWDLE_SECONDS"] = "0.05"
         applied = evergold("apply", folder, environment, "apply", "--migrate")
         assert applied.process.wait(120) == 0, applied.said()
-        engine = make_engine(database.address)
+        engine = make_engine(address)
         stack.callback(engine.dispose)
         port = services.free_port()
         sweep = start_sweep(folder, environment)

@@ -152,6 +152,7 @@ Mishap = Callable[[Place, random.Random, int | None], object]
 
 
 def restart_database(place: Place, dice: random.Random, crash: bool) -> None:
+    assert place.database is not None
     place.database.stop(crash=crash)
     time.sleep(dice.uniform(0.0, 0.5))
     place.database.start()
