@@ -23,8 +23,10 @@ COPY pyproject.toml README.md LICENSE ./
 COPY evergold evergold
 COPY app app
 COPY migrations migrations
-# Installed where it lies, so that `evergold` has the server's commands; later stages add to the folder.
-RUN pip install --no-deps --no-build-isolation --editable ./evergold --editable .
+# Installed where it lies, so that `evergold` has the server's commands; later stages add to the folder. Nobody may write there
+# while it runs: compiled now, a process starts in four fifths of the time.
+RUN pip install --no-deps --no-build-isolation --editable ./evergold --editable . \
+    && python -m compileall -q evergold app migrations
 ENTRYPOINT ["python", "-m", "evergold.cli"]
 
 FROM base AS web
@@ -41,7 +43,7 @@ FROM base AS lean-worker
 COPY workers workers
 ENV EVERGOLD_GOLD_DIR=/srv/gold \
     EVERGOLD_GOLD_KEY_FILE=/srv/keys/workers.key
-RUN mkdir -p /srv/gold /srv/keys
+RUN python -m compileall -q workers && mkdir -p /srv/gold /srv/keys
 USER 10001:10001
 CMD ["worker", "--concurrency", "1"]
 

@@ -46,6 +46,15 @@ def test_images_install_both_distributions_for_the_commands_of_the_server() -> N
     assert "--editable ./evergold --editable ." in stages()["base"]
 
 
+def test_our_code_is_compiled_where_it_is_copied() -> None:
+    """At run time nobody may write there, and each start of a process would compile it again."""
+    copied, compiled = set(), set()
+    for stage in stages().values():
+        copied |= {name for name in re.findall(r"^COPY (\w+) \1$", stage, flags=re.MULTILINE) if name != "docs"}
+        compiled |= {name for line in re.findall(r"python -m compileall -q ([\w ]+)", stage) for name in line.split()}
+    assert compiled == copied == {"app", "evergold", "migrations", "workers"}
+
+
 def test_whatever_an_image_copies_is_sent_to_the_builder() -> None:
     """What `.dockerignore` names does not exist for COPY: an image that copies it cannot be built."""
     ignored = (ROOT / ".dockerignore").read_text().split()
