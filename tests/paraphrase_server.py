@@ -121,6 +121,10 @@ def zipped_prediction() -> bytes:
     return content.getvalue()
 
 
+#: A worker for torch comes last wherever others compute (`workers.start`), as neighbours of a test do.
+TORCH_SECONDS = 900.0
+
+
 def wait_for_line(worker: Service, line: str) -> None:
     """Until the worker's log has this text."""
     wait_until(lambda: line in worker.said(), f"the worker says {line!r}", worker, seconds=180)

@@ -15,6 +15,7 @@ from tests.evergold.scoring.bert_files import WHY
 from tests.paraphrase_server import (
     EXPECTED,
     MODEL,
+    TORCH_SECONDS,
     ParaphraseServer,
     paraphrase_server,
     wait_for_line,
@@ -72,7 +73,7 @@ def test_without_torch_it_waits_in_words_and_is_scored_when_a_worker_that_has_it
     assert "torch" not in listed["versions"]
 
     able = server.start_worker("able", "--queues", "gpu")
-    scored = until_final(team, location, seconds=180)
+    scored = until_final(team, location, seconds=TORCH_SECONDS)
     assert scored["status"] == "scored", able.said()[-3000:]
     for metric in ("bertscore", "removed", "entropy"):
         tolerance = 1e-5 if metric == "bertscore" else 1e-12
@@ -87,7 +88,7 @@ def test_without_torch_it_waits_in_words_and_is_scored_when_a_worker_that_has_it
 def test_the_next_one_finds_the_vectors_of_gold_on_disk(server: ParaphraseServer, team: httpx.Client) -> None:
     kept = sorted((server.folder / "vectors").glob("*.npz"))
     assert len(kept) == 2, "a file for each language's gold"
-    assert until_final(team, upload(team)["links"]["self"])["status"] == "scored"
+    assert until_final(team, upload(team)["links"]["self"], seconds=TORCH_SECONDS)["status"] == "scored"
     assert sorted((server.folder / "vectors").glob("*.npz")) == kept
 
 

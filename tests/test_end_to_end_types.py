@@ -12,11 +12,11 @@ from evergold.scoring import score
 from evergold.scoring.models import EncoderSettings, encoding_with
 from tests.evergold.scoring.bert_files import WHY
 from tests.evergold.test_types_example import DECLARATION, EXAMPLE, EXPECTED, GOLD
-from tests.paraphrase_server import ParaphraseServer, server_without_workers, wait_for_line
+from tests.paraphrase_server import TORCH_SECONDS, ParaphraseServer, server_without_workers, wait_for_line
 from tests.processes import wait_until
 from tests.test_end_to_end import API, board_rows, register, until_final
 
-pytestmark = [pytest.mark.services, pytest.mark.soak]
+pytestmark = [pytest.mark.services, pytest.mark.soak, pytest.mark.timeout(1200)]
 
 PHASE = f"{API}/competitions/four-kinds/phases/evaluation"
 
@@ -67,7 +67,7 @@ def test_texts_wait_for_a_worker_with_torch_and_are_scored_as_at_home(server: Pa
         assert (waiting["status"], waiting["waiting_for"]["queue"]) == ("queued", "gpu")
 
         able = server.start_worker("able", "--queues", "gpu")
-        scored = until_final(ada, sent, seconds=300)
+        scored = until_final(ada, sent, seconds=TORCH_SECONDS)
         assert scored["status"] == "scored", able.said()[-3000:]
         found, alone = shown(ada, "plain-words", "ada"), at_home("plain-words-lead.csv")
         assert found == pytest.approx({name: alone[name] for name in ("bertscore_f1 all", "chrf all")}, abs=1e-5)
