@@ -40,9 +40,9 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
     if not recipients:
         log.warning("outcomes_not_sealed", reason="no key of this worker is in use", keys=list(own))
         return None
-    text = packed(outcomes)
+    kept = packed(outcomes)
     try:
-        return seal_packed_outcomes(text, sealed_storage_of(get_settings()), recipients)
+        return seal_packed_outcomes(kept, sealed_storage_of(get_settings()), recipients)
     except (OSError, StorageFull, StorageAway) as error:
         log.error("outcomes_not_stored", error=str(error))
         return None
@@ -91,7 +91,7 @@ def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict
         return None
     sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
     path = local_file(sealed_storage_of(get_settings()), file.sha256)
-    text = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
-    outcomes: dict[str, Any] = unpacked(text)
+    kept = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
+    outcomes: dict[str, Any] = unpacked(kept)
     parts: dict[str, dict[str, Any]] = outcomes.get(_PARTS, {Half.PUBLIC: outcomes})
     return parts.get(of)

@@ -23,9 +23,9 @@ def packed(document: Mapping[str, object], finite: Mapping[str, object] | None =
     return zlib.compress(orjson.dumps({**members, **(finite or {})}), _LEVEL)
 
 
-def unpacked(text: bytes) -> Any:
+def unpacked(kept: bytes) -> Any:
     """What was packed."""
-    return json.loads(zlib.decompress(text))
+    return json.loads(zlib.decompress(kept))
 
 
 def _written(document: object) -> bytes:
