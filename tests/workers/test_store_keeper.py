@@ -39,7 +39,7 @@ def server() -> Iterator[str]:
 
 
 def test_no_process_that_scores_has_the_keys(
-    server: str, sqlite_engine: Engine, ada: User, workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: str, engine: Engine, ada: User, workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket = new_bucket(server)
     of_store = {**s3_environment(server, bucket), "EVERGOLD_S3_REGION": "us-somewhere"}
@@ -49,16 +49,16 @@ def test_no_process_that_scores_has_the_keys(
     get_settings.cache_clear()
     stored = store_upload([PREDICTION.encode()], storage_of(get_settings()), 10**6)
     local_file(storage_of(get_settings()), stored.sha256).unlink()
-    run_id = submit(sqlite_engine, ada, stored=stored).run_id
+    run_id = submit(engine, ada, stored=stored).run_id
     environment = environment_of(
-        database_url=sqlite_engine.url.render_as_string(hide_password=False),
+        database_url=engine.url.render_as_string(hide_password=False),
         data_dir=workplace,
         make_gold_key="true",
     )
     worker = start_worker(tmp_path, {**environment, **of_store})
     try:
         send_run(run_id)
-        wait_until(lambda: the_run(sqlite_engine, run_id).status == RunStatus.SCORED, "it is scored", worker)
+        wait_until(lambda: the_run(engine, run_id).status == RunStatus.SCORED, "it is scored", worker)
         scoring = [pid for child in children(worker.process.pid) for pid in (child, *children(child))]
         assert len(scoring) == 2, "Celery's main process and the one that scored"
         for pid in scoring:
