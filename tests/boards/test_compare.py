@@ -8,12 +8,13 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.boards.compare import Move, difference, is_better, moves, reference_row, references, row_key
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Cell, Leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import EntryRule, User
+from app.submissions.choices import choose_entry
 from tests.boards.test_query import BOARD, COLUMNS, row
 from tests.competitions.embargo import declare, enter, hide, look
 from tests.world import COMPETITION, HOUR, NOW, PHASE
@@ -56,6 +57,17 @@ def test_the_last_of_then_stood_then(engine: Engine, people: list[User]) -> None
     enter(engine, ada, 0.9)
     enter(engine, bob, 0.5, minute=1)
     enter(engine, ada, 0.4, minute=40)
+    assert moved(engine) == {"Bob": Move(2, 1), "Ada": Move(1, -1)}
+
+
+def test_what_a_team_chose_since_did_not_stand_then(engine: Engine, people: list[User]) -> None:
+    declare(engine, entry_rule=EntryRule.CHOSEN)
+    ada, bob = people[:2]
+    first = enter(engine, ada, 0.5)
+    enter(engine, ada, 0.9, minute=1)
+    enter(engine, bob, 0.7, minute=2)
+    with writing(engine) as session:
+        choose_entry(session, first, ada, NOW + HOUR * 2 / 3)
     assert moved(engine) == {"Bob": Move(2, 1), "Ada": Move(1, -1)}
 
 
