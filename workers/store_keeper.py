@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import signal
+import socket
 import socketserver
 import subprocess
 import sys
@@ -72,8 +73,13 @@ def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def end_with_keeper() -> None:
-    """A worker whose keeper was killed could read no file: it ends, too, and both are started again."""
+    """A worker whose keeper was killed could read no file: it ends, too, now or then, and both are started again."""
     _prctl(_PDEATHSIG, signal.SIGTERM)
+    with socket.socket(socket.AF_UNIX) as door:
+        try:
+            door.connect(os.environ[SOCKET_VARIABLE])
+        except OSError:  # killed while this process was starting: nobody will be told any more
+            raise SystemExit("Error: the process that keeps the keys of the store is gone.") from None
 
 
 def _prctl(what: int, value: int) -> None:
@@ -138,8 +144,11 @@ class _Connection(socketserver.StreamRequestHandler):
     server: Keeper
 
     def handle(self) -> None:
+        line = self.rfile.readline(LINE_BYTES)
+        if not line:  # whoever it was wanted to know whether anybody is here
+            return
         try:
-            asked = dict(json.loads(self.rfile.readline(LINE_BYTES)))
+            asked = dict(json.loads(line))
         except (ValueError, TypeError):
             asked = {}
         self.wfile.write(json.dumps(self.server.answer(asked)).encode() + b"\n")

@@ -5,6 +5,8 @@ The keeper answers a taken-over worker as it answers an honest one, so what it r
 
 from __future__ import annotations
 
+import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +20,7 @@ from app.base.errors import StorageAway
 from app.base.queue import send_run
 from app.base.storage import local_file, storage_of, store_upload
 from app.base.stores.cache import Cache
-from app.base.stores.keeper import KeeperStorage
+from app.base.stores.keeper import SOCKET_VARIABLE, KeeperStorage
 from app.base.stores.names import INCOMING, StoredFile, stored_name
 from app.models import RunStatus, User
 from tests.processes import kill, short_folder, wait_until
@@ -26,6 +28,7 @@ from tests.s3 import KEY_ID, SECRET, new_bucket, s3_environment, s3_server, s3_s
 from tests.services import environment_of, start_worker
 from tests.workers.files import PREDICTION
 from tests.world import submit, the_run
+from workers import store_keeper
 from workers.store_keeper import Keeper, without_keys
 
 
@@ -155,6 +158,23 @@ def test_nothing_is_listed_renamed_or_removed(kept: KeeperStorage) -> None:
     assert kept.find(stored_name(stored.sha256)) is not None, "left to the sweep"
     with pytest.raises(PermissionError):
         kept._ask("remove", name=stored_name(stored.sha256))
+
+
+def test_a_worker_that_starts_looks_whether_its_keeper_is_still_there(
+    kept: KeeperStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks to be told of the keeper's death, which may be past by then."""
+    asked: list[int] = []
+    monkeypatch.setattr(store_keeper, "_prctl", lambda *what: asked.extend(what))
+    monkeypatch.setenv(SOCKET_VARIABLE, kept._socket_path)
+    store_keeper.end_with_keeper()
+    assert asked == [1, signal.SIGTERM]
+    gone = tmp_path / "gone"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(gone))  # as after kill -9: the file is there, and nobody listens
+    monkeypatch.setenv(SOCKET_VARIABLE, str(gone))
+    with pytest.raises(SystemExit, match="is gone"):
+        store_keeper.end_with_keeper()
 
 
 def test_without_a_keeper_the_store_is_away(tmp_path: Path) -> None:
