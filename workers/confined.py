@@ -121,12 +121,12 @@ def _install_hook() -> None:
         _hooked = True
 
 
-#: What it needs are arguments: when the interpreter ends, it is called after this module has lost its names.
 def _refuse_network(
     event: str,
     arguments: tuple[Any, ...],
     refused: frozenset[str] = _REFUSED,
     confined_now: threading.local = _confined,
 ) -> None:
+    """What it needs are arguments: when the interpreter ends, it is called after this module has lost its names."""
     if event in refused and getattr(confined_now, "now", False):
         raise NetworkRefused(f"scoring may not use the network ({event})")

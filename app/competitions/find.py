@@ -35,8 +35,8 @@ def find_competition(session: Session, name: str) -> Competition:
 
 def named_competition(session: Session, name: str) -> Competition:
     """The competition without its parts; raises NotFound."""
-    takes_name = "\0" not in name  # PostgreSQL takes none
-    competition = session.scalar(_NAMED_COMPETITION, {"competition": name}) if takes_name else None
+    asked = {"competition": name}
+    competition = session.scalar(_NAMED_COMPETITION, asked) if "\0" not in name else None  # PostgreSQL takes no NUL
     if competition is None:
         raise no_competition(name)
     return competition
@@ -100,8 +100,7 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
     names = (competition, phase, task)
     query = _NAMED_PHASE_TASK.options(selectinload(PhaseTask.files)) if with_files else _NAMED_PHASE_TASK
     asked = {"competition": competition, "phase": phase, "task": task}
-    takes_names = "\0" not in "".join(names)
-    wanted = session.scalar(query, asked) if takes_names else None
+    wanted = session.scalar(query, asked) if "\0" not in "".join(names) else None  # PostgreSQL takes no NUL
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted

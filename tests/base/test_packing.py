@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from app.base.packing import packed, unpacked
 from evergold.scoring.task import Score
+from tests import lanes
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
 #: No halves of surrogate pairs, which no text in UTF-8 has.
@@ -25,6 +26,7 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(TEXTS, VALUES)
 
 
+@settings(deadline=None, max_examples=lanes.examples(100))
 @given(DOCUMENTS)
 def test_a_document_comes_back(document: dict[str, object]) -> None:
     assert unpacked(packed(document)) == document
