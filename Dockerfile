@@ -48,8 +48,8 @@ USER 10001:10001
 CMD ["worker", "--concurrency", "1"]
 
 FROM lean-worker AS worker
-# The model is fetched and recorded while the image is built; at run time nothing is downloaded. An image for NVIDIA cards has
-# another torch: --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu126
+# The model is fetched and recorded while the image is built, by root, for whoever runs it to read; at run time nothing is
+# downloaded. An image for NVIDIA cards has another torch: --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu126
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 ARG MODEL=bert-base-multilingual-cased
 ARG MODEL_REVISION=
@@ -64,10 +64,11 @@ RUN grep -E '^[a-zA-Z].*==' requirements/bertscore.txt > /tmp/pins.txt \
 ENV EVERGOLD_MODELS_DIR=/srv/models \
     EVERGOLD_SELFCHECK_DIR=/srv/selfcheck \
     EVERGOLD_VECTORS_DIR=/srv/vectors
-RUN mkdir -p /srv/vectors \
+RUN mkdir -p /srv/vectors /srv/models /srv/selfcheck \
     && chown evergold:evergold /srv/vectors \
     && python -m evergold.cli models fetch "$MODEL" --revision "$MODEL_REVISION" \
-    && python -m evergold.cli selfcheck --record
+    && python -m evergold.cli selfcheck --record \
+    && chmod -R a+rX /srv/models /srv/selfcheck
 ENV HF_HUB_OFFLINE=1 \
     TRANSFORMERS_OFFLINE=1
 USER 10001:10001

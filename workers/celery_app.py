@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init, worker_process_init
+from celery.signals import setup_logging, worker_init, worker_process_init
 from kombu.entity import Queue
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.brokers import broker_settings
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
-from app.base.logs import configure_logging
+from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
@@ -42,7 +42,6 @@ app.conf.update(
     broker_connection_retry_on_startup=True,  # a worker may start before its broker
     broker_connection_max_retries=None,  # and outlive it
     worker_cancel_long_running_tasks_on_connection_loss=False,  # scoring needs no broker: let it finish
-    worker_hijack_root_logger=False,
     task_time_limit=LAST_RESORT_SECONDS,  # a process that not even its own watch could end; its lease then runs out
     worker_enable_remote_control=False,  # nobody can stop or inspect workers through the broker
     worker_send_task_events=False,
@@ -53,6 +52,12 @@ app.conf.update(
 #: A run makes many objects that live until it ends, and hardly a cycle: looking for these as often as usual takes up to
 #: a quarter of a run. What was loaded before is never looked at.
 GARBAGE_THRESHOLDS = 20_000, 20, 50
+
+
+@setup_logging.connect
+def log_celery(**_: Any) -> None:
+    """Instead of Celery's own way. That a message came and was seen to is left out: what it was for says so itself."""
+    log_libraries(info=("celery",), warning=("celery.worker.strategy", "celery.app.trace"))
 
 
 @worker_init.connect

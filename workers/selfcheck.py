@@ -83,8 +83,9 @@ class CannotRecord(Exception):
 
 def check_machine() -> SelfCheckReport:
     """Compare every model of this machine with what was recorded of it; never raises what is the machine's fault."""
-    models = tuple(list_models(models_folder()))
+    models: tuple[str, ...] = ()
     try:
+        models = tuple(list_models(models_folder()))
         settings = encoder_settings()
     except ScoringError as error:
         return SelfCheckReport(SelfCheck.REFUSED, (f"{error}.",), None, models)
@@ -246,7 +247,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _record_all(*, anew: bool) -> Iterator[str]:
     """Record every model of this machine; what kept that from happening, a sentence each."""
     now = datetime.now(UTC)
-    for name in list_models(models_folder()):
+    try:
+        models = list_models(models_folder())
+    except ScoringError as error:
+        yield f"{error}"
+        return
+    for name in models:
         try:
             path = record_model(name, encoder_settings(), now, anew=anew)
         except (ScoringError, CannotRecord) as error:

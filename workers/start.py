@@ -7,7 +7,6 @@ the self-check passed; `auto` means: that too if it can, and in any case the res
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import signal
 import sys
@@ -30,7 +29,7 @@ from app.base.stores.keeper import SOCKET_VARIABLE
 from app.base.stores.places import is_bucket_in_use
 from app.models import SelfCheck
 from evergold.scoring.tasks import unusable_plugins
-from workers.celery_app import app
+from workers.celery_app import app, log_celery
 from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
@@ -65,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device
     configure_logging()
+    log_celery()
     for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
     prepare_folders(get_settings())
@@ -114,11 +114,12 @@ def run_celery(presence: Presence, engine: Engine) -> None:
             concurrency=presence.processes,
             queues=",".join(presence.queues),
             hostname=host_format(f"{'-'.join(presence.queues)}@%h"),
-            loglevel=logging.INFO,
+            quiet=True,  # a drawing, which no collector of logs can read
             without_gossip=True,
             without_mingle=True,
             without_heartbeat=True,
         )
+        log.info("worker_starts", queues=presence.queues, processes=presence.processes)
         worker.start()
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from app.base.config import get_settings
-from app.base.logs import configure_logging, log
+from app.base.logs import configure_logging, log, log_libraries
 from app.base.stores.interface import Storage
 from app.base.stores.keeper import FAULTS, LINE_BYTES, SOCKET_VARIABLE
 from app.base.stores.names import CHECKS, INCOMING, StoredFile, digest_of, stored_name
@@ -37,6 +37,7 @@ _PDEATHSIG, _DUMPABLE = 1, 4
 def main(arguments: Sequence[str]) -> int:
     """Keep the keys for as long as a worker runs that was started with these arguments; its exit status."""
     configure_logging()
+    log_libraries()
     _prctl(_DUMPABLE, 0)  # not even processes of the same user may look into this one
     with tempfile.TemporaryDirectory(prefix="evergold-keeper-") as folder:  # nobody else's, mode 0700
         address = str(Path(folder) / "socket")

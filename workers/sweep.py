@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
-from app.base.logs import configure_logging, log
+from app.base.logs import configure_logging, log, log_libraries
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_runs
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
@@ -166,6 +166,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     configure_logging()
+    log_libraries()
     settings = get_settings()
     prepare_folders(settings)
     engine = get_engine(settings.database_address)

@@ -1,4 +1,5 @@
-"""How the server's processes log: a line per event with its request or run id, and tracebacks without variables.
+"""How the server's processes log, libraries too: a line per event with its request or run id, and tracebacks without
+variables.
 
 The standard library's JSON and tracebacks: what a package for it brings along takes 5 MB in each process.
 """
@@ -6,6 +7,7 @@ The standard library's JSON and tracebacks: what a package for it brings along t
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -71,6 +73,22 @@ def configure_logging(log_format: Literal["text", "json"] | None = None) -> None
     """Lines on stdout, as the settings have them; doing it twice is fine. Values in a traceback could be passwords."""
     global _line_of
     _line_of = {"json": _json, "text": _text}[log_format or get_settings().log_format]
+
+
+def log_libraries(*, info: tuple[str, ...] = (), warning: tuple[str, ...] = ()) -> None:
+    """From now on what libraries log, from warnings on, becomes lines of ours, named by who says it; doing it twice is
+    fine. info: loggers whose news are wanted as well; warning: those below them whose are not."""
+    logging.basicConfig(level=logging.WARNING, handlers=[_OfLibraries()], force=True)
+    logging.captureWarnings(True)
+    for level, names in ((logging.INFO, info), (logging.WARNING, warning)):
+        for name in names:
+            logging.getLogger(name).setLevel(level)
+
+
+class _OfLibraries(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        text = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
+        _log(record.levelname.lower(), record.name, {"says": record.getMessage()}, text)
 
 
 def _log(level: str, event: str, fields: Entry, traceback_text: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -81,9 +81,13 @@ def selfcheck(
 def list_(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List the models on this machine."""
     from app.operations.encoder_models import models_here
+    from evergold.scoring.errors import ScoringError
 
     use_settings(data_dir)
-    found = models_here(models_folder())
+    try:
+        found = models_here(models_folder())
+    except ScoringError as error:
+        raise CommandError(f"{error}.") from None
     if as_json:
         print_json({"folder": str(models_folder()), "models": found})
         return

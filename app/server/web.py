@@ -16,6 +16,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from app.base.config import get_settings
+from app.base.logs import log_libraries
 from app.base.permissions import prepare_folders
 from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.datadir import ServeError
@@ -43,6 +44,7 @@ def run_web(
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     check_processes(processes)
+    _log_uvicorn()
     prepare_folders(get_settings())
     if processes == 1:
         config = web_config(served_application(), host, port)
@@ -71,8 +73,13 @@ def served_application() -> FastAPI:
     gc.enable()
     gc.set_threshold(COLLECT_AFTER)
     if multiprocessing.parent_process() is not None:
+        _log_uvicorn()
         threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
     return application
+
+
+def _log_uvicorn() -> None:
+    log_libraries(info=("uvicorn.error",))
 
 
 def _end_with_parent() -> None:
@@ -98,6 +105,7 @@ def web_config(application: FastAPI | str, host: str, port: int, processes: int 
         server_header=False,
         proxy_headers=False,  # the application itself knows whose to believe, see `trusted_proxies`
         access_log=False,  # our own line for each request says more
+        log_config=None,  # see `log_libraries`
     )
 
 

@@ -141,9 +141,15 @@ def find_model(name: str, models_dir: Path | None) -> ModelFiles:
 
 
 def list_models(models_dir: Path | None) -> list[str]:
-    """The names of the models in this folder and in installed packages; whether one can be loaded is not tried."""
+    """The names of the models in this folder and in installed packages; whether one can be loaded is not tried.
+
+    Raises BrokenModel where a folder is somebody else's: nobody is told that no model is there when one is.
+    """
     found = {name for name, package in PACKAGED.items() if importlib.util.find_spec(package) is not None}
-    if models_dir is not None:
+    if models_dir is not None and models_dir.is_dir():
+        for folder in (models_dir, *(one for one in models_dir.glob("*/") if MODEL_NAME.fullmatch(one.name))):
+            if not os.access(folder, os.R_OK | os.X_OK):
+                raise BrokenModel(f"{folder} cannot be read by this user")
         for path in (*models_dir.glob(f"*/{CONFIG}"), *models_dir.glob(f"*/*/{CONFIG}")):
             name = path.parent.relative_to(models_dir).as_posix()
             # Folders of sentence-transformers have folders with a config of their own.

@@ -245,6 +245,16 @@ def test_a_store_that_denies_is_away_and_no_secret_is_logged(shaky: BucketStorag
     assert KEY_ID not in said
 
 
+@pytest.mark.parametrize("size_bytes", [10, PART_BYTES + 1], ids=["at once", "in parts"])
+def test_a_bucket_that_nobody_made_is_away_and_the_log_says_why(server: str, tmp_path: Path, size_bytes: int) -> None:
+    source = tmp_path / "file"
+    source.write_bytes(bytes(size_bytes))
+    with capture_logs() as logs, pytest.raises(StorageAway):
+        store_file(source, storage_in(s3_settings(server, "never-made"), tmp_path / "ours"))
+    assert [line["event"] for line in logs] == ["storage_away"]
+    assert "NoSuchBucket" in logs[0]["says"]
+
+
 @pytest.mark.parametrize("fate", ["spoil", "other"])
 def test_a_body_that_stays_wrong_goes_to_nobody(
     shaky: BucketStorage, faulty: FaultyStore, theirs: BucketStorage, fate: Fate

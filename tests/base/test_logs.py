@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from app.base.logs import bound, bound_fields, configure_logging, log
+from app.base.logs import bound, bound_fields, configure_logging, log, log_libraries
 
 STAMP = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
@@ -92,3 +94,32 @@ def test_what_is_bound_ends_with_its_block_and_is_no_other_thread_s() -> None:
         seen.append(dict(bound_fields()))
     assert seen == [{"request_id": "inner", "run_id": 1}, {}, {"request_id": "outer"}]
     assert bound_fields() == {}
+
+
+def test_what_libraries_log_is_a_line_as_ours_from_warnings_on_or_as_they_are_wanted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("handlers", []), ("level", logging.WARNING)):
+        monkeypatch.setattr(logging.getLogger(), name, value)
+    with warnings.catch_warnings():  # which puts back who shows them
+        log_libraries(info=("their",), warning=("their.chatter",))
+        warnings.showwarning("do not", UserWarning, "their.py", 3)
+    configure_logging("json")
+    logging.getLogger("their.server").info("listens on %s", "a socket")
+    for name in ("their.chatter", "another"):
+        logging.getLogger(name).info("not wanted")
+    with bound(run_id=7):
+        logging.getLogger("another").warning("a\nb")
+    try:
+        raise ValueError("0")
+    except ValueError:
+        logging.getLogger("another").exception("broke")
+    warned, *lines, last = lines_of(capsys)
+    assert "UserWarning: do not" in warned
+    assert lines == [
+        '{"says": "listens on a socket", "event": "their.server", "level": "info", "timestamp": "NOW"}',
+        r'{"says": "a\nb", "event": "another", "run_id": 7, "level": "warning", "timestamp": "NOW"}',
+    ]
+    broke = json.loads(last)
+    assert (broke["level"], broke["says"]) == ("error", "broke")
+    assert broke["exception"].splitlines()[-1] == "ValueError: 0"

@@ -198,6 +198,20 @@ def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused
     assert "finds no such device" in check_machine().words[0]
 
 
+@pytest.mark.parametrize("whose", ["models", "models/own-model"], ids=["all of them", "one of them"])
+def test_models_of_another_user_are_not_said_to_be_missing(
+    own_model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], whose: str
+) -> None:
+    """As in an image where root fetched them with files of its own."""
+    folder = Path(os.environ["EVERGOLD_MODELS_DIR"])
+    closed = folder if whose == "models" else folder / own_model
+    monkeypatch.setattr("evergold.scoring.models.os.access", lambda path, mode: path != closed)
+    found = check_machine()
+    assert (found.state, found.words) == (SelfCheck.REFUSED, (f"{closed} cannot be read by this user.",))
+    assert main(["--record"]) == 1
+    assert capsys.readouterr().err == f"Error: {closed} cannot be read by this user\n"
+
+
 # ------------------------------------------------------------------------------------- beside the package bert-score
 
 

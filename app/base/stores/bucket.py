@@ -33,7 +33,7 @@ class Bucket:
 
     def put(self, key: str, file: Path, size_bytes: int) -> None:
         """Put the content of a file there, unless there is a file of this size already: keys are names of content."""
-        with _reaching("put", key):
+        with _reaching("put", key, FileNotFoundError):  # of the bucket itself
             if size_bytes <= PART_BYTES and self._is_created(key, file):
                 return
             # Too large for a condition; or there already; or nobody knows, since the answer was lost.
@@ -116,10 +116,12 @@ def _client(settings: S3Settings) -> S3Store:
 
 
 @contextmanager
-def _reaching(deed: str, key: str) -> Iterator[None]:
+def _reaching(deed: str, key: str, *too: type[Exception]) -> Iterator[None]:
     """Whatever the library says becomes StorageAway. Its words have addresses, and stay in the log."""
+    known: tuple[type[Exception], ...] = (BaseError, *too)
     try:
         yield
-    except BaseError as error:
-        log.warning("storage_away", deed=deed, key=key, kind=type(error).__name__, says=str(error).partition("\n")[0])
+    except known as error:
+        says = " ".join(str(error).partition("Debug source:")[0].split())  # the store's words may be of several lines
+        log.warning("storage_away", deed=deed, key=key, kind=type(error).__name__, says=says)
         raise StorageAway("The server's storage cannot be reached right now; please try again in a minute.") from None
