@@ -34,7 +34,7 @@ from sqlalchemy import (
     make_url,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import InvalidatePoolError, InvalidRequestError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -106,6 +106,7 @@ def make_engine(address: str) -> Engine:
         url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
         patience = {name: value for name, value in POSTGRESQL_PATIENCE.items() if name not in url.query}
         engine = create_engine(url, query_cache_size=STATEMENTS_KEPT, connect_args=patience)
+        event.listen(engine, "connect", _check_encoding, insert=True)  # before SQLAlchemy reads what it cannot decode
         event.listen(engine, "checkin", _note_use)
         event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
         return engine
@@ -212,6 +213,15 @@ def _among_on_postgresql(element: among, compiler: SQLCompiler, **options: Any) 
     number, numbers = (compiler.process(one, **options) for one in element.clauses)
     found = f"jsonb_array_elements_text(CAST({numbers} AS JSONB))"
     return f"{number} IN (SELECT CAST(value AS INTEGER) FROM {found})"  # noqa: S608 - of parts that SQLAlchemy compiled
+
+
+def _check_encoding(connection: Any, record: object) -> None:
+    """Names and texts are in all the world's letters."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding not in ("UTF8", None):
+        raise InvalidRequestError(
+            f"its encoding is {encoding}, not UTF8: `createdb --encoding=UTF8 --template=template0` makes one that is"
+        )
 
 
 def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:

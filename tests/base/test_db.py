@@ -9,11 +9,12 @@ from typing import Any
 import psycopg
 import pytest
 from sqlalchemy import Engine, delete, select, text, update
-from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.exc import IntegrityError, InvalidRequestError, StatementError
 
 from app.base.config import Settings
 from app.base.db import engine_for_reading, get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
+from tests import postgres
 from tests.threads import in_threads
 from tests.world import NOW, SECOND, add_competition, add_user
 
@@ -113,6 +114,14 @@ def test_who_reads_cannot_write(engine: Engine) -> None:
             session.execute(statement)
     with reading(engine) as session:
         assert session.get_one(User, ada.id).display_name == "Ada"
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_letter_is_refused_in_words(postgres_server: str, encoding: str) -> None:
+    made = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    with postgres.database(postgres_server, made) as address, pytest.raises(InvalidRequestError) as refused:
+        make_engine(address).connect()
+    assert str(refused.value).startswith(f"its encoding is {encoding}, not UTF8: `createdb ")
 
 
 def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> None:
