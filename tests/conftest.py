@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import logging
 import os
 import shutil
 import sys
@@ -143,18 +144,27 @@ def _own_settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     yield
     os.umask(umask)
     _forget_settings()
+    _forget_logging()
 
 
 def _forget_settings() -> None:
     """Whatever is cached once per process; modules that nobody imported yet stay so."""
     for module, function in (
         ("app.base.config", "get_settings"),
-        ("app.base.db", "get_engine"),
         ("app.base.queue", "_sender"),
         ("app.base.stores.places", "_in_bucket"),
     ):
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()
+    if "app.base.db" in sys.modules:
+        sys.modules["app.base.db"].forget_engines()
+
+
+def _forget_logging() -> None:
+    """What the entry of a process did with the logs of libraries, see `app.base.logs.log_libraries`."""
+    logging.captureWarnings(False)
+    for handler in [one for one in logging.root.handlers if type(one).__module__ == "app.base.logs"]:
+        logging.root.removeHandler(handler)
 
 
 @pytest.fixture

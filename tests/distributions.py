@@ -9,10 +9,12 @@ import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
+
+from tests.processes import REPOSITORY
 
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "dist", "*.egg-info")
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -28,35 +30,58 @@ def build_wheel(project: Path, folder: Path) -> Path:
     return wheel
 
 
+def build_server_wheel(folder: Path) -> Path:
+    """That of the server, from no more of the checkout than it is made of."""
+    project = folder / "server"
+    for name in ("pyproject.toml", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers"):
+        source, copy = REPOSITORY / name, project / name
+        project.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=_LEFTOVERS)
+        else:
+            shutil.copyfile(source, copy)
+    return build_wheel(project, folder / "wheel")
+
+
 def install_into(folder: Path, *wheels: Path) -> None:
     """Unpack wheels into a folder for sys.path, as pip does."""
     _run(*PIP, "install", *OFFLINE, "--target", folder, *wheels)
 
 
-def make_environment(folder: Path, *wheels: Path) -> Path:
+def make_environment(folder: Path, *wheels: Path, extras: Collection[str] = ()) -> Path:
     """The Python of a new environment that has these wheels and what they declare to need, and nothing else of ours;
-    what they need is linked from the environment of the tests."""
+    what they need is linked from the environment of the tests. extras: those that are installed, too."""
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     _run(*PIP, "--python", python, "install", *OFFLINE, *wheels)
     [site] = (folder / "lib").glob("python*/site-packages")
-    for distribution in _needed_by({name for wheel in wheels for name in _requirements(wheel)}):
+    ours = {wheel.name.partition("-")[0].replace("_", "-") for wheel in wheels}
+    needed = {name for wheel in wheels for name in _requirements(wheel, extras)}
+    for distribution in _needed_by(needed - ours):
         for entry in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
             if not (site / entry).exists():
                 (site / entry).symlink_to(distribution.locate_file(entry))  # type: ignore[arg-type]  # a real path
     return python
 
 
-def _requirements(wheel: Path) -> set[str]:
-    """What a wheel needs without extras."""
+def _requirements(wheel: Path, extras: Collection[str]) -> set[str]:
+    """What a wheel needs with these extras, some of which may be made of others."""
     [metadata] = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
     message = email.message_from_bytes(zipfile.ZipFile(wheel).read(metadata))
-    return _names(message.get_all("Requires-Dist") or ())
+    found, wanted = list[Requirement](), {"", *extras}
+    while True:
+        found = _those_of(message.get_all("Requires-Dist") or (), wanted)
+        more = {extra for one in found if one.name == message["Name"] for extra in one.extras}
+        if more <= wanted:
+            return {one.name for one in found}
+        wanted |= more
 
 
-def _names(lines: Iterable[str]) -> set[str]:
+def _those_of(lines: Iterable[str], extras: Collection[str]) -> list[Requirement]:
     requirements = [Requirement(line) for line in lines]
-    return {one.name for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})}
+    return [
+        one for one in requirements if not one.marker or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+    ]
 
 
 def _needed_by(names: set[str]) -> list[importlib.metadata.Distribution]:
@@ -66,7 +91,7 @@ def _needed_by(names: set[str]) -> list[importlib.metadata.Distribution]:
         distribution = importlib.metadata.distribution(names.pop())
         if distribution.name not in found:
             found[distribution.name] = distribution
-            names |= _names(distribution.requires or ())
+            names |= {one.name for one in _those_of(distribution.requires or (), {""})}
     return list(found.values())
 
 

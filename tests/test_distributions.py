@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading
 from app.models import ScoringRun
+from app.web.competitions.guide import GUIDES
 from evergold.version import VERSION
-from tests.distributions import build_wheel, make_environment
-from tests.processes import REPOSITORY, wait_until
+from tests.distributions import build_server_wheel, build_wheel, make_environment
+from tests.processes import REPOSITORY, start, stop, wait_until
+from tests.services import free_port
 from tests.web.site import Person, Site
 from tests.whole import open_competition, site_of, taking_part
 from workers.score import score_submission
@@ -183,3 +186,50 @@ def _places(site: Site) -> tuple[str, str]:
     [phase] = competition["phases"]
     place = f"{competition['name']}/{phase['name']}"
     return f"{place}/{phase['tasks'][0]['name']}", f"{place}/{phase['boards'][0]['name']}"
+
+
+# ---------------------------------------------------------------------------------------------------- what servers have
+
+
+@pytest.fixture(scope="session")
+def server_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_server_wheel(tmp_path_factory.mktemp("server"))
+
+
+def test_the_server_s_wheel_has_every_file_of_its_packages_and_nothing_of_the_demo(server_wheel: Path) -> None:
+    names = zipfile.ZipFile(server_wheel).namelist()
+    packages = ("app", "migrations", "workers")
+    assert {name.partition("/")[0] for name in names if not name.startswith("evergold_server-")} == set(packages)
+    files = {path for package in packages for path in (REPOSITORY / package).rglob("*") if path.is_file()}
+    ours = {str(path.relative_to(REPOSITORY)) for path in files if "__pycache__" not in path.parts}
+    assert ours <= set(names)
+
+
+def test_a_server_from_the_wheels_has_the_whole_guide(
+    laptop: Laptop, server_wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Somebody did `pip install 'evergold-server[web]'`, and has no checkout."""
+    folder = tmp_path_factory.mktemp("host")
+    python = make_environment(folder / "environment", laptop.wheel, server_wheel, extras=["web"])
+    ours = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVERGOLD_DATA_DIR": str(folder / "var")}
+    commands = [str(python), "-P", "-m", "evergold.cli"]
+    (folder / "phases.yaml").write_text("version: 1\ncompetitions: []\n")
+    subprocess.run([*commands, "apply", "--migrate"], cwd=folder, env=ours, check=True, capture_output=True)
+    port = free_port()
+    web = start("web", [*commands, "web", "--port", str(port)], folder, ours)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as reader:
+            wait_until(lambda: _answers(reader), "it answers", web)
+            index = reader.get("/guide").text
+            for name in GUIDES:
+                assert f'href="/guide/{name}"' in index
+                assert reader.get(f"/guide/{name}").status_code == 200
+    finally:
+        stop(web)
+
+
+def _answers(reader: httpx.Client) -> bool:
+    try:
+        return reader.get("/healthz").status_code == 200
+    except httpx.TransportError:
+        return False

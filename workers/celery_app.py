@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.brokers import broker_settings
 from app.base.config import get_settings
-from app.base.db import get_engine, reading
+from app.base.db import forget_engines, get_engine, reading
 from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
@@ -72,7 +72,7 @@ def prepare_to_fork(**_: Any) -> None:
 def prepare_process(**_: Any) -> None:
     """In every worker child: no engine is shared across a fork, and the first team does not wait for imports."""
     configure_logging()
-    get_engine.cache_clear()
+    forget_engines(close=False)
     prepare_for_runs(get_engine(get_settings().database_address))
 
 

@@ -59,6 +59,7 @@ SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
 #: Where a session that writes nothing keeps answers: they stay right as long as it lasts.
 FOUND = "found"
+_shared: set[Engine] = set()
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
@@ -120,7 +121,17 @@ def make_engine(address: str) -> Engine:
 @lru_cache(maxsize=4)
 def get_engine(address: str) -> Engine:
     """The one engine of this process for this address."""
-    return make_engine(address)
+    engine = make_engine(address)
+    _shared.add(engine)
+    return engine
+
+
+def forget_engines(*, close: bool = True) -> None:
+    """Whoever asks next gets new ones. close: not in a process that was forked: its parent uses the connections."""
+    for engine in _shared:
+        engine.dispose(close=close)
+    _shared.clear()
+    get_engine.cache_clear()
 
 
 class ReadingSession(Session):

@@ -99,6 +99,8 @@ def install_gold(gold_dir: Path) -> None:
 
 def check_demo_allowed(session: Session) -> None:
     """Demo accounts have public passwords: they never come to a server that somebody administers."""
+    if not DEMO.is_dir():
+        raise ServeError("--demo needs the files of the demo, which a checkout of Evergold has: `make run` there.")
     try:
         find_competition(session, COMPETITION)
     except NotFound:

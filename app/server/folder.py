@@ -18,7 +18,7 @@ from app.server.prepare import printable, reason_of
 
 PHASES = """\
 # The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.
-# docs/phases-yaml.md explains every key; editors that know JSON Schema complete and check with docs/phases.schema.json.
+# The guide, which your server shows under /guide/phases-yaml, explains every key.
 version: 1
 
 # One file for each competition: copy the example below to competitions/my-task/competition.yaml, or write it here.

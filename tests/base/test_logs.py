@@ -101,9 +101,8 @@ def test_what_libraries_log_is_a_line_as_ours_from_warnings_on_or_as_they_are_wa
 ) -> None:
     for name, value in (("handlers", []), ("level", logging.WARNING)):
         monkeypatch.setattr(logging.getLogger(), name, value)
-    with warnings.catch_warnings():  # which puts back who shows them
-        log_libraries(info=("their",), warning=("their.chatter",))
-        warnings.showwarning("do not", UserWarning, "their.py", 3)
+    log_libraries(info=("their",), warning=("their.chatter",))
+    warnings.showwarning("do not", UserWarning, "their.py", 3)
     configure_logging("json")
     logging.getLogger("their.server").info("listens on %s", "a socket")
     for name in ("their.chatter", "another"):

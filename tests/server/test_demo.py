@@ -157,6 +157,14 @@ def test_server_without_the_demo_competition_never_gets_demo_accounts(sqlite_eng
         demo.check_demo_allowed(session)
 
 
+def test_what_pip_installs_has_no_demo_and_says_where_there_is_one(
+    applied: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "DEMO", tmp_path / "nowhere")
+    with reading(applied) as session, pytest.raises(ServeError, match="which a checkout of Evergold has: `make run`"):
+        demo.check_demo_allowed(session)
+
+
 def test_demo_folder_that_is_gone_stops_nothing_else(
     applied: Engine, storage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

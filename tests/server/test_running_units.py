@@ -5,6 +5,8 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 import typer
@@ -31,7 +33,7 @@ def settings_in(name: str) -> dict[str, str]:
     parser = configparser.ConfigParser(delimiters="=", interpolation=None)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read_string(f"[settings]\n{FILES[name]}")
-    return dict(parser["settings"])
+    return {key: value.strip('"') for key, value in parser["settings"].items()}  # as systemd reads them
 
 
 def test_each_part_runs_as_a_user_of_its_own_in_the_shared_group() -> None:
@@ -65,6 +67,30 @@ def test_the_shared_settings_are_settings_and_work_together() -> None:
     assert set(named) <= set(Settings.model_fields)
     settings = Settings(**named)
     assert settings.secure_cookies
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_shells_read_the_files_of_settings_as_systemd_does(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(FILES[name])
+    read = ["bash", "-c", f"set -ae; . {tmp_path}/file; env --null"]
+    told = subprocess.run(read, env={}, check=True, capture_output=True, text=True).stdout.split("\0")
+    assert {f"{key}={value}" for key, value in settings_in(name).items()} <= set(told)
+
+
+def test_commands_run_with_the_settings_that_their_user_may_read(tmp_path: Path) -> None:
+    """The guide's function, with another folder of settings and `sudo` and `evergold` that say what they were told."""
+    [function] = re.findall(r"```bash\n(as\(\) .*?; \})\n", SECTION, re.DOTALL)
+    (tmp_path / "evergold.env").write_text('ONE="a b"\n')
+    (tmp_path / "evergold").write_text('#!/bin/sh\necho "$ONE: $*"\n')
+    (tmp_path / "sudo").write_text('#!/bin/sh\necho "$2"\nshift 2\nexec "$@"\n')
+    for name in ("evergold", "sudo"):
+        (tmp_path / name).chmod(0o755)
+    here = function.replace("/opt/evergold/bin", str(tmp_path)).replace(
+        "/etc/evergold/*.env", f"{tmp_path}/evergold.env"
+    )
+    script = f"PATH={tmp_path}:$PATH\n{here}\nas web account create ada --admin"
+    said = subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout
+    assert said.splitlines() == ["evergold-web", "a b: account create ada --admin"]
 
 
 def test_the_proxy_passes_on_what_the_server_needs() -> None:

@@ -6,6 +6,7 @@ The texts are the ones that the repository shows; only their links are bent to t
 from __future__ import annotations
 
 import re
+import sysconfig
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +24,12 @@ from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
-DOCS = APP.parent / "docs"
+_BESIDE_THE_CODE = APP.parent / "docs"  # in a checkout, and in images
+DOCS = (
+    _BESIDE_THE_CODE
+    if (_BESIDE_THE_CODE / "submitting.md").is_file()
+    else Path(sysconfig.get_path("data"), "share", "evergold", "docs")  # as pip installs them
+)
 #: File -> title, and for whom it is. In the order of the guide's first page.
 GUIDES = {
     "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
