@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from app.base.times import in_utc
+from app.boards.atom import Entry, atom
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.tables import format_cell
 from app.models import Announcement, Board, Competition, Phase, RowStatus
 
-if TYPE_CHECKING:  # read when somebody asks for a feed: with XML and time zones they take 10 MB
+if TYPE_CHECKING:  # read when somebody asks for a calendar: with time zones it takes 2 MB
     from icalendar import Alarm, Event
 
 #: A reminder so long before a deadline.
@@ -75,24 +76,12 @@ def board_feed(competition: Competition, phase: Phase, board: Board, shown: Lead
         key=lambda pair: (pair[0], pair[1].team),
         reverse=True,
     )
-    from feedgen.feed import FeedGenerator
-
-    made = FeedGenerator()
-    made.id(page)
-    made.title(f"{competition.title}: {board.title}, {phase.title}")
-    made.link(href=page, rel="alternate")
-    made.link(href=feed, rel="self")
-    made.updated(dated[0][0] if dated else phase.starts_at)
-    made.author(name=competition.title)
-    for at, row in dated:
-        entry = made.add_entry(order="append")
-        entry.id(f"{page}#{quote(row.team)}-{at.isoformat()}")
-        entry.title(_headline(row))
-        entry.link(href=page)
-        entry.updated(at)
-        entry.content(_scores(shown, row), type="text")
-    text: bytes = made.atom_str(pretty=True)
-    return text
+    entries = (
+        Entry(f"{page}#{quote(row.team)}-{at.isoformat()}", _headline(row), page, at, _scores(shown, row))
+        for at, row in dated
+    )
+    title, updated = f"{competition.title}: {board.title}, {phase.title}", dated[0][0] if dated else phase.starts_at
+    return atom(title, entries, page=page, feed=feed, author=competition.title, updated=updated)
 
 
 def announcement_feed(
@@ -102,33 +91,26 @@ def announcement_feed(
 
     page, feed: addresses of the page with all of them, and of the feed itself.
     """
-    from feedgen.feed import FeedGenerator
-
-    made = FeedGenerator()
-    made.id(page)
-    made.title(f"{competition.title}: announcements")
-    made.link(href=page, rel="alternate")
-    made.link(href=feed, rel="self")
-    made.author(name=competition.title)
-    dated = [(one.edited_at or one.published_at, one, html) for one, html in announcements]
-    made.updated(max((at for at, _, _ in dated), default=competition.created_at))
-    for at, one, html in sorted(dated, key=lambda part: (part[0], part[1].id), reverse=True):
-        entry = made.add_entry(order="append")
-        entry.id(f"{page}#announcement-{one.id}")
-        entry.title(one.title)
-        entry.link(href=f"{page}#announcement-{one.id}")
-        entry.published(one.published_at)
-        entry.updated(at)
-        entry.content(html, type="html")
-    text: bytes = made.atom_str(pretty=True)
-    return text
+    latest_first = sorted(
+        ((one.edited_at or one.published_at, one, html) for one, html in announcements),
+        key=lambda part: (part[0], part[1].id),
+        reverse=True,
+    )
+    entries = (
+        Entry(place, one.title, place, at, html, type="html", published=one.published_at)
+        for at, one, html in latest_first
+        for place in [f"{page}#announcement-{one.id}"]
+    )
+    updated = latest_first[0][0] if latest_first else competition.created_at
+    title = f"{competition.title}: announcements"
+    return atom(title, entries, page=page, feed=feed, author=competition.title, updated=updated)
 
 
 def _headline(row: LeaderboardRow) -> str:
     place = f"rank {row.rank}" if row.rank is not None else "not ranked" if row.kind == "team" else row.kind
     if row.status is not None:
         place = f"{'not ranked' if row.status is RowStatus.UNRANKED else row.status}: {row.note}".removesuffix(": ")
-    return f"{''.join(filter(str.isprintable, row.team))}: {place}"  # XML has no control characters
+    return f"{row.team}: {place}"
 
 
 def _scores(shown: Leaderboard, row: LeaderboardRow) -> str:
