@@ -16,7 +16,7 @@ import pytest
 from tests.processes import REPOSITORY, wait_until
 
 GUIDE = (REPOSITORY / "docs/running.md").read_text()
-SECTION = GUIDE[GUIDE.index("## In containers, step by step") : GUIDE.index("Statements stay prepared")]
+SECTION = GUIDE[GUIDE.index("## In containers, step by step") : GUIDE.index("## Several machines")]
 SET_UP, CHANGED = re.findall(r"```bash\n(.*?)```", SECTION, re.DOTALL)
 WEB, SECOND_WEB = "http://127.0.0.1:8321", "http://127.0.0.1:8322"
 IN_A_BUCKET = "EVERGOLD_STORAGE=s3\nEVERGOLD_S3_ACCESS_KEY_ID=somebody\nEVERGOLD_S3_SECRET_ACCESS_KEY=something-long\n"
