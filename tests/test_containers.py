@@ -66,6 +66,13 @@ def test_whatever_an_image_copies_is_sent_to_the_builder() -> None:
         assert not [pattern for pattern in ignored for part in (source, *source.parents) if part.match(pattern)], source
 
 
+@pytest.mark.parametrize("name", [".env", "keys", "gold", "backups", "competitions"])
+def test_what_a_server_in_containers_keeps_in_the_checkout_goes_neither_to_the_builder_nor_into_git(name: str) -> None:
+    assert name in (ROOT / ".dockerignore").read_text().split()
+    ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().split()}
+    assert name in ignored
+
+
 def test_web_image_has_neither_workers_code_nor_gold() -> None:
     image = stages()["base"] + stages()["web"]
     assert "workers" not in image
