@@ -19,7 +19,7 @@ GUIDE = (REPOSITORY / "docs/running.md").read_text()
 SECTION = GUIDE[GUIDE.index("## In containers, step by step") : GUIDE.index("## Several machines")]
 SET_UP, CHANGED = re.findall(r"```bash\n(.*?)```", SECTION, re.DOTALL)
 WEB, SECOND_WEB = "http://127.0.0.1:8321", "http://127.0.0.1:8322"
-IN_A_BUCKET = "EVERGOLD_STORAGE=s3\nEVERGOLD_S3_ACCESS_KEY_ID=somebody\nEVERGOLD_S3_SECRET_ACCESS_KEY=something-long\n"
+SETTINGS = ("STORAGE=s3", "S3_ACCESS_KEY_ID=somebody", "S3_SECRET_ACCESS_KEY=whoever")
 #: Images are built from nothing, with all that they install.
 BUILD_SECONDS = 1200
 
@@ -80,7 +80,7 @@ def test_the_guide_leads_from_a_checkout_to_a_server_whose_web_container_has_no_
 def test_with_a_bucket_two_of_each_share_no_folder_and_all_is_well(shell: Shell) -> None:
     """The demo's competition, whose baselines are stored before anything else."""
     done = shell(
-        f"set -e\n{DOWN}\nprintf '{IN_A_BUCKET}' >> .env\ncp -r phases.yaml demo competitions/\n"
+        f"set -e\n{DOWN}\nprintf 'EVERGOLD_%s\\n' {' '.join(SETTINGS)} >> .env\ncp -r phases.yaml demo competitions/\n"
         "docker compose --profile bucket up -d --build"
     )
     assert done.returncode == 0, done.stdout + done.stderr
