@@ -87,8 +87,11 @@ def log_libraries(*, info: tuple[str, ...] = (), warning: tuple[str, ...] = ()) 
 
 class _OfLibraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        text = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
-        _log(record.levelname.lower(), record.name, {"says": record.getMessage()}, text)
+        try:
+            text = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
+            _log(record.levelname.lower(), record.name, {"says": record.getMessage()}, text)
+        except Exception:  # who logs is not disturbed, as with the handlers of the standard library
+            self.handleError(record)
 
 
 def _log(level: str, event: str, fields: Entry, traceback_text: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -122,3 +122,15 @@ def test_what_libraries_log_is_a_line_as_ours_from_warnings_on_or_as_they_are_wa
     broke = json.loads(last)
     assert (broke["level"], broke["says"]) == ("error", "broke")
     assert broke["exception"].splitlines()[-1] == "ValueError: 0"
+
+
+def test_a_library_whose_own_line_is_wrong_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("handlers", []), ("level", logging.WARNING)):
+        monkeypatch.setattr(logging.getLogger(), name, value)
+    log_libraries()
+    logging.getLogger("another").warning("%d of %d", "one")
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "not enough arguments" in said.err or "%d format" in said.err
