@@ -90,9 +90,11 @@ def environment_of(**settings: str | Path | float) -> dict[str, str]:
     return {**inherited, "PYTHONPATH": programs.code_path(), "PYTHONUNBUFFERED": "1", "SPT_NOENV": "1", **ours}
 
 
-def evergold(name: str, folder: Path, environment: Mapping[str, str], *arguments: str) -> Service:
-    """`evergold ARGUMENTS`, as people and containers start it."""
-    return start(name, [sys.executable, "-P", "-m", "evergold.cli", *arguments], folder, environment)
+def evergold(
+    name: str, folder: Path, environment: Mapping[str, str], *arguments: str, python: str = sys.executable
+) -> Service:
+    """`evergold ARGUMENTS`, as people and containers start it. python: of another environment."""
+    return start(name, [python, "-P", "-m", "evergold.cli", *arguments], folder, environment)
 
 
 def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:
@@ -106,10 +108,12 @@ def start_sweep(folder: Path, environment: Mapping[str, str]) -> Service:
     return evergold("sweep", folder, environment, "sweep")
 
 
-def start_web(folder: Path, environment: Mapping[str, str], *, processes: int = 1) -> tuple[Service, str]:
+def start_web(
+    folder: Path, environment: Mapping[str, str], *, processes: int = 1, python: str = sys.executable
+) -> tuple[Service, str]:
     """The web process, or several, answering, and their address."""
     port = free_port()
-    web = evergold("web", folder, environment, "web", "--port", str(port), "--processes", str(processes))
+    web = evergold("web", folder, environment, "web", "--port", str(port), "--processes", str(processes), python=python)
     wait_until(lambda: _serves(port), "the web process answers", web)
     return web, f"http://127.0.0.1:{port}"
 

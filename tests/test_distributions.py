@@ -20,8 +20,8 @@ from app.models import ScoringRun
 from app.web.competitions.guide import GUIDES
 from evergold.version import VERSION
 from tests.distributions import build_server_wheel, build_wheel, make_environment
-from tests.processes import REPOSITORY, start, stop, wait_until
-from tests.services import free_port
+from tests.processes import REPOSITORY, stop, wait_until
+from tests.services import start_web
 from tests.web.site import Person, Site
 from tests.whole import open_competition, site_of, taking_part
 from workers.score import score_submission
@@ -212,24 +212,15 @@ def test_a_server_from_the_wheels_has_the_whole_guide(
     folder = tmp_path_factory.mktemp("host")
     python = make_environment(folder / "environment", laptop.wheel, server_wheel, extras=["web"])
     ours = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVERGOLD_DATA_DIR": str(folder / "var")}
-    commands = [str(python), "-P", "-m", "evergold.cli"]
     (folder / "phases.yaml").write_text("version: 1\ncompetitions: []\n")
-    subprocess.run([*commands, "apply", "--migrate"], cwd=folder, env=ours, check=True, capture_output=True)
-    port = free_port()
-    web = start("web", [*commands, "web", "--port", str(port)], folder, ours)
+    migrate = [str(python), "-P", "-m", "evergold.cli", "apply", "--migrate"]
+    subprocess.run(migrate, cwd=folder, env=ours, check=True, capture_output=True)
+    web, address = start_web(folder, ours, python=str(python))
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as reader:
-            wait_until(lambda: _answers(reader), "it answers", web)
+        with httpx.Client(base_url=address) as reader:
             index = reader.get("/guide").text
             for name in GUIDES:
                 assert f'href="/guide/{name}"' in index
                 assert reader.get(f"/guide/{name}").status_code == 200
     finally:
         stop(web)
-
-
-def _answers(reader: httpx.Client) -> bool:
-    try:
-        return reader.get("/healthz").status_code == 200
-    except httpx.TransportError:
-        return False

@@ -236,8 +236,8 @@ def test_the_settings_of_the_web_process_do_not_hold_the_way_to_gold(monkeypatch
 
 
 def test_what_few_ask_for_is_loaded_when_they_do() -> None:
-    """Tables of look-alike letters and calendars take 15 MB in each process that holds them."""
-    on_demand = ("confusable_homoglyphs", "icalendar", "alembic")
+    """Tables of look-alike letters and calendars take 15 MB, XML 5, in each process that holds them."""
+    on_demand = ("confusable_homoglyphs", "icalendar", "lxml", "alembic")
     assert loaded_by(WEB, *on_demand) == set()
     assert loaded_by(SWEEP, *on_demand, "fastapi", "celery", "jinja2") == set()
     assert "numpy.random" not in modules_after(WEB), "for gold that is checked with made-up answers"

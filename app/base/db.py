@@ -59,7 +59,7 @@ SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
 #: Where a session that writes nothing keeps answers: they stay right as long as it lasts.
 FOUND = "found"
-_shared: set[Engine] = set()
+_engines: dict[str, Engine] = {}
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
 NAMING = {
@@ -118,20 +118,16 @@ def make_engine(address: str) -> Engine:
     return engine
 
 
-@lru_cache(maxsize=4)
 def get_engine(address: str) -> Engine:
     """The one engine of this process for this address."""
-    engine = make_engine(address)
-    _shared.add(engine)
-    return engine
+    return _engines.get(address) or _engines.setdefault(address, make_engine(address))
 
 
 def forget_engines(*, close: bool = True) -> None:
     """Whoever asks next gets new ones. close: not in a process that was forked: its parent uses the connections."""
-    for engine in _shared:
+    for engine in _engines.values():
         engine.dispose(close=close)
-    _shared.clear()
-    get_engine.cache_clear()
+    _engines.clear()
 
 
 class ReadingSession(Session):

@@ -50,5 +50,6 @@ def atom(title: str, entries: Iterable[Entry], *, page: str, feed: str, author: 
 def _put(parent: Element, name: str, text: str | None = None, **attributes: str) -> Element:
     """XML has no control characters."""
     child = SubElement(parent, name, attributes)
-    child.text = None if text is None else "".join(one for one in text if not is_control(one))
+    is_plain = text is None or text.isprintable()  # as nearly all are, of thousands
+    child.text = text if is_plain else "".join(one for one in text or "" if not is_control(one))
     return child
