@@ -19,13 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
 from app.base.db import make_engine
+from bench import _busy_board
 from bench._people import token_of
 from bench.scoring import SEED, generate_detection
 
@@ -58,10 +59,12 @@ def main() -> None:
     """Run, print a table (or JSON)."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uploads", type=int, default=200)
+    parser.add_argument("--with-statistics", action="store_true", help="waits with and without statistics going")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
-        figures = measure(Path(folder), arguments.uploads)
+        measured = measure_with_statistics if arguments.with_statistics else measure
+        figures = measured(Path(folder), arguments.uploads)
     if arguments.json:
         print(json.dumps(figures, indent=1))
         return
@@ -86,9 +89,20 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
     }
 
 
-def prepare(folder: Path) -> tuple[str, Path]:
+def measure_with_statistics(folder: Path, uploads: int) -> dict[str, object]:
+    """How long checks and uploads wait, with a full board's statistics and gold checks going and without."""
+    _, file = prepare(folder, _busy_board.PHASES)
+    with (
+        running_server(folder, _busy_board.SETTINGS) as (url, process),
+        _busy_board.busy_server(url, folder, file) as busy,
+    ):
+        waits = _busy_board.measure_waits(busy, uploads)
+        return {**waits, **{f"memory_{name}_mib": value for name, value in memory_mib(process.pid).items()}}
+
+
+def prepare(folder: Path, phases: str = PHASES) -> tuple[str, Path]:
     """phases.yaml and gold in `folder`; the target of the uploads and the file."""
-    (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
+    (folder / "phases.yaml").write_text(phases, encoding="utf-8")
     gold, prediction = generate_detection(folder, random.Random(SEED))
     (folder / "gold").mkdir()
     gold.rename(folder / "gold" / "gold.csv")
@@ -107,13 +121,16 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def running_server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`evergold serve` on a free port; stopped with SIGTERM at the end."""
+def running_server(
+    folder: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`evergold serve` on a free port, with these settings; stopped with SIGTERM at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "evergold.cli", "serve", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL)
+    own = environment(folder) | dict(settings or {})
+    process = subprocess.Popen(command, cwd=folder, env=own, stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         wait_until_up(url, process)

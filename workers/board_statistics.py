@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
@@ -20,13 +21,19 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.logs import bound, log
-from app.base.queue import STATISTICS_TASK
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
 from app.boards.power import record_power
 from app.boards.rows import LeaderboardRow
 from app.boards.run_statistics import record_run_statistics
 from app.boards.statistics import Score, Statistics, statistics_document, statistics_of
-from app.boards.statistics_work import begin_statistics, leave_statistics, record_statistics
+from app.boards.statistics_work import (
+    LEASE,
+    begin_statistics,
+    interrupt_statistics,
+    leave_statistics,
+    record_statistics,
+    renew_statistics,
+)
 from app.boards.view import WholeBoard
 from app.gold.versions import gold_identity
 from app.models import Board, Phase, PhaseTask, RowStatus
@@ -35,10 +42,11 @@ from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import get_task
-from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named
+from workers.interruption import Interrupted, interruptible
 from workers.keys import KeyFileBroken, NoKeyForIt
+from workers.lease import renewing
 from workers.power import compute_power
 from workers.run_statistics import compute_run_statistics
 from workers.samples import Samples, differences_of, intervals_of
@@ -49,7 +57,6 @@ MOST_COMPARED = 100
 LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 
 
-@app.task(name=STATISTICS_TASK)
 def compute_statistics(phase_task_id: int) -> None:
     """Compute what is missing, if no other worker is at it; telling a worker twice does no harm."""
     with bound(phase_task_id=phase_task_id):
@@ -64,11 +71,15 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
     if versions is None:
         return False
     try:
-        with confined():
+        with _kept(engine, phase_task_id), interruptible(), confined():
             samples = Samples(engine)
             documents = _documents(engine, phase_task_id, samples, resamples)
             of_runs, is_all = compute_run_statistics(engine, phase_task_id, samples, resamples)
             power = compute_power(engine, phase_task_id, samples)
+    except Interrupted:
+        with writing(engine) as session:
+            interrupt_statistics(session, phase_task_id)
+        raise
     except LACKING as lacking:
         with writing(engine) as session:
             leave_statistics(session, phase_task_id, str(lacking), to_others=True)
@@ -85,6 +96,15 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> b
             record_power(session, phase_task_id, power)
     log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), runs=len(of_runs), new=is_new)
     return is_new
+
+
+def _kept(engine: Engine, phase_task_id: int) -> AbstractContextManager[None]:
+    """While the block runs, its lease is renewed."""
+
+    def renew(session: Session) -> bool:
+        return renew_statistics(session, phase_task_id, datetime.now(UTC))
+
+    return renewing(engine, renew, LEASE.total_seconds(), phase_task_id=phase_task_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ LAST_RESORT_SECONDS = 60 + max(
     settings.run_limit_seconds, settings.encoding_limit_seconds, settings.check_limit_seconds
 )
 
-app = Celery("evergold", include=["workers.turns", "workers.version_check", "workers.board_statistics"])
+app = Celery("evergold", include=["workers.turns"])
 app.conf.update(
     **broker_settings(settings.broker_url, settings.data_dir),
     task_ignore_result=True,  # results go to the database, in the run's own transaction

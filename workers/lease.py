@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Engine
@@ -32,8 +33,19 @@ T = TypeVar("T")
 @contextmanager
 def kept_alive(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
     """Renew the lease until the block ends. Losing it does not stop the block: its result will not be recorded."""
+    whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
+    with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **whose):
+        yield
+
+
+@contextmanager
+def renewing(
+    engine: Engine, renew: Callable[[Session], bool], lease_seconds: float, **names: int | str
+) -> Iterator[None]:
+    """Call `renew` again and again until the block ends, or the lease is lost. names: for the log."""
     stop = threading.Event()
-    thread = threading.Thread(target=_beat, args=(engine, claim, lease_seconds, stop), name="lease", daemon=True)
+    beat = partial(_beat, engine, renew, lease_seconds, stop, names)
+    thread = threading.Thread(target=beat, name="lease", daemon=True)
     thread.start()
     try:
         yield
@@ -59,21 +71,26 @@ def patiently(transaction: Callable[[], T], lease_seconds: float) -> T:
         time.sleep(ASK_AGAIN_SECONDS)
 
 
-def _beat(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float, stop: threading.Event) -> None:
-    whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
+def _beat(
+    engine: Engine,
+    renew: Callable[[Session], bool],
+    lease_seconds: float,
+    stop: threading.Event,
+    names: Mapping[str, int | str],
+) -> None:
     while not stop.wait(lease_seconds / RENEWALS_PER_LEASE):
         try:
             with writing(engine) as session:
-                ours = _renew(session, claim, lease_seconds)
+                ours = renew(session)
         except Exception as error:  # whatever it is, even no memory: tried again at the next beat
-            survived("lease_not_renewed", error, **whose)
+            survived("lease_not_renewed", error, **names)
             continue
         if not ours:
-            log.warning("lease_lost", **whose)
+            log.warning("lease_lost", **names)
             return
 
 
-def _renew(session: Session, claim: Claim | CheckClaim, lease_seconds: float) -> bool:
+def _renew(session: Session, *, claim: Claim | CheckClaim, lease_seconds: float) -> bool:
     now = datetime.now(UTC)
     if isinstance(claim, CheckClaim):
         return renew_check(session, claim, lease_seconds=lease_seconds, now=now)

@@ -1,4 +1,5 @@
-"""Starts a worker: which queues it listens to, its self-check, then Celery, in this process.
+"""Starts a worker: which queues it listens to, its self-check, then Celery, in this process, and beside it the
+background process that computes statistics and checks gold.
 
 What needs torch is on the queue `gpu`, also where there is no GPU. A worker takes it only where torch is installed and
 the self-check passed; `auto` means: that too if it can, and in any case the rest.
@@ -29,6 +30,7 @@ from app.base.stores.keeper import SOCKET_VARIABLE
 from app.base.stores.places import is_bucket_in_use
 from app.models import SelfCheck
 from evergold.scoring.tasks import unusable_plugins
+from workers.background_process import background_process
 from workers.celery_app import app, log_celery
 from workers.device import go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
@@ -105,8 +107,13 @@ def passes(presence: Presence, engine: Engine) -> bool:
 def run_celery(presence: Presence, engine: Engine) -> None:
     """A Celery worker that forks its children; it talks to no other worker. Returns when it was told to stop."""
     with ExitStack() as stack:
-        # Once its children are there: a process with threads is forked with more care.
-        worker_ready.connect(lambda **_: stack.enter_context(beating(engine, presence)), weak=False)
+        def when_ready(**_: object) -> None:
+            # Once its children are there: a process with threads is forked with more care.
+            stack.enter_context(beating(engine, presence))
+            if CPU_QUEUE in presence.queues:
+                stack.enter_context(background_process())
+
+        worker_ready.connect(when_ready, weak=False)
         worker_shutdown.connect(lambda **_: stack.close(), weak=False)
         # Not by Celery's command line, which brings a prompt for terminals along: 9 MB in each process.
         worker = app.Worker(

@@ -75,12 +75,17 @@ def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
 
 def end_with_keeper() -> None:
     """A worker whose keeper was killed could read no file: it ends, too, now or then, and both are started again."""
-    _prctl(_PDEATHSIG, signal.SIGTERM)
+    end_with_parent()
     with socket.socket(socket.AF_UNIX) as door:
         try:
             door.connect(os.environ[SOCKET_VARIABLE])
         except OSError:  # killed while this process was starting: nobody will be told any more
             raise SystemExit("Error: the process that keeps the keys of the store is gone.") from None
+
+
+def end_with_parent() -> None:
+    """Have this process told to stop when the one that started it is gone."""
+    _prctl(_PDEATHSIG, signal.SIGTERM)
 
 
 def _prctl(what: int, value: int) -> None:

@@ -30,20 +30,19 @@ from app.runs.claims import SealedGold, sealed_gold
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task, needs_gpu
-from workers.celery_app import app
 from workers.confined import confined
 from workers.faults import logged, named, without_gold
 from workers.fetching import fetch_gold
 from workers.gold import open_sealed_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_fit import items_misfits
+from workers.interruption import Interrupted, interruptible
 from workers.keys import KeyFileBroken, NoKeyForIt
 
 #: What this machine lacks, and another may have.
 LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 
-@app.task(name="workers.version_check.check_gold_version")
 def check_gold_version(version_id: int) -> None:
     """Look at one version, if nobody has; telling a worker twice does no harm."""
     with bound(gold_version_id=version_id):
@@ -62,8 +61,12 @@ def check_version(engine: Engine, version_id: int) -> None:
         with reading(engine) as session:
             sealed = sealed_gold(session, version.id)
         fetch_gold(sealed, version.phase_task.items_sha256)
-        with confined():
+        with interruptible(), confined():
             problems, omitted = _problems(version, sealed)
+    except Interrupted:
+        with writing(engine) as session:
+            leave_check_to_others(session, version_id, "its worker was stopped")
+        raise
     except LACKING as lacking:
         with writing(engine) as session:
             leave_check_to_others(session, version_id, str(lacking))

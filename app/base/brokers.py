@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -37,6 +38,10 @@ class Broker(Protocol):
 
     def took(self, queue: str, task: str) -> bool:
         """Take the next message out, if it is there and for this task; False where only Celery may."""
+        ...
+
+    def take(self, queue: str) -> bytes | None:
+        """Take the next message out, whatever it is for; None: there is none."""
         ...
 
     def close(self) -> None: ...
@@ -99,6 +104,13 @@ def celery_message(task: str, arguments: Sequence[int | str], queue: str, priori
     }).encode()  # fmt: skip
 
 
+def read_message(message: bytes) -> tuple[str, list[int | str]]:
+    """The task and the arguments of what `celery_message` wrote; raises ValueError, KeyError or TypeError."""
+    found = json.loads(message)
+    arguments, _, _ = json.loads(b64decode(found["body"]))
+    return found["headers"]["task"], arguments
+
+
 class RedisBroker:
     """A list for each queue and priority; workers take from its end."""
 
@@ -118,6 +130,13 @@ class RedisBroker:
                 is_for_it = json.loads(oldest)["headers"].get("task") == task
                 return is_for_it and bool(self._client.answer("LREM", name, -1, oldest) == 1)
         return False
+
+    def take(self, queue: str) -> bytes | None:
+        for name in _lists(queue):
+            message: bytes | None = self._client.answer("RPOP", name)
+            if message is not None:
+                return message
+        return None
 
     def close(self) -> None:
         self._client.close()
@@ -144,12 +163,23 @@ class FolderBroker:
             raise
 
     def waiting(self, queue: str) -> int:
-        if not os.access(self._folder, os.W_OK):
-            raise PermissionError(f"{self._folder} cannot be written")
-        return sum(name.partition(".")[2] == f"{queue}.msg" for name in os.listdir(self._folder))
+        return len(self._names(queue))
 
     def took(self, queue: str, task: str) -> bool:
         return False
+
+    def take(self, queue: str) -> bytes | None:
+        for name in sorted(self._names(queue)):
+            with suppress(FileNotFoundError):  # another process was quicker
+                message = (self._folder / name).read_bytes()
+                (self._folder / name).unlink()
+                return message
+        return None
+
+    def _names(self, queue: str) -> list[str]:
+        if not os.access(self._folder, os.W_OK):
+            raise PermissionError(f"{self._folder} cannot be written")
+        return [name for name in os.listdir(self._folder) if name.partition(".")[2] == f"{queue}.msg"]
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -14,15 +14,17 @@ from functools import lru_cache, partial
 from uuid import UUID
 
 from app.base.batches import in_batches
-from app.base.brokers import LATER, Broker, broker_of, celery_message
+from app.base.brokers import LATER, Broker, broker_of, celery_message, read_message
 from app.base.config import get_settings
 from app.base.logs import log
 
 TURN_TASK = "workers.turns.take_turn"
-GOLD_TASK = "workers.version_check.check_gold_version"
-STATISTICS_TASK = "workers.board_statistics.compute_statistics"
+GOLD_TASK = "check_gold"
+STATISTICS_TASK = "compute_statistics"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
+#: Not Celery's: a worker's background process takes these messages by itself, see `workers.background`.
+BACKGROUND_QUEUE = "background"
 #: A participant never waits longer for a broker that hangs.
 _WAIT_SECONDS = 2
 #: A send that failed after so long means a broker that hangs; one that is down refuses at once and costs nothing …
@@ -87,12 +89,12 @@ def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
 
 def send_gold_check(version_id: int) -> bool:
     """Tell a worker about a version of gold to look at before it is used; False as for runs."""
-    return _send(GOLD_TASK, [(version_id,)], CPU_QUEUE, 0, gold_version_id=version_id)
+    return _send(GOLD_TASK, [(version_id,)], BACKGROUND_QUEUE, 0, gold_version_id=version_id)
 
 
 def send_statistics(phase_task_id: int) -> bool:
-    """Tell a worker, after everything else, that boards of a task have changed; False as for runs."""
-    return _send(STATISTICS_TASK, [(phase_task_id,)], CPU_QUEUE, LATER, phase_task_id=phase_task_id)
+    """Tell a worker, after all checks of gold, that boards of a task have changed; False as for runs."""
+    return _send(STATISTICS_TASK, [(phase_task_id,)], BACKGROUND_QUEUE, LATER, phase_task_id=phase_task_id)
 
 
 def _turn(announced: int | str, needs_gpu: bool, priority: int, **logged: int | str) -> bool:
@@ -127,6 +129,20 @@ def took_turn_message(queue: str) -> bool:
     """
     sender = _sender()
     return sender.attempt(partial(sender.broker.took, queue, TURN_TASK)) is True
+
+
+def take_background_message() -> tuple[str, int] | None:
+    """Take the next message of the background queue out: a task, and the id it is for. None: there is none, or it is
+    not one of ours, which is logged. Raises OSError where the broker is away."""
+    message = _sender().broker.take(BACKGROUND_QUEUE)
+    if message is None:
+        return None
+    try:
+        task, (number,) = read_message(message)
+        return task, int(number)
+    except (ValueError, KeyError, TypeError):
+        log.warning("message_not_understood", queue=BACKGROUND_QUEUE)
+        return None
 
 
 def has_messages(queue: str) -> bool | None:

@@ -20,9 +20,9 @@ from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, Standing, 
 #: Boards that change all the time are computed now and then, others when nothing has changed for a moment.
 QUIET = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=5)
-#: Workers are told again after this time, and may take so long.
+#: Workers are told again after this time, or when a worker that had begun stopped renewing its lease.
 RESEND = timedelta(minutes=10)
-LEASE = timedelta(minutes=15)
+LEASE = timedelta(minutes=2)
 #: Official results wait so long for statistics of the boards that they freeze.
 PATIENCE = timedelta(minutes=20)
 #: Whether there is anything to compute is looked for among so many of the newest, besides what stands.
@@ -43,7 +43,7 @@ def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[in
             session.add(work)
         _see(session, work, versions, now)
         if work.computed_for != versions and _is_due(work, now, attempts):
-            work.sent_at = now
+            work.sent_at, work.lease_expires_at = now, None
             due.append(phase_task_id)
     return due
 
@@ -71,6 +71,26 @@ def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, att
         return None
     work.lease_expires_at, work.attempts = now + LEASE, work.attempts + 1
     return versions
+
+
+def renew_statistics(session: Session, phase_task_id: int, now: datetime) -> bool:
+    """Renew the lease of the worker that computes; False where it has none any more."""
+    renewed = (
+        update(StatisticsWork)
+        .where(StatisticsWork.phase_task_id == phase_task_id, StatisticsWork.lease_expires_at.is_not(None))
+        .values(lease_expires_at=now + LEASE)
+        .returning(StatisticsWork.phase_task_id)
+    )
+    return session.scalar(renewed) is not None
+
+
+def interrupt_statistics(session: Session, phase_task_id: int) -> None:
+    """Release the lease of a worker that was stopped: the next sweep tells another, and it costs no attempt."""
+    session.execute(
+        update(StatisticsWork)
+        .where(StatisticsWork.phase_task_id == phase_task_id)
+        .values(lease_expires_at=None, sent_at=None, attempts=StatisticsWork.attempts - 1)
+    )
 
 
 def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_others: bool = False) -> None:
@@ -150,8 +170,10 @@ def _see(session: Session, work: StatisticsWork, versions: str, now: datetime) -
 
 
 def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
-    if work.attempts >= attempts or (work.lease_expires_at is not None and work.lease_expires_at > now):
+    if work.attempts >= attempts:
         return False
+    if work.lease_expires_at is not None:
+        return work.lease_expires_at <= now  # its worker was lost
     if work.sent_at is not None:
         return work.sent_at <= now - RESEND
     waits_long = work.waiting_since is not None and work.waiting_since <= now - LONGEST_WAIT
