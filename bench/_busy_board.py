@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy.exc import OperationalError
 
 from app.base.db import make_engine, reading, writing
 from app.models import BoardStatistics, GoldCheck, GoldVersion, RunStatistics, StatisticsWork
@@ -151,7 +152,7 @@ class BusyServer:
         """Have everything computed again as soon as it is known."""
         while not stop.wait(0.2):
             if not self.computes():
-                with writing(self._engine) as session:
+                with suppress(OperationalError), writing(self._engine) as session:  # others write longer: once more
                     for table in (BoardStatistics, RunStatistics):
                         session.execute(delete(table))
                     session.execute(update(StatisticsWork).values(computed_for=None, sent_at=None, seen_at=LONG_AGO))

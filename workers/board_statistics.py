@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -22,9 +23,9 @@ from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.logs import bound, log
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
-from app.boards.power import record_power
+from app.boards.power import Power, record_power
 from app.boards.rows import LeaderboardRow
-from app.boards.run_statistics import record_run_statistics
+from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.boards.statistics import Score, Statistics, statistics_document, statistics_of
 from app.boards.statistics_work import (
     LEASE,
@@ -42,9 +43,9 @@ from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import get_task
+from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
 from workers.faults import logged, named
-from workers.interruption import Interrupted, interruptible
 from workers.keys import KeyFileBroken, NoKeyForIt
 from workers.lease import renewing
 from workers.power import compute_power
@@ -57,45 +58,66 @@ MOST_COMPARED = 100
 LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 
 
-def compute_statistics(phase_task_id: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is to be recorded. documents: by board; of_runs: by run; is_all: whether nothing is left of single runs."""
+
+    documents: dict[int, Any]
+    of_runs: dict[int, StatisticsOfRun]
+    is_all: bool
+    power: Power | None
+
+
+def compute_statistics(phase_task_id: int, run: Run[Found | Failed] = here) -> None:
     """Compute what is missing, if no other worker is at it; telling a worker twice does no harm."""
     with bound(phase_task_id=phase_task_id):
-        compute(get_engine(get_settings().database_address), phase_task_id)
+        compute(get_engine(get_settings().database_address), phase_task_id, run=run)
 
 
-def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES) -> bool:
-    """Whether anything new was computed and kept."""
+def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run: Run[Found | Failed] = here) -> bool:
+    """Whether anything new was computed and kept. run: where the work is done that takes long."""
     with writing(engine) as session:
         now = datetime.now(UTC)
         versions = begin_statistics(session, phase_task_id, now, attempts=get_settings().attempts)
     if versions is None:
         return False
+    result = run(partial(_find, engine, phase_task_id, resamples))
+    with _kept(engine, phase_task_id):
+        found = result()
+    with writing(engine) as session:
+        if not isinstance(found, Found):
+            _leave(session, phase_task_id, found)
+            return False
+        is_new = record_statistics(session, phase_task_id, versions, found.documents, is_all=found.is_all)
+        record_run_statistics(session, found.of_runs)
+        if found.power is not None:
+            record_power(session, phase_task_id, found.power)
+    counts = {"boards": len(found.documents), "runs": len(found.of_runs)}
+    log.info("statistics_computed", phase_task_id=phase_task_id, **counts, new=is_new)
+    return is_new
+
+
+def _find(engine: Engine, phase_task_id: int, resamples: int) -> Found | Failed:
+    """Compute all of it; only reads the database."""
     try:
-        with _kept(engine, phase_task_id), interruptible(), confined():
+        with confined():
             samples = Samples(engine)
             documents = _documents(engine, phase_task_id, samples, resamples)
             of_runs, is_all = compute_run_statistics(engine, phase_task_id, samples, resamples)
-            power = compute_power(engine, phase_task_id, samples)
-    except Interrupted:
-        with writing(engine) as session:
-            interrupt_statistics(session, phase_task_id)
-        raise
+            return Found(documents, of_runs, is_all, compute_power(engine, phase_task_id, samples))
     except LACKING as lacking:
-        with writing(engine) as session:
-            leave_statistics(session, phase_task_id, str(lacking), to_others=True)
-        return False
+        return Failed(str(lacking), is_lacking=True)
     except Exception as error:
         log.error("statistics_failed", phase_task_id=phase_task_id, **logged(error))
-        with writing(engine) as session:
-            leave_statistics(session, phase_task_id, named(error))
-        return False
-    with writing(engine) as session:
-        is_new = record_statistics(session, phase_task_id, versions, documents, is_all=is_all)
-        record_run_statistics(session, of_runs)
-        if power is not None:
-            record_power(session, phase_task_id, power)
-    log.info("statistics_computed", phase_task_id=phase_task_id, boards=len(documents), runs=len(of_runs), new=is_new)
-    return is_new
+        return Failed(named(error))
+
+
+def _leave(session: Session, phase_task_id: int, found: Failed | Lost) -> None:
+    if isinstance(found, Lost) and found.is_stopped:
+        interrupt_statistics(session, phase_task_id)
+        return
+    to_others = isinstance(found, Failed) and found.is_lacking
+    leave_statistics(session, phase_task_id, found.reason, to_others=to_others)
 
 
 def _kept(engine: Engine, phase_task_id: int) -> AbstractContextManager[None]:

@@ -107,6 +107,7 @@ def passes(presence: Presence, engine: Engine) -> bool:
 def run_celery(presence: Presence, engine: Engine) -> None:
     """A Celery worker that forks its children; it talks to no other worker. Returns when it was told to stop."""
     with ExitStack() as stack:
+
         def when_ready(**_: object) -> None:
             # Once its children are there: a process with threads is forked with more care.
             stack.enter_context(beating(engine, presence))

@@ -83,9 +83,9 @@ def end_with_keeper() -> None:
             raise SystemExit("Error: the process that keeps the keys of the store is gone.") from None
 
 
-def end_with_parent() -> None:
-    """Have this process told to stop when the one that started it is gone."""
-    _prctl(_PDEATHSIG, signal.SIGTERM)
+def end_with_parent(number: int = signal.SIGTERM) -> None:
+    """Have this process sent a signal when the one that started it is gone."""
+    _prctl(_PDEATHSIG, number)
 
 
 def _prctl(what: int, value: int) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy import Engine
 
@@ -30,57 +32,74 @@ from app.runs.claims import SealedGold, sealed_gold
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task, needs_gpu
+from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
 from workers.faults import logged, named, without_gold
 from workers.fetching import fetch_gold
 from workers.gold import open_sealed_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_fit import items_misfits
-from workers.interruption import Interrupted, interruptible
 from workers.keys import KeyFileBroken, NoKeyForIt
 
 #: What this machine lacks, and another may have.
 LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 
-def check_gold_version(version_id: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong with a version, in words without gold, and how many more problems there are."""
+
+    problems: Sequence[Problem]
+    omitted: int
+
+
+def check_gold_version(version_id: int, run: Run[Found | Failed] = here) -> None:
     """Look at one version, if nobody has; telling a worker twice does no harm."""
     with bound(gold_version_id=version_id):
-        check_version(get_engine(get_settings().database_address), version_id)
+        check_version(get_engine(get_settings().database_address), version_id, run)
         log.info("gold_check_ended", gold_version_id=version_id)
 
 
-def check_version(engine: Engine, version_id: int) -> None:
-    """Look, record what was found, and have submitted and scored what waited for this gold."""
-    attempts = get_settings().attempts
+def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = here) -> None:
+    """Look, record what was found, and have submitted and scored what waited for this gold. run: where the work is done
+    that takes long."""
     with writing(engine) as session:
-        version = begin_check(session, version_id, attempts=attempts, now=datetime.now(UTC))
+        version = begin_check(session, version_id, attempts=get_settings().attempts, now=datetime.now(UTC))
     if version is None:
         return
-    try:
-        with reading(engine) as session:
-            sealed = sealed_gold(session, version.id)
-        fetch_gold(sealed, version.phase_task.items_sha256)
-        with interruptible(), confined():
-            problems, omitted = _problems(version, sealed)
-    except Interrupted:
+    with reading(engine) as session:
+        sealed = sealed_gold(session, version.id)
+    found = run(partial(_find, version, sealed))()
+    if not isinstance(found, Found):
+        _leave(engine, version_id, found)
+    elif found.problems:
         with writing(engine) as session:
-            leave_check_to_others(session, version_id, "its worker was stopped")
-        raise
-    except LACKING as lacking:
-        with writing(engine) as session:
-            leave_check_to_others(session, version_id, str(lacking))
-        return
-    except Exception as error:
-        log.error("gold_check_failed", gold_version_id=version_id, **logged(error))
-        with writing(engine) as session:
-            note_failed_check(session, version_id, named(error), attempts=attempts, now=datetime.now(UTC))
-        return
-    if problems:
-        with writing(engine) as session:
-            record_invalid_gold(session, version_id, problems, omitted, datetime.now(UTC))
+            record_invalid_gold(session, version_id, found.problems, found.omitted, datetime.now(UTC))
     else:
         _record_valid(engine, version_id)
+
+
+def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
+    """Open and read it."""
+    try:
+        fetch_gold(sealed, version.phase_task.items_sha256)
+        with confined():
+            return Found(*_problems(version, sealed))
+    except LACKING as lacking:
+        return Failed(str(lacking), is_lacking=True)
+    except Exception as error:
+        log.error("gold_check_failed", gold_version_id=version.id, **logged(error))
+        return Failed(named(error))
+
+
+def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
+    """Nobody knows yet: another worker may, or the next attempt."""
+    with writing(engine) as session:
+        if found.is_stopped if isinstance(found, Lost) else found.is_lacking:
+            leave_check_to_others(session, version_id, found.reason)
+        else:
+            attempts = get_settings().attempts
+            note_failed_check(session, version_id, found.reason, attempts=attempts, now=datetime.now(UTC))
 
 
 def _problems(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
