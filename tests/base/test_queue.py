@@ -11,17 +11,22 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from app.base.brokers import broker_settings
+from app.base.brokers import broker_settings, celery_message
 from app.base.config import get_settings
 from app.base.queue import (
+    BACKGROUND_QUEUE,
     CPU_QUEUE,
+    GOLD_TASK,
     GPU_QUEUE,
+    STATISTICS_TASK,
     TURN_TASK,
     _sender,
     has_messages,
     send_gold_check,
     send_run,
     send_runs,
+    send_statistics,
+    take_background_message,
     took_turn_message,
 )
 from app.base.redis_client import RedisClient
@@ -72,14 +77,56 @@ def waiting(broker: Valkey, queue: str) -> list[dict[str, Any]]:
 
 def test_a_message_of_a_turn_can_be_taken_without_celery_and_no_other_one(live_broker: Valkey) -> None:
     assert not took_turn_message(CPU_QUEUE), "there is none"
-    for sent in (send_run(1, later=True), send_run(2), send_gold_check(7)):
+    for sent in (send_run(1, later=True), send_run(2)):
         assert sent
+    _sender().broker.send([celery_message("of an older version", (7,), CPU_QUEUE, 0)], CPU_QUEUE, 0)
     assert took_turn_message(CPU_QUEUE)
-    assert not took_turn_message(CPU_QUEUE), "the gold check is next, and before what comes later"
+    assert not took_turn_message(CPU_QUEUE), "the other one is next, and before what comes later"
     assert not took_turn_message(GPU_QUEUE)
     assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[7], [1, CPU_QUEUE]]
     assert send_run(3, later=True)
     assert took_turn_message(CPU_QUEUE)
+
+
+@pytest.mark.parametrize("is_of_files", [False, True])
+def test_statistics_and_gold_checks_have_a_queue_of_their_own(
+    live_broker: Valkey, monkeypatch: pytest.MonkeyPatch, messages: Path, is_of_files: bool
+) -> None:
+    if is_of_files:
+        close_sender()
+        use_broker(monkeypatch, "")
+    assert send_gold_check(7)
+    assert send_statistics(3)
+    assert (has_messages(CPU_QUEUE), has_messages(BACKGROUND_QUEUE)) == (False, True)
+    assert {take_background_message(), take_background_message()} == {(GOLD_TASK, 7), (STATISTICS_TASK, 3)}
+    assert take_background_message() is None
+
+
+def test_gold_is_checked_before_statistics_are_computed(live_broker: Valkey) -> None:
+    assert send_statistics(3)
+    assert send_gold_check(7)
+    assert take_background_message() == (GOLD_TASK, 7), "an organiser waits for it"
+
+
+def test_each_message_of_the_background_is_taken_by_one(messages: Path) -> None:
+    assert all(send_gold_check(number) for number in range(30))
+    taken = in_threads(40, lambda _: take_background_message())
+    assert sorted(one[1] for one in taken if one) == list(range(30))
+
+
+def test_a_message_that_is_not_ours_is_logged_and_gone(live_broker: Valkey) -> None:
+    strange = [b"\xff", b"{}", celery_message(GOLD_TASK, ("x",), BACKGROUND_QUEUE, 0), celery_message("a", (), "b", 0)]
+    _sender().broker.send(strange, BACKGROUND_QUEUE, 0)
+    with capture_logs() as logged:
+        assert [take_background_message() for _ in strange] == [None] * len(strange)
+    assert [entry["event"] for entry in logged] == ["message_not_understood"] * len(strange)
+    assert has_messages(BACKGROUND_QUEUE) is False
+
+
+def test_a_broker_that_is_away_is_an_error_for_who_waits_for_messages(live_broker: Valkey) -> None:
+    live_broker.stop()
+    with pytest.raises(OSError, match="refused"):
+        take_background_message()
 
 
 def test_each_message_is_taken_by_one(live_broker: Valkey) -> None:

@@ -110,6 +110,13 @@ class Place:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
 
+    def kill_background(self) -> None:
+        """What computes statistics and checks gold; its worker starts it again."""
+        for worker in self.workers:
+            if process := background_of(worker.process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+
     def flush_broker(self) -> None:
         with redis.Redis.from_url(self.broker.address) as client:
             client.flushall()
@@ -131,10 +138,20 @@ class Place:
 
 
 def children_of(pid: int) -> list[int]:
-    """The children that fork left to a worker."""
-    with suppress(FileNotFoundError):
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """The children of a process, whichever of its threads started them."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return [
+            int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()
+        ]
     return []
+
+
+def background_of(worker: int) -> int | None:
+    """The background process of a worker, if it is there."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children_of(worker)}
+        return next((child for child, command in commands.items() if b"workers.background" in command), None)
+    return None
 
 
 @contextmanager

@@ -161,6 +161,7 @@ def restart_database(place: Place, dice: random.Random, crash: bool) -> None:
 MISHAPS: dict[str, Mishap] = {
     "worker killed": lambda place, dice, busy: place.kill_worker(busy),
     "scoring process killed": lambda place, dice, busy: place.kill_child(busy),
+    "background process killed": lambda place, dice, busy: place.kill_background(),
     "broker emptied": lambda place, dice, busy: place.flush_broker(),
     "broker restarted": lambda place, dice, busy: place.restart_broker(),
     "database restarted": lambda place, dice, busy: restart_database(place, dice, crash=False),

@@ -22,7 +22,7 @@ from app.models import TERMINAL, RunStatus, ScoreRow, ScoringRun
 from app.people import auth
 from app.runs.failures import failed_runs
 from tests.chaos.dawdling import BUSY, DEADLY, DEADLY_AFTERWARDS, DEADLY_QUIETLY, ENDLESS, HEAVY
-from tests.chaos.place import ITEMS, Place, a_place, children_of
+from tests.chaos.place import ITEMS, Place, a_place, background_of, children_of
 from tests.chaos.verdict import SCORES_PER_RUN
 from tests.processes import kill, wait_until
 from tests.world import add_user
@@ -259,8 +259,10 @@ def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
 def test_a_worker_whose_parent_alone_is_killed_leaves_nothing_behind(place: Place, ada: httpx.Client) -> None:
     place.start_worker()
     submissions = [upload(ada, GOOD + b"\n" * n) for n in range(5)]
-    children = children_of(place.workers[0].process.pid)
-    assert children
+    worker = place.workers[0].process.pid
+    wait_until(lambda: background_of(worker), "its background process is there", place.workers[0])
+    children = children_of(worker)
+    assert len(children) == 2
     place.workers[0].process.send_signal(signal.SIGKILL)
     place.workers[0].process.wait()
     orphaned = place.workers.pop()

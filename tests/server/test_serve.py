@@ -274,6 +274,16 @@ def test_children_that_are_killed_are_said_and_started_again(running: Server) ->
     assert all(is_gone(pid) for pid in pool)
 
 
+def test_a_worker_starts_its_background_process_again(running: Server) -> None:
+    """The supervisor need not know of it."""
+    said = running.service.said().count(KILLED)
+    wait_until(lambda: is_running_again(running, "workers.background", 0), "it is there", running.service)
+    dead = running.child("workers.background")
+    os.kill(dead, signal.SIGKILL)
+    wait_until(lambda: is_running_again(running, "workers.background", dead), "it is there again", running.service)
+    assert running.service.said().count(KILLED) == said
+
+
 def is_running_again(server: Server, words: str, dead: int) -> bool:
     return any(words in command and pid != dead for pid, command in processes_of(server.data_dir).items())
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
-from app.base.storage import storage_of, store_upload
+from app.base.db import writing
+from app.base.storage import FolderStorage, UploadWriter, check_name, storage_of, store_upload
 from app.models import User
-from tests.world import NOW, submit
+from app.submissions.validations import accept_validation
+from tests.world import NOW, submit, the_phase_task
 
 #: The first item holds the mark that must be seen nowhere (`tests.canary`).
 GOLD = "ID,DataID,Language,Label\n1,CANARY-d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,EN,1\n"
@@ -23,3 +26,15 @@ def upload(engine: Engine, user: User, content: str | bytes = PREDICTION, now: d
     """Store and accept a file, as the web process does; the id of its run."""
     data = content.encode() if isinstance(content, str) else content
     return submit(engine, user, now, stored=store_upload([data], storage_of(get_settings()), limit_bytes=10**8)).run_id
+
+
+def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
+    """Store and accept a file that is only checked; the id of its check."""
+    folder, validation_id = get_settings().storage_dir, uuid4()
+    writer = UploadWriter(FolderStorage(folder), 10**6, name=check_name(validation_id))
+    writer.write(content.encode())
+    stored, now = writer.finish(), datetime.now(UTC)
+    with writing(engine) as session:
+        task = the_phase_task(session)
+        accept_validation(session, user=user, phase_task=task, upload=stored, validation_id=validation_id, now=now)
+    return validation_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,15 @@ from sqlalchemy import Engine, delete, select, update
 from app.base.db import reading, writing
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import freeze, official_board
-from app.boards.statistics_work import LEASE, LONGEST_WAIT, QUIET, RESEND, begin_statistics, statistics_due
+from app.boards.statistics_work import (
+    LEASE,
+    LONGEST_WAIT,
+    QUIET,
+    RESEND,
+    begin_statistics,
+    renew_statistics,
+    statistics_due,
+)
 from app.competitions.find import find_board, find_competition
 from app.models import Board, BoardStatistics, Phase, PhaseTask, StatisticsWork, User
 from evergold.scoring.resampling import pairs
@@ -24,6 +33,7 @@ from tests.sealed import make_key
 from tests.workers.files import upload
 from tests.world import COMPETITION, NOW, PHASE, SECOND, add_user, board_version_number, the_phase_task, the_run
 from workers import gold, outcomes, samples
+from workers.apart import Apart, Lost
 from workers.board_statistics import compute
 from workers.keys import key_file
 from workers.score import score_submission
@@ -210,6 +220,54 @@ def test_a_worker_that_dies_over_it_leaves_it_to_another_and_not_for_ever(
         assert statistics_due(session, NOW + 4 * LEASE, attempts=3) == []
     enter(engine, add_user(engine, "dan"), (0,))
     assert due(engine, NOW + 4 * LEASE) == [1], "another board is another try, and it has waited for long"
+
+
+def test_a_worker_that_stops_renewing_its_lease_is_replaced_as_soon_as_it_ends(
+    engine: Engine, three: dict[str, int]
+) -> None:
+    due(engine, NOW)
+    assert due(engine, NOW + QUIET) == [1]
+    with writing(engine) as session:
+        begin_statistics(session, 1, NOW + QUIET, attempts=3)
+        assert renew_statistics(session, 1, NOW + QUIET + SECOND)
+    assert due(engine, NOW + QUIET + LEASE) == [], "it was renewed"
+    assert due(engine, NOW + QUIET + LEASE + SECOND) == [1]
+    assert due(engine, NOW + QUIET + LEASE + 2 * SECOND) == [], "another was told"
+    with writing(engine) as session:
+        assert not renew_statistics(session, 1, NOW + QUIET + LEASE), "nobody is at it"
+
+
+@pytest.mark.parametrize(
+    ("lost", "attempts", "failure"),
+    [
+        (Lost("its worker was stopped", is_stopped=True), 0, None),
+        (Lost("its process was killed"), 1, "its process was killed"),
+    ],
+)
+def test_work_that_was_lost_is_told_of_again_at_once_and_a_stop_costs_no_attempt(
+    engine: Engine, three: dict[str, int], lost: Lost, attempts: int, failure: str | None
+) -> None:
+    due(engine, NOW)
+    assert due(engine, NOW + QUIET) == [1]
+    assert not compute(engine, 1, RESAMPLES, run=lambda _: lambda: lost)
+    with reading(engine) as session:
+        work = session.scalars(select(StatisticsWork)).one()
+    assert (work.attempts, work.lease_expires_at, work.failure) == (attempts, None, failure)
+    assert due(engine, NOW + QUIET + SECOND) == [1]
+    assert computed(engine, NOW + QUIET + SECOND)
+
+
+def test_another_process_computes_the_same(engine: Engine, three: dict[str, int]) -> None:
+    due(engine, NOW)
+    assert compute(engine, 1, RESAMPLES, run=Apart(threading.Event(), engine).run)
+    with reading(engine) as session:
+        apart = [(kept.board_id, kept.document) for kept in session.scalars(select(BoardStatistics))]
+    with writing(engine) as session:
+        session.execute(delete(BoardStatistics))
+        session.execute(update(StatisticsWork).values(computed_for=None))
+    assert compute(engine, 1, RESAMPLES)
+    with reading(engine) as session:
+        assert apart == [(kept.board_id, kept.document) for kept in session.scalars(select(BoardStatistics))]
 
 
 def test_a_worker_without_the_key_leaves_it_to_others(engine: Engine, three: dict[str, int]) -> None:

@@ -26,7 +26,7 @@ from tests.logged import capture_logs
 from tests.processes import kill, start, wait_until
 from tests.services import environment_of
 from tests.threads import in_threads
-from tests.workers.files import PREDICTION, upload
+from tests.workers.files import PREDICTION, ask, upload
 from tests.world import the_phase_task, the_run
 from workers.check import check_file
 from workers.check_sweep import look_after_validations
@@ -36,17 +36,6 @@ from workers.turns import take_turn
 pytestmark = pytest.mark.usefixtures("workplace")
 
 REPEATED = PREDICTION + "2,EN,zero_shot,0\none field\n"
-
-
-def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
-    folder, validation_id = get_settings().storage_dir, uuid4()
-    writer = UploadWriter(FolderStorage(folder), 10**6, name=check_name(validation_id))
-    writer.write(content.encode())
-    stored, now = writer.finish(), datetime.now(UTC)
-    with writing(engine) as session:
-        task = the_phase_task(session)
-        accept_validation(session, user=user, phase_task=task, upload=stored, validation_id=validation_id, now=now)
-    return validation_id
 
 
 def check(engine: Engine, validation_id: UUID) -> Validation:

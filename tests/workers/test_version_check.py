@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ from tests.sealed import make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import NOW, the_phase_task, the_run
 from workers import gold
+from workers.apart import Apart, Lost
 from workers.keys import key_file
 from workers.score import score_submission
 from workers.version_check import check_gold_version
@@ -103,6 +105,41 @@ def test_gold_that_does_not_fit_the_items_is_told_by_the_names_that_everybody_ha
         "it lacks 1 that the blind items have: 'SPARE'",
     ]
     assert "HIDDEN" not in repr(found.problems)
+
+
+@pytest.mark.parametrize(
+    ("lost", "attempts"),
+    [(Lost("its worker was stopped", is_stopped=True), 0), (Lost("its process was killed"), 1)],
+)
+def test_a_check_that_was_lost_is_done_again_and_a_stop_costs_no_attempt(
+    engine: Engine, lost: Lost, attempts: int
+) -> None:
+    version = put(engine, GOLD)
+    check_gold_version(version.id, run=lambda _: lambda: lost)
+    found = look(engine, version)
+    assert (found.check_state, found.check_attempts, found.check_failure) == (GoldCheck.WAITING, attempts, lost.reason)
+    with writing(engine) as session:
+        assert found.check_sent_at is not None
+        assert unanswered_checks(session, found.check_sent_at + RESEND) == [version.id]
+    assert checked(engine, version).check_state == GoldCheck.VALID
+
+
+def test_a_check_that_kills_its_process_each_time_counts_as_unusable_in_the_end(engine: Engine) -> None:
+    version = put(engine, GOLD)
+    for _ in range(get_settings().attempts):
+        check_gold_version(version.id, run=lambda _: lambda: Lost("its process was killed"))
+    found = look(engine, version)
+    assert (found.check_state, found.published_at) == (GoldCheck.INVALID, None)
+    assert problems(found) == ["no worker could check it: its process was killed"]
+
+
+@pytest.mark.parametrize("content", [GOLD, WRONG])
+def test_another_process_finds_the_same(engine: Engine, content: str) -> None:
+    here, apart = put(engine, content), put(engine, content)
+    check_gold_version(here.id)
+    check_gold_version(apart.id, run=Apart(threading.Event(), engine).run)
+    assert look(engine, here).check_state == look(engine, apart).check_state != GoldCheck.WAITING
+    assert look(engine, here).problems == look(engine, apart).problems
 
 
 def give_items(engine: Engine, content: str) -> None:
