@@ -138,19 +138,22 @@ class Place:
 
 
 def children_of(pid: int) -> list[int]:
-    """The children of a process, whichever of its threads started them."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return [
-            int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()
-        ]
-    return []
+    """The living children of a process, whichever of its threads started them."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            state, parent, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(parent) == pid and state != "Z":
+                found.append(int(folder.name))
+    return found
 
 
 def background_of(worker: int) -> int | None:
     """The background process of a worker, if it is there."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children_of(worker)}
-        return next((child for child, command in commands.items() if b"workers.background" in command), None)
+    for child in children_of(worker):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if b"workers.background" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return child
     return None
 
 

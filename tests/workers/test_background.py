@@ -158,8 +158,9 @@ def test_a_background_process_that_is_killed_is_started_again_and_ends_with_its_
 
 def test_a_background_process_that_ignores_its_stop_is_killed(pids: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starting, "STOP_SECONDS", 0.01)
-    deaf = "import os,signal,sys,time; signal.signal(15, signal.SIG_IGN); open(sys.argv[1],'a').write(f'{os.getpid()}\\n'); time.sleep(600)"
-    monkeypatch.setattr(starting, "COMMAND", (sys.executable, "-c", deaf, str(pids)))
+    python, flag, program, file = starting.COMMAND
+    deaf = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {program}"
+    monkeypatch.setattr(starting, "COMMAND", (python, flag, deaf, file))
     with starting.background_process():
         wait_until(lambda: pids.read_text().endswith("\n"), "it has started")
     assert is_gone(int(pids.read_text()))

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, func, select, update
@@ -17,9 +17,9 @@ from app.base import queue
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
-from app.base.storage import FolderStorage, UploadWriter, check_name, store_upload
+from app.base.storage import FolderStorage, check_name, store_upload
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
-from app.submissions.validations import KEPT, accept_validation
+from app.submissions.validations import KEPT
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 from tests.logged import capture_logs
