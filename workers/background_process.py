@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from app.base.logs import log
 from workers.faults import survived
 
-COMMAND = (sys.executable, "-P", "-m", "workers.background")
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "workers.background")
 LOOK_SECONDS = 0.5
 #: A process that lived this long was well; the next death starts a new series of restarts.
 WELL_AFTER_SECONDS = 60.0

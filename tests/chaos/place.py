@@ -152,7 +152,7 @@ def background_of(worker: int) -> int | None:
     """The background process of a worker, if it is there."""
     for child in children_of(worker):
         with suppress(FileNotFoundError, ProcessLookupError):
-            if b"workers.background" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"background" in Path(f"/proc/{child}/cmdline").read_bytes():
                 return child
     return None
 

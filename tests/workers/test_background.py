@@ -26,8 +26,12 @@ Done = list[tuple[str, int]]
 def done(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Done]:
     """What was taken up, with a broker of files."""
     found: Done = []
+
+    def taking_up(task: str) -> Any:
+        return lambda number, run: found.append((task, number))
+
     for task in (GOLD_TASK, STATISTICS_TASK):
-        monkeypatch.setitem(background.TASKS, task, lambda number, run, task=task: found.append((task, number)))
+        monkeypatch.setitem(background.TASKS, task, taking_up(task))
     monkeypatch.setattr(background, "LOOK_SECONDS", 0.0)
     yield found
     _sender.cache_clear()
@@ -66,7 +70,7 @@ def test_a_broker_that_is_away_is_logged_once_and_asked_again(
     done: Done, sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "AWAY_SECONDS", 0.0)
-    answers = iter([OSError("gone"), OSError("gone"), (GOLD_TASK, 7)])
+    answers: Iterator[OSError | tuple[str, int]] = iter([OSError("gone"), OSError("gone"), (GOLD_TASK, 7)])
 
     def take() -> tuple[str, int]:
         answer = next(answers)

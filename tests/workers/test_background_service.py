@@ -1,12 +1,11 @@
-"""Gold that is checked for ever, by a real worker: nobody waits for it, and whoever is killed over it, it ends.
-
-A sealed file is a pipe that nobody writes into, so that whatever opens it waits without end.
-"""
+"""Gold that is checked for ever, by a real worker: nobody waits for it, and whoever is killed over it, it ends."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,13 +17,12 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.queue import _sender, send_gold_check, send_run, send_validation
-from app.base.storage import stored_path
 from app.gold.checks import RESEND, unanswered_checks
-from app.models import GoldCheck, GoldVersion, RunStatus, SealedFile, User, Validation, ValidationStatus
+from app.models import GoldCheck, GoldVersion, RunStatus, User, Validation, ValidationStatus
 from tests.chaos.place import background_of, children_of
-from tests.processes import Service, is_gone, kill, stop, wait_until
+from tests.processes import Service, is_gone, kill, start, stop, wait_until
 from tests.sealed import make_key, seal_gold
-from tests.services import environment_of, start_worker, valkey
+from tests.services import environment_of, valkey
 from tests.workers.files import GOLD, ask, upload
 from tests.world import the_phase_task, the_run
 
@@ -41,7 +39,7 @@ class Place:
     engine: Engine
     worker: Service
     version: int
-    pipe: Path
+    hang: Path
     begin_worker: Callable[[], Service]
 
     @property
@@ -61,9 +59,8 @@ class Place:
         return bool(found and children_of(found))
 
     def check_gold_again(self) -> GoldVersion:
-        """The gold is whole, and the sweep tells workers of it again."""
-        self.pipe.unlink()
-        self.pipe.with_name("aside").rename(self.pipe)
+        """Nothing hangs any more, and the sweep tells workers of it again."""
+        self.hang.unlink()
         with writing(self.engine) as session:
             waiting = unanswered_checks(session, datetime.now(UTC) + RESEND + timedelta(seconds=1))
         assert waiting == [self.version]
@@ -83,21 +80,25 @@ def place(
     make_key(engine)
     (workplace / "gold" / "gold.csv").write_text(GOLD)
     version = seal_gold(engine, GOLD.encode(), checked=False)
-    with reading(engine) as session:
-        pipe = stored_path(get_settings().sealed_dir, session.get_one(SealedFile, version.sealed_file_id).sha256)
-    pipe.rename(pipe.with_name("aside"))
-    os.mkfifo(pipe)
+    hang = get_settings().data_dir / "hang"
+    hang.touch()
     with writing(engine) as session:
         the_phase_task(session).phase.ends_at = None
+    numbers = itertools.count()
     with valkey() as broker:
         monkeypatch.setenv("EVERGOLD_BROKER_URL", broker.address)
         get_settings.cache_clear()
         _sender.cache_clear()
         address = engine.url.render_as_string(hide_password=False)
-        environment = environment_of(database_url=address, broker_url=broker.address, data_dir=get_settings().data_dir)
-        found = Place(
-            engine, start_worker(tmp_path, environment), version.id, pipe, lambda: start_worker(tmp_path, environment)
-        )
+        environment = environment_of(database_url=address, broker_url=broker.address, data_dir=hang.parent)
+
+        def begin_worker() -> Service:
+            command = [sys.executable, "-P", "-m", "tests.workers.hanging", "--queues", "cpu"]
+            worker = start(f"worker{next(numbers)}", command, tmp_path, environment)
+            wait_until(lambda: "ready." in worker.said(), "the worker is ready", worker)
+            return worker
+
+        found = Place(engine, begin_worker(), version.id, hang, begin_worker)
         try:
             assert send_gold_check(version.id)
             wait_until(found.is_hanging, "the gold is being checked", found.worker)

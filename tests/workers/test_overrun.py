@@ -23,8 +23,8 @@ from evergold.scoring.models import ModelNotFound
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 from tests.rescoring.rescored import name_gold, runs_of, start
-from tests.workers.files import GOLD, PREDICTION, upload
-from tests.workers.test_check import ask, open_for_ever  # noqa: F401 - a fixture
+from tests.workers.files import GOLD, PREDICTION, ask, upload
+from tests.workers.test_check import open_for_ever  # noqa: F401 - a fixture
 from tests.world import add_user, the_run
 from workers import overrun
 from workers.check import check_file
