@@ -21,7 +21,7 @@ from app.base.errors import NotFound
 from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.statistics import read_statistics, statistics_document
-from app.boards.successors import Successor, successor_of
+from app.boards.successors import Official, with_successors
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
@@ -76,6 +76,13 @@ def last_snapshot(
     return found[-1] if found else None
 
 
+def list_official(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> list[Official]:
+    """All that this viewer may see, each with what supersedes it, as far as that is shown, too."""
+    return with_successors(list_snapshots(session, phase, board, viewer, now, seen_as=seen_as), phase)
+
+
 def list_snapshots(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Snapshot]:
@@ -94,6 +101,24 @@ def _is_shown(view: View) -> bool:
     return view.board is not BoardShown.HIDDEN and (view.private or not view.is_divided)
 
 
+def find_official(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    number: int | None,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> Official:
+    """An official board, without a number the last; raises NotFound."""
+    found = list_official(session, phase, board, viewer, now, seen_as=seen_as)
+    wanted = [one for one in found if number in (None, one.snapshot.number)]
+    if not wanted:
+        raise NotFound("There is no such official board, or it is not shown yet.")
+    return wanted[-1]
+
+
 def find_snapshot(
     session: Session,
     phase: Phase,
@@ -104,20 +129,8 @@ def find_snapshot(
     *,
     seen_as: SeenAs | None = None,
 ) -> Snapshot:
-    """An official board, without a number the last; raises NotFound."""
-    found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
-    wanted = [one for one in found if number in (None, one.number)]
-    if not wanted:
-        raise NotFound("There is no such official board, or it is not shown yet.")
-    return wanted[-1]
-
-
-def successor_shown(
-    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
-) -> Successor | None:
-    """Return what supersedes an official board, as far as this viewer may see it."""
-    phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
-    return successor_of(snapshot, list_snapshots(session, phase, board, viewer, now, seen_as=seen_as), phase)
+    """The same without what supersedes it."""
+    return find_official(session, phase, board, number, viewer, now, seen_as=seen_as).snapshot
 
 
 def official_board(

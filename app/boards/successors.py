@@ -10,6 +10,14 @@ from app.models import Phase, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
+class Official:
+    """An official board with what supersedes it, None while it is the last word."""
+
+    snapshot: Snapshot
+    successor: Successor | None
+
+
+@dataclass(frozen=True, slots=True)
 class Successor:
     """The results in the place of an official board.
 
@@ -27,6 +35,13 @@ class Successor:
         moment = self.closes_at.isoformat() if self.closes_at else ""
         return f"by{self.snapshot.number if self.snapshot else moment}.{self.newest.number if self.newest else ''}"
 
+    @property
+    def name(self) -> str:
+        """The superseding results in a sentence: "official results no. 2 of 2026-02-03"."""
+        if self.snapshot is None:
+            return "the live board"
+        return f"official results no. {self.snapshot.number} of {self.snapshot.closed_at.date().isoformat()}"
+
 
 def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -> Successor | None:
     """Return what supersedes the board, or None while it is the last word.
@@ -38,3 +53,8 @@ def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -
         return Successor(later[0], newest=later[-1])
     is_open_again = phase.ends_at is None or phase.ends_at > snapshot.closed_at
     return Successor(None, phase.ends_at) if is_open_again else None
+
+
+def with_successors(listed: Sequence[Snapshot], phase: Phase) -> list[Official]:
+    """Return the official boards of a place, each with its own successor."""
+    return [Official(one, successor_of(one, listed, phase)) for one in listed]
