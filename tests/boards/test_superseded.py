@@ -4,6 +4,7 @@ its place."""
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -14,10 +15,12 @@ from app.boards.freezing import AFTER_CLOSE
 from app.boards.leaderboard import Leaderboard
 from app.boards.snapshots import find_snapshot, list_snapshots, official_board
 from app.boards.successors import Successor, successor_of
+from app.competitions.allowances import list_allowances, take_back
 from app.competitions.find import find_board, find_competition
-from app.models import PhaseTask, User
+from app.models import OutgoingMail, PhaseTask, User
+from tests.competitions.allowing import allow
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, freeze, hide, look, rows
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_user
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user
 
 pytestmark = pytest.mark.both
 
@@ -172,3 +175,57 @@ def test_several_supersessions_chain(closing: Engine) -> None:
     assert [one.snapshot.number if one and one.snapshot else None for one in found] == [2, 3, None]
     assert [one.newest.number if one and one.newest else None for one in found] == [3, 3, None]
     assert found[2] is None
+
+
+# -------------------------------------------------------------------------------------------------- late entries
+
+
+@pytest.fixture
+def late_team(closing: Engine, people: list[User]) -> User:
+    """Cat, with a team of her own that may send until an hour after the close."""
+    add_team(closing, people[2], name="Cats")
+    return people[2]
+
+
+LATER = CLOSE + HOUR
+
+
+def test_freezing_waits_for_a_team_whose_late_entries_are_ranked(closing: Engine, late_team: User) -> None:
+    allow(closing, "Cats", until=LATER, is_ranked=True)
+    assert freeze(closing, DUE) == 0
+    enter(closing, late_team, 0.99, at=LATER - INSTANT)
+    assert freeze(closing, LATER + AFTER_CLOSE - INSTANT) == 0
+    assert freeze(closing, LATER + AFTER_CLOSE) == 2
+    assert rows(official(closing, LATER + AFTER_CLOSE))[0] == (1, "Cats", 0.99)
+    with reading(closing) as session:
+        [granted] = list_allowances(session, find_competition(session, COMPETITION))
+    assert granted.late is not None and granted.late.count
+
+
+@pytest.mark.parametrize("more", [{"until": LATER}, {"extra_total": 2}, {"extra_total": 2, "is_ranked": True}])
+def test_it_waits_for_nothing_else_that_a_team_is_allowed(closing: Engine, late_team: User, more: dict[str, Any]) -> None:
+    allow(closing, "Cats", **more)
+    assert freeze(closing, DUE) == 2
+
+
+def test_an_allowance_that_is_taken_back_is_not_waited_for(closing: Engine, late_team: User) -> None:
+    allowance_id = allow(closing, "Cats", until=LATER, is_ranked=True)
+    with writing(closing) as session:
+        take_back(session, find_competition(session, COMPETITION), allowance_id, actor=None, now=CLOSE)
+    assert freeze(closing, DUE) == 2
+
+
+def test_an_allowance_that_comes_after_the_freeze_says_that_it_does_not_count(closing: Engine, late_team: User) -> None:
+    freeze(closing, DUE)
+    allow(closing, "Cats", until=LATER, is_ranked=True, now=DUE)
+    with reading(closing) as session:
+        [granted] = list_allowances(session, find_competition(session, COMPETITION))
+        mail = session.scalars(select(OutgoingMail.body)).all()[-1]
+    assert granted.late is not None and not granted.late.count
+    assert granted.late.words == (
+        "Late entries do not count in the official results, which were frozen at 2026-01-10 13:01 UTC."
+    )
+    assert granted.late.words in mail
+    enter(closing, late_team, 0.99, at=DUE + HOUR / 2)
+    assert freeze(closing, LATER + AFTER_CLOSE) == 0
+    assert rows(official(closing, LATER + AFTER_CLOSE))[0] == (1, "Ada", 0.8)
