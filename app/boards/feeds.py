@@ -70,8 +70,8 @@ def _reminder() -> Alarm:
 def board_feed(
     place: tuple[Competition, Phase, Board], shown: Leaderboard, official: Sequence[Official], page: str, feed: str
 ) -> bytes:
-    """The rows of a board, latest entry first, as this viewer sees them: an empty feed while the board is hidden. Before
-    them its official versions.
+    """The rows of a board, latest entry first, as this viewer sees them: an empty feed while the board is hidden.
+    Before them its official versions.
 
     page, feed: addresses of the board and of the feed itself. Rows without a date (published elsewhere) are left out.
     """

@@ -200,7 +200,9 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
         "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
-        "carried_closed_at": {str(one.phase.id): one.phase.ends_at.isoformat() for one in asked[1:] if one.phase.ends_at},
+        "carried_closed_at": {
+            str(one.phase.id): one.phase.ends_at.isoformat() for one in asked[1:] if one.phase.ends_at
+        },
         "statistics": statistics_document(whole.statistics) if whole.statistics else None,
         "rows": [_row_document(row._replace(team_id=teams[row.submission_id])) for row in ordered.rows],
     }

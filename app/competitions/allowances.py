@@ -13,13 +13,14 @@ from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import InvalidForm, NotFound
 from app.base.times import in_aoe, in_utc
 from app.competitions.late_entries import LateEntries, late_entries
 from app.models import Allowance, Competition, Phase, RowMark, RowStatus, Submission, Team, TeamKind, TeamMember, User
 from app.people.audit import record
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 
 REASON_CHARACTERS = 500
 MOST_EXTRA = 10_000

@@ -1,4 +1,4 @@
-"""Whether the late entries of a team count in the official results: these wait for ranked ones, unless they are frozen."""
+"""Whether the late entries of a team count in the official results: unfrozen ones wait for those with a rank."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from app.base.addresses import note_address
 from app.server import broker, programs
 from app.server.children import (
     Child,
@@ -34,7 +35,7 @@ from app.server.children import (
     start_guard,
     stop,
 )
-from app.server.datadir import ServeError, lock_data_dir, note_address
+from app.server.datadir import ServeError, lock_data_dir, note_holder
 from app.server.port import address_of, answers, is_private, listening
 from app.server.programs import ServeOptions
 
@@ -67,7 +68,9 @@ def serve(options: ServeOptions, say: Say) -> None:
     """Run until SIGINT, SIGTERM or SIGHUP; raises ServeError, in words, when the server cannot start."""
     wish = Wish()
     with lock_data_dir(options.data_dir) as lock, _signals(wish), listening(options.host, options.port) as listener:
-        note_address(lock, address_of(options.host, listener))
+        address = address_of(options.host, listener)
+        note_holder(lock, address)
+        note_address(options.data_dir, address)
         environment = programs.child_environment(options)
         server = Server(options, listener, start_guard(lock.fileno()), wish, _unfailing(say), environment)
         try:

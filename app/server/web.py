@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
+from app.base.addresses import note_address
 from app.base.config import get_settings
 from app.base.logs import log_libraries
 from app.base.permissions import prepare_folders
 from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.datadir import ServeError
+from app.server.port import local_address
 from app.server.programs import WAYS_TO_GOLD
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ def run_web(
     check_processes(processes)
     _log_uvicorn()
     prepare_folders(get_settings())
+    if listener is None:  # else whoever opened it has noted it
+        note_address(get_settings().data_dir, local_address(host, port))
     if processes == 1:
         config = web_config(served_application(), host, port)
         uvicorn.Server(config).run(sockets=[listener] if listener else None)

@@ -144,7 +144,8 @@ def test_nobody_learns_of_a_successor_that_is_hidden(closing: Engine, root: User
     early = CLOSE + DAY - INSTANT  # what was frozen later is not shown before its own close, whatever the clock says
     assert numbers(closing, early) == [1]
     found = successor(closing, early, 1)
-    assert found is not None and found.snapshot is None
+    assert found is not None
+    assert found.snapshot is None
 
 
 # ------------------------------------------------------------------------------------------------------ the successor
@@ -199,11 +200,14 @@ def test_freezing_waits_for_a_team_whose_late_entries_are_ranked(closing: Engine
     assert rows(official(closing, LATER + AFTER_CLOSE))[0] == (1, "Cats", 0.99)
     with reading(closing) as session:
         [granted] = list_allowances(session, find_competition(session, COMPETITION))
-    assert granted.late is not None and granted.late.count
+    assert granted.late is not None
+    assert granted.late.count
 
 
 @pytest.mark.parametrize("more", [{"until": LATER}, {"extra_total": 2}, {"extra_total": 2, "is_ranked": True}])
-def test_it_waits_for_nothing_else_that_a_team_is_allowed(closing: Engine, late_team: User, more: dict[str, Any]) -> None:
+def test_it_waits_for_nothing_else_that_a_team_is_allowed(
+    closing: Engine, late_team: User, more: dict[str, Any]
+) -> None:
     allow(closing, "Cats", **more)
     assert freeze(closing, DUE) == 2
 
@@ -221,7 +225,8 @@ def test_an_allowance_that_comes_after_the_freeze_says_that_it_does_not_count(cl
     with reading(closing) as session:
         [granted] = list_allowances(session, find_competition(session, COMPETITION))
         mail = session.scalars(select(OutgoingMail.body)).all()[-1]
-    assert granted.late is not None and not granted.late.count
+    assert granted.late is not None
+    assert not granted.late.count
     assert granted.late.words == (
         "Late entries do not count in the official results, which were frozen at 2026-01-10 13:01 UTC."
     )

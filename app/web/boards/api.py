@@ -212,9 +212,7 @@ def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Bo
     return competition, *find_board(competition, *place[1:])
 
 
-def _answer(
-    asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown]
-) -> Response:
+def _answer(asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown]) -> Response:
     """The board, or that it is known already."""
     with reading(asked.server.engine) as session:
         shown = look(session, asked.viewer, place, asked.server.clock())

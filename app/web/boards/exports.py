@@ -87,9 +87,7 @@ def export_board(
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
-        "latex": lambda: latex_table(
-            table, _caption(found), f"tab:{competition}-{board}", intervals=intervals
-        ),
+        "latex": lambda: latex_table(table, _caption(found), f"tab:{competition}-{board}", intervals=intervals),
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])
@@ -127,7 +125,9 @@ def read_board_citation(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
-    number: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")] = None,
+    number: Annotated[
+        int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
+    ] = None,
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:

@@ -12,8 +12,8 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.competitions.allowances import allowances_of
-from app.competitions.late_entries import late_entries
 from app.competitions.find import find_competition
+from app.competitions.late_entries import late_entries
 from app.models import User
 from app.teams.find import find_team, members_of, view_team
 from app.teams.invitations import find_invitation, invite, revoke_invitation

@@ -60,7 +60,7 @@ def test_the_address_of_a_frozen_board_answers_after_the_end_was_moved(frozen: S
 
 def row_page(reader: httpx.Client) -> str:
     """The page of the only row of the first official board."""
-    [address] = set(re.findall(r'/\S+/official/1/rows/[0-9a-f-]{36}', reader.get(f"{PAGE}/official/1").text))
+    [address] = set(re.findall(r"/\S+/official/1/rows/[0-9a-f-]{36}", reader.get(f"{PAGE}/official/1").text))
     return str(address)
 
 
@@ -107,8 +107,9 @@ def test_several_versions_chain_in_json_csv_and_links(frozen: Site) -> None:
         ]
         assert public.get(f"{FIRST}?format=csv").headers["Link"] == f'<{SECOND}>; rel="successor-version"'
         assert public.get(f"{BOARD}/official").json()["official"]["number"] == 3
-        assert 'filename="idioms-evaluation-zero-shot-official-2.csv"' in (
-            public.get(f"{SECOND}?format=csv").headers["Content-Disposition"]
+        assert (
+            'filename="idioms-evaluation-zero-shot-official-2.csv"'
+            in (public.get(f"{SECOND}?format=csv").headers["Content-Disposition"])
         )
 
 
