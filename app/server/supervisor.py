@@ -19,8 +19,10 @@ from types import FrameType
 from typing import Any
 
 from app.base.addresses import note_address
+from app.base.exit_status import OTHER_REVISION
 from app.server import broker, programs
 from app.server.children import (
+    LONGEST_DELAY_SECONDS,
     Child,
     Guard,
     Program,
@@ -197,8 +199,21 @@ def _look_at(server: Server, child: Child) -> None:
             if status:
                 server.say(f"{_death(child, status, f'{child.program.name} died')}\nThe next start completes it.")
             return
+        is_refused, was_refused = status == OTHER_REVISION, child.is_refused
+        child.is_refused = is_refused
+        if is_refused:
+            _wait_for_tables(server, child, is_new=not was_refused)
+            return
         again = max(0.0, child.start_again_at - time.monotonic())
         server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt is started again in {again:.1f} s.")
+
+
+def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
+    """Somebody has migrated the database: the newer version is to be started, and this one stopped. Said once."""
+    child.start_again_at = time.monotonic() + LONGEST_DELAY_SECONDS
+    if is_new:
+        reason = " ".join(last_lines(child)[-1:]).removeprefix("Error: ")
+        server.say(f"{child.program.name} does not start: {reason}\nIt is tried again now and then.")
 
 
 def _death(child: Child, status: int, what: str) -> str:
