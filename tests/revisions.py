@@ -15,7 +15,7 @@ def set_revision(engine: Engine, revision: str) -> None:
 
 
 def move_on(engine: Engine) -> None:
-    """Change the tables as a newer version could: a column that every board and every upload asks for has a new name."""
+    """Change the tables as a newer version could: a column that boards and uploads ask for has a new name."""
     with engine.execution_options(evergold_write=True).begin() as connection:
         connection.execute(text("ALTER TABLE phase_tasks RENAME COLUMN board_version TO board_edition"))
         connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": FUTURE})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,13 +15,15 @@ import httpx
 import pytest
 from sqlalchemy import Engine
 
-from app.base.db import make_engine
+from app.base.db import make_engine, reading
 from app.base.exit_status import OTHER_REVISION
 from app.operations.database_revision import NEWEST_REVISION
+from app.operations.health import SWEEP, last_beat
 from app.operations.migrate import migrating, upgrade, upgrade_to
 from tests import postgres
 from tests.processes import START_SECONDS, Service, kill, short_folder, wait_until
 from tests.revisions import FUTURE, move_on, set_revision
+from tests.server.test_serve import processes_of
 from tests.services import environment_of, evergold, start_sweep, start_web, start_worker
 
 pytestmark = pytest.mark.services
@@ -69,7 +73,7 @@ def place() -> Iterator[Place]:
         yield found
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def either(request: pytest.FixtureRequest) -> Iterator[Place]:
     """On each kind of database."""
     with ExitStack() as stack:
@@ -106,6 +110,7 @@ def test_a_part_does_not_start_on_newer_tables_and_says_that_they_are(place: Pla
     assert "Traceback" not in said
 
 
+@pytest.mark.soak
 def test_several_web_processes_do_not_start_either(postgres_server: str) -> None:
     with postgres.database(postgres_server) as address, a_place(address) as place:
         upgrade(place.engine)
@@ -192,6 +197,7 @@ def test_a_running_worker_and_sweep_stop_working_in_words_and_do_not_end(either:
     try:
         services.append(start_worker(either.folder, either.environment))
         services.append(start_sweep(either.folder, either.environment))
+        wait_until(lambda: _has_swept(either.engine), "the sweep works", services[-1])
         move_on(either.engine)
         for service in services:
             wait_until(lambda said=service.said: "no_work_taken" in said(), "it says so", service)
@@ -224,24 +230,25 @@ def test_under_the_supervisor_parts_that_are_refused_are_named_once(place: Place
         wait_until(lambda: "Logs " in service.said(), "the summary is printed", service)
         found = re.search(r"http://[\d.:]+", service.said())
         assert found is not None
+        wait_until(lambda: _has_swept(engine), "the sweep works", service)
         move_on(engine)
         _kill_child(data, "app.server.web")
         _kill_child(data, "workers.sweep")
         wait_until(lambda: "sweep does not start: The database is of revision" in service.said(), "it says so", service)
         wait_until(lambda: _status(f"{found[0]}/healthz") == "upgrading", "the web process answers", service)
         assert httpx.get(found[0], timeout=60).status_code == 503
-        assert service.said().count("does not start") == 1
+        assert service.said().count("sweep does not start") == 1
     finally:
         engine.dispose()
         kill(service)
 
 
+def _has_swept(engine: Engine) -> bool:
+    with reading(engine) as session:
+        return last_beat(session, SWEEP) is not None
+
+
 def _kill_child(data: Path, words: str) -> None:
-    import os
-    import signal
-
-    from tests.server.test_serve import processes_of
-
     [pid] = [pid for pid, command in processes_of(data).items() if words in command]
     os.kill(pid, signal.SIGKILL)
 
