@@ -1,7 +1,7 @@
 """Visitors, a worker and a sweep while somebody migrates the database under them to a revision that they do not know.
 
-`python -m tests.attacks.other_revision` starts the parts of a server, moves the tables on, and reports what visitors are
-answered, which parts end, and whether they start again.
+`python -m tests.attacks.other_revision` starts the parts of a server, moves the tables on, and reports the answers to
+visitors, which parts end, and whether they start again.
 """
 
 from __future__ import annotations
