@@ -21,7 +21,7 @@ BERTSCORE_TESTS := $(wildcard tests/evergold/scoring/test_*bertscore*.py tests/e
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: run test soak test-bertscore screenshots check audit fuzz chaos mutants bench lint types contracts migrations lock clean help venv venv-dev venv-tools
+.PHONY: run test soak test-bertscore screenshots check audit fuzz chaos mutants attacks bench lint types contracts migrations lock clean help venv venv-dev venv-tools
 
 run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another port, LEAN=1: without torch)
 	@exec $(VENV)/python -P -m evergold.cli serve --demo --port $(PORT) $(if $(lean),--lean)
@@ -33,7 +33,7 @@ soak: venv-dev  ## all tests at their full depth, and a long storm: before a rel
 	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
-	@$(VENV)/python -m tests.attacks.waiting_check
+	@$(MAKE) --no-print-directory attacks
 	@$(MAKE) --no-print-directory audit ALL=1
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
@@ -54,6 +54,9 @@ chaos: venv-dev  ## kill servers and workers under N submissions, and compare wi
 
 mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others)
 	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
+attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files, texts, statistics (ONLY=heavy_file)
+	@$(VENV)/python -m tests.attacks $(ONLY)
 
 bench: venv-dev  ## measure what the README quotes (takes some minutes)
 	@$(VENV)/python -m bench

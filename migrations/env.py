@@ -24,6 +24,7 @@ def run(connection: Connection) -> None:
         compare_type=True,
         compare_server_default=True,
         render_item=_render,
+        on_version_apply=config.attributes.get("on_version_apply"),
     )
     with context.begin_transaction():
         context.run_migrations()

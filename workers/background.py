@@ -21,6 +21,7 @@ from workers.apart import Apart, Run
 from workers.board_statistics import compute_statistics
 from workers.faults import survived
 from workers.store_keeper import end_with_parent
+from workers.tables import tables_fit
 from workers.version_check import check_gold_version
 
 #: How often the queue is looked into, and how long a broker that is away is left alone.
@@ -42,9 +43,13 @@ def main() -> None:
 
 def work(stopped: threading.Event, goes_on: Callable[[], bool]) -> None:
     """Take one message after the other while this goes on."""
-    apart = Apart(stopped, get_engine(get_settings().database_address))
+    engine = get_engine(get_settings().database_address)
+    apart = Apart(stopped, engine)
     is_away = False
     while goes_on() and not stopped.is_set():
+        if not tables_fit(engine):
+            stopped.wait(AWAY_SECONDS)
+            continue
         try:
             message = take_background_message()
         except OSError as error:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import setup_logging, worker_init, worker_process_init
 from kombu.entity import Queue
 from sqlalchemy import Engine, select
@@ -21,6 +21,7 @@ from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
 from workers.acknowledgement import free_places_of_lost_messages
+from workers.tables import tables_fit
 
 free_places_of_lost_messages()
 settings = get_settings()
@@ -29,7 +30,17 @@ LAST_RESORT_SECONDS = 60 + max(
     settings.run_limit_seconds, settings.encoding_limit_seconds, settings.check_limit_seconds
 )
 
-app = Celery("evergold", include=["workers.turns"])
+
+class CarefulTask(Task):  # type: ignore[misc]  # Celery has no types
+    """One that does nothing on tables of another revision: the sweep sends its message again to a worker that may."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if tables_fit(get_engine(get_settings().database_address)):
+            return super().__call__(*arguments, **named)
+        return None
+
+
+app = Celery("evergold", include=["workers.turns"], task_cls=CarefulTask)
 app.conf.update(
     **broker_settings(settings.broker_url, settings.data_dir),
     task_ignore_result=True,  # results go to the database, in the run's own transaction

@@ -15,6 +15,7 @@ from app.base.db import writing
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
 from workers.faults import survived
+from workers.tables import tables_fit
 
 #: How often the outbox is looked into: somebody may be waiting for a link.
 ROUND_SECONDS = 3.0
@@ -41,7 +42,8 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     forget_at = time.monotonic()
     while not stop.is_set():
         try:
-            send_waiting(engine, settings, _now)
+            if tables_fit(engine):
+                send_waiting(engine, settings, _now)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
                     forget_ended(session, _now())

@@ -26,6 +26,7 @@ from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
 from workers.faults import survived
 from workers.selfcheck import SelfCheckReport
+from workers.tables import tables_fit
 
 _writing = threading.Lock()
 os.register_at_fork(before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release)
@@ -70,8 +71,10 @@ def tell(engine: Engine, presence: Presence) -> None:
     the same, and a worker whose heart has stopped would be taken for gone while it works.
     """
     try:
-        with _writing, _alone(engine), writing(engine) as session:
-            announce_worker(session, presence.as_row(), datetime.now(UTC))
+        with _writing, _alone(engine):
+            if tables_fit(engine):
+                with writing(engine) as session:
+                    announce_worker(session, presence.as_row(), datetime.now(UTC))
     except Exception as error:
         survived("worker_not_announced", error, worker=presence.name)
 

@@ -23,6 +23,7 @@ from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import get_engine
+from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
@@ -38,6 +39,7 @@ from workers.presence import Presence, beating, retire
 from workers.selfcheck import check_in_process
 from workers.settings import settings_of
 from workers.store_keeper import end_with_keeper
+from workers.tables import is_refused
 
 #: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
 RECHECK_SECONDS = 300.0
@@ -71,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.warning("task_type_left_out", reason=str(plugin))
     prepare_folders(get_settings())
     presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
+    if is_refused(engine):
+        return OTHER_REVISION
     if settings_of(KeySettings).make_gold_key:
         ensure_key(engine, key_file(), datetime.now(UTC))
     try:

@@ -6,6 +6,7 @@ A process of its own (`evergold sweep`) and not a Celery task: it must do its wo
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from sqlalchemy.orm import Session
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
+from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log, log_libraries
 from app.base.permissions import prepare_folders
 from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_runs
@@ -41,6 +43,7 @@ from workers.check_sweep import look_after_gold, look_after_validations
 from workers.climbing import watch_climbing
 from workers.post import posting
 from workers.statistics_sweep import look_after_statistics
+from workers.tables import is_refused, tables_fit
 
 #: How often storage is looked through for files that nothing names.
 CLEAR_SECONDS = 3600.0
@@ -160,7 +163,7 @@ def check_standings(engine: Engine, after: int) -> int:
     return reached
 
 
-def main() -> None:
+def main() -> int:
     """Sweep at once and then every `sweep_seconds`, until told to stop; look through storage every hour."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -170,12 +173,15 @@ def main() -> None:
     settings = get_settings()
     prepare_folders(settings)
     engine = get_engine(settings.database_address)
+    if is_refused(engine):
+        return OTHER_REVISION
     clear_at, looked_until = time.monotonic(), START
     election = Election(engine)
     with posting(engine, settings):
         while not stop.is_set():
             try:
-                if not election.is_won():  # another machine's sweep does the work, until it ends or loses the database
+                # Else a newer version's does the work, or another machine's, until it ends or loses the database.
+                if not tables_fit(engine) or not election.is_won():
                     stop.wait(settings.sweep_seconds)
                     continue
                 sweep(engine, datetime.now(UTC))
@@ -189,7 +195,8 @@ def main() -> None:
             except SQLAlchemyError as error:
                 log.warning("sweep_failed", error=str(error))  # the next one does the same work
             stop.wait(settings.sweep_seconds)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -65,7 +65,10 @@ class Settings(EnvironmentSettings):
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
     broker_url: str = Field("", description="Redis or Valkey, for messages to workers; empty: files in data_dir/broker")
     phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")
-    base_url: str = Field("", description="address that people see, for links; empty: as in the request")
+    base_url: str = Field(
+        "",
+        description="address that people see, for links; empty: as in the request, in mails where the server listens",
+    )
 
     upload_limit_bytes: int = Field(64 * MEBIBYTE, gt=0, description="bound for every upload; a phase may set less")
     long_poll_limit_seconds: float = Field(60.0, ge=0)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.boards.successors import Official
 from app.boards.tables import latex_text
-from app.models import Board, Competition, Phase, Snapshot
+from app.models import Board, Competition, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +80,17 @@ def cite_paper(competition: Competition) -> str:
     return _lines("inproceedings" if paper.venue else "misc", f"{competition.name}-overview", fields)
 
 
-def cite_snapshot(competition: Competition, phase: Phase, board: Board, snapshot: Snapshot, address: str) -> str:
+def cite_official(competition: Competition, phase: Phase, board: Board, official: Official, address: str) -> str:
     """`@misc` for the official board, which never changes; `address`: its permanent one."""
+    snapshot = official.snapshot
+    later = f", superseded by {official.successor.name}" if official.successor else ""
     return _entry(
         key=f"{competition.name}-{phase.name}-{board.name}-{snapshot.number}",
         author=_author(competition),
         title=f"{competition.title}: {board.title}, {phase.title}, official results",
         year=snapshot.closed_at.year,
         address=address,
-        note=f"Official board no. {snapshot.number}, frozen {snapshot.made_at.date().isoformat()}",
+        note=f"Official board no. {snapshot.number}, frozen {snapshot.made_at.date().isoformat()}{later}",
     )
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from app.base.times import in_utc
 from app.boards.atom import Entry, atom
 from app.boards.rows import Leaderboard, LeaderboardRow
+from app.boards.successors import Official
 from app.boards.tables import format_cell
 from app.models import Announcement, Board, Competition, Phase, RowStatus
 
@@ -66,11 +67,15 @@ def _reminder() -> Alarm:
     return alarm
 
 
-def board_feed(competition: Competition, phase: Phase, board: Board, shown: Leaderboard, page: str, feed: str) -> bytes:
+def board_feed(
+    place: tuple[Competition, Phase, Board], shown: Leaderboard, official: Sequence[Official], page: str, feed: str
+) -> bytes:
     """The rows of a board, latest entry first, as this viewer sees them: an empty feed while the board is hidden.
+    Before them its official versions.
 
     page, feed: addresses of the board and of the feed itself. Rows without a date (published elsewhere) are left out.
     """
+    competition, phase, board = place
     dated = sorted(
         ((row.achieved_at, row) for row in shown.rows if row.achieved_at is not None),
         key=lambda pair: (pair[0], pair[1].team),
@@ -80,8 +85,20 @@ def board_feed(competition: Competition, phase: Phase, board: Board, shown: Lead
         Entry(f"{page}#{quote(row.team)}-{at.isoformat()}", _headline(row), page, at, _scores(shown, row))
         for at, row in dated
     )
-    title, updated = f"{competition.title}: {board.title}, {phase.title}", dated[0][0] if dated else phase.starts_at
-    return atom(title, entries, page=page, feed=feed, author=competition.title, updated=updated)
+    versions = [_version_entry(one, page) for one in reversed(official)]
+    title = f"{competition.title}: {board.title}, {phase.title}"
+    updated = max([phase.starts_at, *(at for at, _ in dated[:1]), *(one.updated for one in versions)])
+    return atom(title, (*versions, *entries), page=page, feed=feed, author=competition.title, updated=updated)
+
+
+def _version_entry(official: Official, page: str) -> Entry:
+    """An official board; newer again in feeds once a later one supersedes it."""
+    one, successor = official.snapshot, official.successor
+    later = successor.snapshot if successor else None
+    address = f"{page}/official/{one.number}"
+    title = f"Official results no. {one.number}" + (f", superseded by {successor.name}" if successor else "")
+    content = f"{title}. Closed {in_utc(one.closed_at)}." + (f" {one.note}" if one.note else "")
+    return Entry(address, title, address, later.made_at if later else one.made_at, content, published=one.made_at)
 
 
 def announcement_feed(

@@ -1,4 +1,5 @@
-"""Which boards become official, and when: those of phases that have ended, in which nothing is left to score.
+"""Which boards become official, and when: those of phases that have ended, in which nothing is left to score, nor to
+come that would be ranked.
 
 Apart from how they are made (`app.boards.snapshots`), which the sweep loads only where one is due: boards bring numpy.
 """
@@ -11,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, exists, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.boards.statistics_work import is_settled
-from app.models import Board, Phase, PhaseTask, RunStatus, ScoringRun, Snapshot, Submission
+from app.models import Allowance, Board, Phase, PhaseTask, RunStatus, ScoringRun, Snapshot, Submission
 
 #: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
 AFTER_CLOSE = timedelta(seconds=60)
@@ -20,7 +21,8 @@ AFTER_CLOSE = timedelta(seconds=60)
 def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
     """Freeze the boards of every phase that has ended and in which nothing is left to score; twice is as good as once.
 
-    Boards wait for their statistics, for a while, so that these belong to the official results, too.
+    Boards wait for their statistics, for a while, so that these belong to the official results, too; and for the teams
+    that may still send ranked entries.
     A phase that was opened again after it had closed is frozen again when it closes again. Nothing is made of a task
     that nobody submitted to.
     """
@@ -48,11 +50,18 @@ def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
                 Snapshot.phase_id == Phase.id, Snapshot.board_id == Board.id, Snapshot.closed_at >= Phase.ends_at
             ),
             ~_has_unfinished_runs(),
+            ~_is_open_for_ranked_entries(now),
         )
         .options(joinedload(Board.task))
         .order_by(Phase.id, Board.id)
     )
     return [(phase, board) for phase, board, phase_task_id in found.all() if is_settled(session, phase_task_id, now)]
+
+
+def _is_open_for_ranked_entries(now: datetime) -> ColumnElement[bool]:
+    """Whether a team may still send to the phase, or could a moment ago, and have a rank for it."""
+    late = (Allowance.phase_id == Phase.id, Allowance.is_ranked, Allowance.until > now - AFTER_CLOSE)
+    return exists(select(Allowance.id).where(*late).correlate(Phase))
 
 
 def _has_unfinished_runs() -> ColumnElement[bool]:

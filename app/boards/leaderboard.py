@@ -65,10 +65,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
-    """A task in a phase."""
+    """A task in a phase. closed_at: the close at which a frozen board was made of it; None: the live one."""
 
     phase: Phase
     phase_task: PhaseTask
+    closed_at: datetime | None = None
 
 
 def build_leaderboard(
@@ -190,7 +191,7 @@ def sight_of(
     """Who looks, and what there is to see for them in each of the phases."""
     if seen_as is SeenAs.PUBLIC:
         viewer = None
-    views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as) for one in sources]
+    views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as, closed_at=one.closed_at) for one in sources]
     own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     competition = session.get_one(Competition, sources[0].phase.competition_id)

@@ -1,7 +1,8 @@
 """Official boards: as they stood when their phase had ended and everything was scored. Made once, never changed.
 
 Whatever comes later (submissions, rescoring, other columns, other names) touches the live board alone. What viewers see
-of a frozen board follows the same rules as for the live one, now: an embargo holds for both.
+of a frozen board follows the same rules as for the live one, now: an embargo holds for both. Only the moment `close` is
+the one at which the board was frozen: what was shown then is not hidden again because the phase's end is moved.
 """
 
 from __future__ import annotations
@@ -9,20 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from app.base.errors import NotFound
 from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.statistics import read_statistics, statistics_document
+from app.boards.successors import Official, with_successors
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import SeenAs, coarser, task_in_phase, view_of_board
+from app.competitions.visibility import SeenAs, View, coarser, task_in_phase, view_of
 from app.models import (
     Board,
     BoardShown,
@@ -73,16 +76,47 @@ def last_snapshot(
     return found[-1] if found else None
 
 
+def list_official(
+    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> list[Official]:
+    """All that this viewer may see, each with what supersedes it, as far as that is shown, too."""
+    return with_successors(list_snapshots(session, phase, board, viewer, now, seen_as=seen_as), phase)
+
+
 def list_snapshots(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Snapshot]:
-    """All of them, the first one first; none while the board, or the private part that ranks it, is hidden: even that
+    """All of them, the first one first, but none whose board, or the private part that ranks it, is hidden: even that
     there is one would say something."""
-    view = view_of_board(session, phase, board, viewer, now, seen_as=seen_as)
-    if view.board is BoardShown.HIDDEN or (view.is_divided and not view.private):
-        return []
     here = select(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
-    return list(session.scalars(here.order_by(Snapshot.number)))
+    found = session.scalars(here.options(defer(Snapshot.document)).order_by(Snapshot.number)).all()  # large
+    if not found:
+        return []
+    look = partial(view_of, session, task_in_phase(session, phase, board), viewer, now, seen_as=seen_as)
+    shown = {close: _is_shown(look(closed_at=close)) for close in {one.closed_at for one in found}}
+    return [one for one in found if shown[one.closed_at]]
+
+
+def _is_shown(view: View) -> bool:
+    return view.board is not BoardShown.HIDDEN and (view.private or not view.is_divided)
+
+
+def find_official(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    number: int | None,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+) -> Official:
+    """An official board, without a number the last; raises NotFound."""
+    found = list_official(session, phase, board, viewer, now, seen_as=seen_as)
+    wanted = [one for one in found if number in (None, one.snapshot.number)]
+    if not wanted:
+        raise NotFound("There is no such official board, or it is not shown yet.")
+    return wanted[-1]
 
 
 def find_snapshot(
@@ -95,12 +129,8 @@ def find_snapshot(
     *,
     seen_as: SeenAs | None = None,
 ) -> Snapshot:
-    """An official board, without a number the last; raises NotFound."""
-    found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
-    wanted = [one for one in found if number in (None, one.number)]
-    if not wanted:
-        raise NotFound("There is no such official board, or it is not shown yet.")
-    return wanted[-1]
+    """The same without what supersedes it."""
+    return find_official(session, phase, board, number, viewer, now, seen_as=seen_as).snapshot
 
 
 def official_board(
@@ -129,21 +159,26 @@ def _version(snapshot: Snapshot, sight: Sight) -> str:
 def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
     """As for the live board; but what was ranked by few digits stays so."""
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
-    asked = [EntrySource(phase, task_in_phase(session, phase, board)), *_carried(session, snapshot, board)]
+    own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
+    asked = [own, *_carried(session, snapshot, board)]
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     ranks_by = coarser(snapshot.document["ranks_by"], sight.own.view.ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
 
 
 def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySource]:
-    """The phases whose entries stand on the frozen board."""
+    """The phases whose entries stand on the frozen board, each as it was closed then."""
+    closes = snapshot.document.get("carried_closed_at", {})
     found = session.execute(
         select(Phase, PhaseTask)
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)
         .where(Phase.id.in_(snapshot.document["carried"]), PhaseTask.task_id == board.task_id)
         .order_by(Phase.id)
     )
-    return [EntrySource(phase, phase_task) for phase, phase_task in found]
+    return [
+        EntrySource(phase, phase_task, datetime.fromisoformat(close) if (close := closes.get(str(phase.id))) else None)
+        for phase, phase_task in found
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------- the document
@@ -165,6 +200,9 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
         "card_columns": [asdict(column) for column in whole.card_columns],
         "carried": [one.phase.id for one in asked[1:]],
+        "carried_closed_at": {
+            str(one.phase.id): one.phase.ends_at.isoformat() for one in asked[1:] if one.phase.ends_at
+        },
         "statistics": statistics_document(whole.statistics) if whole.statistics else None,
         "rows": [_row_document(row._replace(team_id=teams[row.submission_id])) for row in ordered.rows],
     }

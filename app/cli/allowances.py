@@ -67,6 +67,8 @@ def allow(
         print_json(granted.model_dump(mode="json"))
     else:
         say(f"In {place}, {granted.team} is allowed: {_permission_text(granted)}.")
+        if granted.in_official is False:
+            say("Late entries do not count in the official results, which are frozen already.")
 
 
 @allowances.command("take-back")

@@ -173,7 +173,7 @@ def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_dra
     try:
         if not migrate_first:
             prepare.check_migrated()
-        elif prepare.migrate():
+        elif prepare.migrate(lambda revision: remark(f"revision {revision}")):
             remark("The database was migrated.")
         stage = Stage.DRAFT if as_drafts else Stage.PUBLISHED
         return prepare.apply(overwrite_edits=overwrite_edits, stage=stage)

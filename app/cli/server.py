@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -136,13 +137,13 @@ def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 
     use_settings(data_dir)
     try:
-        changed = prepare.migrate()
+        applied = prepare.migrate(None if as_json else lambda revision: say(f"revision {revision}"))
     except ServeError as error:
         raise CommandError(str(error)) from None
     if as_json:
-        print_json({"changed": changed})
+        print_json({"changed": bool(applied), "revisions": [asdict(revision) for revision in applied]})
     else:
-        say("The database was migrated." if changed else "The database is up to date.")
+        say("The database was migrated." if applied else "The database is up to date.")
 
 
 @commands.command(rich_help_panel=PANEL)

@@ -13,12 +13,14 @@ from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import InvalidForm, NotFound
 from app.base.times import in_aoe, in_utc
+from app.competitions.late_entries import LateEntries, late_entries
 from app.models import Allowance, Competition, Phase, RowMark, RowStatus, Submission, Team, TeamKind, TeamMember, User
 from app.people.audit import record
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 
 REASON_CHARACTERS = 500
 MOST_EXTRA = 10_000
@@ -41,12 +43,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """An allowance for people: granted_by: a user name, None on the command line."""
+    """An allowance for people: granted_by: a user name, None on the command line; late: its ranked late entries."""
 
     allowance: Allowance
     phase: Phase
     team: str
     granted_by: str | None
+    late: LateEntries | None
 
 
 # -------------------------------------------------------------------------------------------------------- for uploads
@@ -110,7 +113,7 @@ def list_allowances(session: Session, competition: Competition) -> list[Granted]
         .where(Phase.competition_id == competition.id)
         .order_by(Phase.position, Phase.id, Team.name)
     )
-    return [Granted(*row) for row in found]
+    return [Granted(*row, late_entries(session, row[0], row[1])) for row in found.all()]
 
 
 def allowances_of(session: Session, team: Team) -> list[Allowance]:
@@ -157,8 +160,9 @@ def grant(
     session.flush()
     told = {"phase": phase.name, "team": team.name, **_audit_details(row), "before": before}
     record(session, actor, "allowance.grant", f"competition {competition.name}", told, now=now)
-    _mail_team(session, competition, phase, row, settings, now)
-    return Granted(row, phase, team.name, actor.username if actor else None)
+    late = late_entries(session, row, phase)
+    _mail_team(session, competition, phase, row, late, settings, now)
+    return Granted(row, phase, team.name, actor.username if actor else None, late)
 
 
 _MAIL = """\
@@ -175,13 +179,20 @@ They say: {reason}
 
 
 def _mail_team(
-    session: Session, competition: Competition, phase: Phase, row: Allowance, settings: Settings, now: datetime
+    session: Session,
+    competition: Competition,
+    phase: Phase,
+    row: Allowance,
+    late: LateEntries | None,
+    settings: Settings,
+    now: datetime,
 ) -> None:
     """To every member, with a confirmed address."""
     lines = []
     if row.until is not None:
         ranked = "is ranked" if row.is_ranked else "stands without a rank"
         lines.append(f"- open until {in_utc(row.until)} ({in_aoe(row.until)}); what comes after the close {ranked}")
+    lines += [f"- {late.words}"] if late else []
     extra = ((row.extra_per_day, "more a day"), (row.extra_total, "more in all"))
     lines += [f"- {number} {what}, in each task" for number, what in extra if number]
     said = {

@@ -144,8 +144,12 @@ class Declared:
     closes_at: datetime | None = None
 
 
-def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
-    """What holds for a task of the phase: what it says itself, key by key, or else what the phase does."""
+def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
+    """What holds for a task of the phase: what it says itself, key by key, or else what the phase does.
+
+    closed_at: the close that is meant, of a board that was frozen then; None: the phase's end, wherever it is now.
+    """
+    close = closed_at or phase.ends_at
     said = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
     public_from, names_from = said.get("public_from"), said.get("names_from")
     # On a Ladder a team learns of its record and of nothing else: any other score would be a way around it.
@@ -155,15 +159,15 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None) -> Declared:
     private = phase_task.private_part if phase_task else {}
     return Declared(
         board=BoardShown.HIDDEN if public_from and board is BoardShown.PUBLIC else board,
-        public_from=_moment(public_from, phase),
+        public_from=_moment(public_from, close),
         own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
-        names_from=_moment(names_from, phase),
+        names_from=_moment(names_from, close),
         is_anonymous=bool(names_from),
         slices=Slices.NONE if is_ladder else Slices(said.get("slices") or Slices.ALL),
         precision=said.get("precision"),
         is_divided=bool(private),
-        private_from=_moment(private.get("shown_from", CLOSE), phase) if private else None,
-        closes_at=phase.ends_at,
+        private_from=_moment(private.get("shown_from", CLOSE), close) if private else None,
+        closes_at=close,
     )
 
 
@@ -195,9 +199,9 @@ def _reached(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and now >= moment
 
 
-def _moment(said: Any, phase: Phase) -> datetime | None:
+def _moment(said: Any, close: datetime | None) -> datetime | None:
     if said is None or said == CLOSE:
-        return phase.ends_at if said == CLOSE else None
+        return close if said == CLOSE else None
     return datetime.fromisoformat(said)
 
 
@@ -205,12 +209,18 @@ def _moment(said: Any, phase: Phase) -> datetime | None:
 
 
 def view_of(
-    session: Session, phase_task: PhaseTask, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase_task: PhaseTask,
+    viewer: User | None,
+    now: datetime,
+    *,
+    seen_as: SeenAs | None = None,
+    closed_at: datetime | None = None,
 ) -> View:
     """What this viewer may see of a task in a phase. Whose submissions somebody may open at all is
-    `app.competitions.find`'."""
+    `app.competitions.find`'. closed_at: of a board that was frozen, as for `declared_of`."""
     phase = session.get_one(Phase, phase_task.phase_id)
-    view = _decided(session, phase, phase_task, now)
+    view = _decided(session, phase, phase_task, now, closed_at)
     if seen_as is not None or viewer is None:
         return view
     competition = session.get_one(Competition, phase.competition_id)
@@ -223,8 +233,10 @@ def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organi
     return _of_organiser(view) if organises else view
 
 
-def _decided(session: Session, phase: Phase, phase_task: PhaseTask, now: datetime) -> View:
-    declared = declared_of(phase, phase_task)
+def _decided(
+    session: Session, phase: Phase, phase_task: PhaseTask, now: datetime, closed_at: datetime | None = None
+) -> View:
+    declared = declared_of(phase, phase_task, closed_at=closed_at)
     return decide(declared, now, _scores_left(session, phase, phase_task, declared.slices))
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import get_settings
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.judging.errors import CannotJudge
@@ -37,7 +38,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.rights import may_organise
 from app.people.roles import find_user, grant_role, has_role
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
@@ -24,7 +25,7 @@ from app.messages.groups import GroupName, MailGroup, people_in
 from app.models import Announcement, Competition, MailChoice, Phase, PhaseTask, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.mail_choices import MailKind, choices_of, rows_of, unsubscribe_address, wants
 
 TEXT_CHARACTERS = 20_000

@@ -16,13 +16,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
 from app.models import Competition, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.rights import organisers_of
 
 QUESTION_CHARACTERS = 5_000

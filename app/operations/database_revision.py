@@ -1,17 +1,92 @@
-"""Which revision of the tables the database has: told without Alembic, which takes 7 MB in a process that only asks."""
+"""Which revision of the tables the database has, and in words how it differs from the one that this code needs.
+
+Without Alembic, which takes 7 MB in a process that only asks.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, inspect, text
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.base.db import engine_for_reading
+from evergold.version import VERSION
 
 #: This code's: the last in migrations/versions. A test compares it with what Alembic says.
 NEWEST_REVISION = "0005"
+#: Each file there begins with the name of its revision.
+_VERSIONS = Path(__file__).resolve().parents[2] / "migrations" / "versions"
 #: Where Alembic notes it.
 _TABLE = "alembic_version"
 
 
+class OtherRevision(Exception):
+    """The tables are of another revision than this code's; the text says which, and what to do."""
+
+
+class NewerRevision(OtherRevision):
+    """They are of a newer program."""
+
+
 def is_current(connection: Connection) -> bool:
     """Whether the database stands at this code's newest revision."""
+    return revision_of(connection) == NEWEST_REVISION
+
+
+def revision_of(connection: Connection) -> str:
+    """Return the revision that the tables are of; empty where there are none of ours."""
     if not inspect(connection).has_table(_TABLE):
-        return False
-    return list(connection.scalars(text(f"SELECT version_num FROM {_TABLE}"))) == [NEWEST_REVISION]  # noqa: S608
+        return ""
+    return ", ".join(connection.scalars(text(f"SELECT version_num FROM {_TABLE} ORDER BY 1")))  # noqa: S608
+
+
+def check_revision(connection: Connection) -> None:
+    """Raise OtherRevision, in words, unless the tables are this code's."""
+    found = revision_of(connection)
+    if found == NEWEST_REVISION:
+        return
+    if not found:
+        raise OtherRevision("The database has no tables yet: `evergold migrate` makes them.")
+    if found in {path.name.partition("_")[0] for path in _VERSIONS.glob("*.py")}:
+        raise OtherRevision(
+            f"The database is of revision {found}, older than this program needs ({_ours()}): `evergold migrate`."
+        )
+    raise NewerRevision(
+        f"The database is of revision {found}, made by a newer version of Evergold than this program ({_ours()}): "
+        "start the newer version."
+    )
+
+
+def _ours() -> str:
+    return f"revision {NEWEST_REVISION}, Evergold {VERSION}"
+
+
+class Tables:
+    """The tables as a running process last saw them. misfit: how they differ from its own; None while they fit."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._looked_at = float("-inf")
+        self.misfit: OtherRevision | None = None
+
+    def look(self, engine: Engine, *, seconds: float = 0.0) -> OtherRevision | None:
+        """Return the misfit, as seen no longer ago than that. A database that is away tells nothing new."""
+        with self._turn:
+            if time.monotonic() - self._looked_at >= seconds:
+                with suppress(SQLAlchemyError):
+                    self.misfit = _misfit(engine)
+                    self._looked_at = time.monotonic()
+        return self.misfit
+
+
+def _misfit(engine: Engine) -> OtherRevision | None:
+    with engine_for_reading(engine).connect() as connection:
+        try:
+            check_revision(connection)
+        except OtherRevision as other:
+            return other
+    return None

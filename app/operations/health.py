@@ -21,7 +21,7 @@ from app.base.db import reading
 from app.base.queue import CPU_QUEUE
 from app.base.stores.places import bucket_answers
 from app.models import CompetitionTask, Heartbeat, RunStatus, ScoringRun, Worker
-from app.operations.database_revision import is_current
+from app.operations.database_revision import NewerRevision, OtherRevision, check_revision
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
@@ -47,11 +47,11 @@ def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
     """Every part, asked one by one."""
     try:
         with reading(engine) as session:
-            current = is_current(session.connection())
+            migrations = _migrations(session)
             of_database = [
                 Part("database", True, "answers"),
-                Part("migrations", current, "are done" if current else "are missing: evergold apply --migrate"),
-                *(_in_database(session, settings, now) if current else ()),
+                migrations,
+                *(_in_database(session, settings, now) if migrations.is_well else ()),
             ]
     except SQLAlchemyError:
         names = ("migrations", "sweep", "queue", "workers")
@@ -59,6 +59,16 @@ def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
     answers = broker_answers(settings)
     broker = Part("broker", answers, "answers" if answers else "does not answer")
     return [*of_database, broker, *_storage(settings)]
+
+
+def _migrations(session: Session) -> Part:
+    try:
+        check_revision(session.connection())
+    except NewerRevision:
+        return Part("migrations", False, "are those of a newer version: the server is being upgraded")
+    except OtherRevision:
+        return Part("migrations", False, "are missing: evergold migrate")
+    return Part("migrations", True, "are done")
 
 
 def _storage(settings: Settings) -> list[Part]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationInfo
+from alembic.script import Script
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, text
 
-from app.operations.database_revision import is_current
+from app.operations.database_revision import NewerRevision, OtherRevision, check_revision
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 #: Ours among PostgreSQL's advisory locks: the letters "ever".
@@ -22,28 +26,59 @@ class DatabaseTooNew(Exception):
     """The database was migrated by a newer Evergold."""
 
 
-def alembic_config(connection: Connection | None = None) -> Config:
+@dataclass(frozen=True, slots=True)
+class AppliedRevision:
+    """A revision that was applied just now. title: the first line of its file."""
+
+    name: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.title}"
+
+
+#: Hears of each revision as it is applied; all of them commit together.
+Report = Callable[[AppliedRevision], None]
+
+
+def _silent(_: AppliedRevision) -> None:
+    pass
+
+
+def alembic_config(connection: Connection | None = None, report: Report = _silent) -> Config:
     """Alembic's configuration without an ini file."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
+    config.attributes["on_version_apply"] = partial(_applied, report)
     return config
 
 
-def upgrade(engine: Engine) -> bool:
+def _applied(report: Report, *, step: MigrationInfo, **_: object) -> None:
+    """As Alembic calls it after each revision."""
+    script = step.up_revision
+    if step.is_upgrade and isinstance(script, Script):
+        report(AppliedRevision(script.revision, " ".join(script.doc.split()).rstrip(".")))
+
+
+def upgrade(engine: Engine, report: Report = _silent) -> bool:
     """Migrate to the newest version; True if there was something to do. Raises DatabaseTooNew."""
     with migrating(engine) as connection:
         _wait_for_others(connection)
-        if is_current(connection):
-            return False
-        upgrade_to(connection, "head")
-        return True
+        try:
+            check_revision(connection)
+        except NewerRevision as error:
+            raise DatabaseTooNew(str(error)) from None
+        except OtherRevision:
+            upgrade_to(connection, "head", report)
+            return True
+        return False
 
 
-def upgrade_to(connection: Connection, revision: str) -> None:
+def upgrade_to(connection: Connection, revision: str, report: Report = _silent) -> None:
     """Apply the revisions up to this one, inside `migrating`; raises DatabaseTooNew."""
     try:
-        command.upgrade(alembic_config(connection), revision)
+        command.upgrade(alembic_config(connection, report), revision)
     except CommandError as error:
         raise DatabaseTooNew(
             "The database was made by a newer version of Evergold; please start that version."

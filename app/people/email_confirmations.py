@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import NotFound
 from app.models import EmailConfirmation, LoginSession, MailLink, User
 from app.people import audit, auth, mail
-from app.people.mail import LINK_PLACE, public_address
+from app.people.mail import LINK_PLACE
 
 LINK_HOURS = 48
 #: Links that nobody used are kept as long; the next link that is made takes them away.

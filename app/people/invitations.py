@@ -17,6 +17,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import LimitReached, NotFound
 from app.base.text import is_address, refuse
@@ -152,18 +153,18 @@ def _write(
     inviter = by.display_name if by else "Whoever runs this server"
     subject, what = f"Invitation: {competition.title}", what_for(invitation)
     if to is not None:
-        link = mail.public_address(settings, links.invitations())
+        link = public_address(settings, links.invitations())
         greeting = f"Hello {to.display_name}"
         text = _MAIL.format(greeting=greeting, inviter=inviter, title=competition.title, what=what, link=link)
         mail.send_mail(session, to, subject, text, now=now, competition_id=competition.id)
         return
-    link = mail.public_address(settings, links.register(links.invitations()))
+    link = public_address(settings, links.register(links.invitations()))
     if _is_vouched_for(by, settings):
         text = (
             _MAIL.format(greeting="Hello", inviter=inviter, title=competition.title, what=what, link=link) + _REGISTER
         )
     else:
-        subject, server = "An invitation", mail.public_address(settings, "/")
+        subject, server = "An invitation", public_address(settings, "/")
         text = _PLAIN_MAIL.format(server=server, what=what, link=link)
     mail.send_invitation(session, invitation.address or "", subject, text, competition.id, now)
 

@@ -13,14 +13,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings
 from app.models import MailLink, OutgoingMail, User
 
 #: dropped: what nobody shall get any more, or ever: a link that a newer password or address made worthless, a decoy.
 WAITING, SENT, GIVEN_UP, DROPPED = "waiting", "sent", "given_up", "dropped"
 SUBJECT_CHARACTERS = 200
-#: What a `base_url` stands for where none is set: mail is then only read by whoever runs the server.
-LOCAL_ADDRESS = "http://127.0.0.1:8321"
 #: Where the link will stand, in the text of a mail that has one.
 LINK_PLACE = "{link}"
 #: What has ended stays in the table for as long: without its text when it was sent, with it when it was given up.
@@ -98,11 +95,6 @@ def drop_links(session: Session, user: User, now: datetime) -> None:
     """Mails with links to this user that still wait are not sent any more."""
     waiting = (OutgoingMail.user_id == user.id) & OutgoingMail.link.is_not(None) & (OutgoingMail.status == WAITING)
     session.execute(update(OutgoingMail).where(waiting).values(status=DROPPED, ended_at=now, body=""))
-
-
-def public_address(settings: Settings, path: str) -> str:
-    """A link for a mail. Never from a request's Host header: whoever asks for a mail would choose where it leads."""
-    return (settings.base_url.rstrip("/") or LOCAL_ADDRESS) + path
 
 
 def waiting_count(session: Session) -> int:

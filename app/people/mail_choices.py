@@ -16,11 +16,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.base.addresses import public_address
 from app.base.batches import in_batches
 from app.base.config import Settings
 from app.base.errors import NotFound
 from app.models import MailChoice, User
-from app.people.mail import public_address
 
 #: Rows that are asked for or made at once: SQLite bounds the values of one statement.
 _AT_ONCE = 200

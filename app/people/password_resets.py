@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import NotFound
 from app.models import MailLink, PasswordReset, User
 from app.people import audit, auth
 from app.people.email_confirmations import believe
-from app.people.mail import LINK_PLACE, public_address, send_link, send_mail
+from app.people.mail import LINK_PLACE, send_link, send_mail
 
 #: Rows of links that ran out are kept as long; the next link that is made takes them away.
 KEPT = timedelta(days=30)

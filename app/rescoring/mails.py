@@ -11,10 +11,11 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.boards.leaderboard import entry_sources, half_shown, sight_of
 from app.models import Board, BoardShown, Competition, Phase, Rescoring, TeamMember, User
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
 from evergold.scoring.halves import Half
 

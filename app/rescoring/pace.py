@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.models import Competition, CompetitionTask, Rescoring, RescoringState, Right, RunStatus, ScoringRun
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import RESEND_SECONDS, with_task

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, literal_column, select
 from sqlalchemy.orm import Session
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import get_settings
 from app.models import (
     Competition,
@@ -23,7 +24,7 @@ from app.models import (
     Submission,
     User,
 )
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.mail_choices import MailKind, unsubscribe_address
 
 _MAIL = """\

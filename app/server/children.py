@@ -47,6 +47,7 @@ class Child:
     started_at: float = 0.0
     log_begins: int = 0  # where the log stood then
     deaths: int = 0  # in the present series
+    is_refused: bool = False  # it ended last because of the database's tables, see app.base.exit_status
     start_again_at: float = 0.0
 
 

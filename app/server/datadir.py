@@ -32,11 +32,11 @@ def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
         ) from None
     with file:
         _lock(file, data_dir)
-        note_address(file, None)
+        note_holder(file, None)
         yield file
 
 
-def note_address(file: TextIO, address: str | None) -> None:
+def note_holder(file: TextIO, address: str | None) -> None:
     """Tell whoever finds the directory locked which process serves it, and where."""
     file.seek(0)
     file.truncate()

@@ -29,8 +29,13 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 def address_of(host: str, listener: socket.socket) -> str:
     """Where people on this machine find the server."""
+    return local_address(host, listener.getsockname()[1])
+
+
+def local_address(host: str, port: int) -> str:
+    """The same by the host and port to listen on."""
     reached = _REACHED_AT.get(host, host)
-    return f"http://{f'[{reached}]' if ':' in reached else reached}:{listener.getsockname()[1]}"
+    return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def is_private(listener: socket.socket) -> bool:

@@ -31,8 +31,8 @@ from app.declarations.apply.changes import Change
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
 from app.declarations.edits.plan import Plan, plan_phases
 from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Stage, Submission
-from app.operations.database_revision import is_current
-from app.operations.migrate import DatabaseTooNew, upgrade
+from app.operations.database_revision import OtherRevision, check_revision
+from app.operations.migrate import AppliedRevision, DatabaseTooNew, Report, upgrade
 from app.people import audit
 from app.runs.sweep import mark_sent
 from app.server import demo_dates
@@ -43,12 +43,20 @@ from evergold.scoring.tasks import needs_gpu
 CHANGES_RECORDED = 200
 
 
-def migrate() -> bool:
-    """Bring the tables to this version's form; True if there was something to do. Raises ServeError."""
-    settings = get_settings()
+def migrate(report: Report | None = None) -> list[AppliedRevision]:
+    """Bring the tables to this version's form; the revisions that were applied, each reported at once. Raises
+    ServeError."""
+    settings, applied = get_settings(), list[AppliedRevision]()
+
+    def note(revision: AppliedRevision) -> None:
+        applied.append(revision)
+        if report is not None:
+            report(revision)
+
     try:
         prepare_folders(settings)
-        return upgrade(get_engine(settings.database_address))
+        upgrade(get_engine(settings.database_address), note)
+        return applied
     except DatabaseTooNew as error:
         raise ServeError(str(error)) from None
     except OSError as error:
@@ -62,13 +70,11 @@ def check_migrated() -> None:
     settings = get_settings()
     try:
         with get_engine(settings.database_address).connect() as connection:
-            current = is_current(connection)
+            check_revision(connection)
+    except OtherRevision as other:
+        raise ServeError(str(other)) from None
     except SQLAlchemyError as error:
         raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
-    if not current:
-        raise ServeError(
-            f"The database ({printable_address(settings)}) is not of this version: `evergold migrate` first."
-        )
 
 
 def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> list[Change]:
@@ -253,7 +259,7 @@ def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
     changes = apply()
     logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"]), submits=not tells) if with_demo else []
     return {
-        "changes": (["migrated the database"] if migrated else [])
+        "changes": [f"migrated the database, revision {revision}" for revision in migrated]
         + [str(change) for change in changes if not change.keeps_edits],
         "edits": [str(change) for change in changes if change.keeps_edits],
         "is_new": is_new,

@@ -18,8 +18,11 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from app.base.addresses import note_address
+from app.base.exit_status import OTHER_REVISION
 from app.server import broker, programs
 from app.server.children import (
+    LONGEST_DELAY_SECONDS,
     Child,
     Guard,
     Program,
@@ -34,7 +37,7 @@ from app.server.children import (
     start_guard,
     stop,
 )
-from app.server.datadir import ServeError, lock_data_dir, note_address
+from app.server.datadir import ServeError, lock_data_dir, note_holder
 from app.server.port import address_of, answers, is_private, listening
 from app.server.programs import ServeOptions
 
@@ -67,7 +70,9 @@ def serve(options: ServeOptions, say: Say) -> None:
     """Run until SIGINT, SIGTERM or SIGHUP; raises ServeError, in words, when the server cannot start."""
     wish = Wish()
     with lock_data_dir(options.data_dir) as lock, _signals(wish), listening(options.host, options.port) as listener:
-        note_address(lock, address_of(options.host, listener))
+        address = address_of(options.host, listener)
+        note_holder(lock, address)
+        note_address(options.data_dir, address)
         environment = programs.child_environment(options)
         server = Server(options, listener, start_guard(lock.fileno()), wish, _unfailing(say), environment)
         try:
@@ -194,8 +199,21 @@ def _look_at(server: Server, child: Child) -> None:
             if status:
                 server.say(f"{_death(child, status, f'{child.program.name} died')}\nThe next start completes it.")
             return
+        is_refused, was_refused = status == OTHER_REVISION, child.is_refused
+        child.is_refused = is_refused
+        if is_refused:
+            _wait_for_tables(server, child, is_new=not was_refused)
+            return
         again = max(0.0, child.start_again_at - time.monotonic())
         server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt is started again in {again:.1f} s.")
+
+
+def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
+    """Somebody has migrated the database: the newer version is to be started, and this one stopped. Said once."""
+    child.start_again_at = time.monotonic() + LONGEST_DELAY_SECONDS
+    if is_new:
+        reason = " ".join(last_lines(child)[-1:]).removeprefix("Error: ")
+        server.say(f"{child.program.name} does not start: {reason}\nIt is tried again now and then.")
 
 
 def _death(child: Child, status: int, what: str) -> str:

@@ -9,17 +9,24 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
+from sqlalchemy.exc import SQLAlchemyError
 from uvicorn.supervisors import Multiprocess
 
+from app.base.addresses import note_address
 from app.base.config import get_settings
+from app.base.db import forget_engines, get_engine
 from app.base.logs import log_libraries
 from app.base.permissions import prepare_folders
+from app.operations.database_revision import OtherRevision, check_revision
 from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.datadir import ServeError
+from app.server.port import local_address
 from app.server.programs import WAYS_TO_GOLD
 
 if TYPE_CHECKING:
@@ -39,15 +46,19 @@ def run_web(
 ) -> None:
     """Serve on a host and port, or on a socket that is already open; the first that has time takes a connection.
 
-    Raises ServeError for several processes on SQLite, see `check_processes`.
+    Raises ServeError for several processes on SQLite, see `check_processes`, and for tables of another revision, unless
+    the socket was open before: whoever opened it looked at them.
     """
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     check_processes(processes)
     _log_uvicorn()
     prepare_folders(get_settings())
+    if listener is None:  # else whoever opened it has done both
+        check_tables()
+        note_address(get_settings().data_dir, local_address(host, port))
     if processes == 1:
-        config = web_config(served_application(), host, port)
+        config = web_config(served_application(is_watched_over=listener is not None), host, port)
         uvicorn.Server(config).run(sockets=[listener] if listener else None)
     else:
         config = web_config("app.server.web:served_application", host, port, processes)
@@ -62,12 +73,27 @@ def check_processes(processes: int) -> None:
         )
 
 
-def served_application() -> FastAPI:
-    """The application in a process that does nothing else; where that is one of several, it ends with their parent."""
+def check_tables() -> None:
+    """Raise ServeError for tables of another revision. A database that is away is waited for later."""
+    try:
+        with suppress(SQLAlchemyError), get_engine(get_settings().database_address).connect() as connection:
+            check_revision(connection)
+    except OtherRevision as other:
+        raise ServeError(str(other)) from None
+    finally:
+        forget_engines()  # no connection is shared with processes that are forked from this one
+
+
+def served_application(*, is_watched_over: bool = False) -> FastAPI:
+    """The application in a process that does nothing else; where that is one of several, it ends with their parent.
+
+    is_watched_over: as for `create_app`; one of several is, by their parent.
+    """
+    is_watched_over |= multiprocessing.parent_process() is not None
     gc.disable()  # what is made now stays: it is not looked through for garbage, neither now nor while requests wait
     from app.web.main import create_app  # noqa: PLC0415 - the slow part, after what leads to gold was dropped
 
-    application = create_app()
+    application = create_app(is_watched_over=is_watched_over)
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -128,7 +154,10 @@ def main() -> None:
             return
         os.close(arguments.gate)
     listener = None if arguments.socket is None else socket.socket(fileno=arguments.socket)
-    run_web(arguments.host, arguments.port, listener, arguments.processes)
+    try:
+        run_web(arguments.host, arguments.port, listener, arguments.processes)
+    except ServeError as error:
+        sys.exit(f"Error: {error}")
 
 
 if __name__ == "__main__":

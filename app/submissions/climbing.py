@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import Select, and_, exists, func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.models import (
     ClimbingAlert,
@@ -29,7 +30,7 @@ from app.models import (
     Team,
     TeamKind,
 )
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.rights import organisers_of
 
 #: A submission is a small step if it changes at most this share of its lines (one line always is) …

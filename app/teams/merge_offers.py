@@ -13,13 +13,14 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import EvergoldError, InvalidForm, NotFound
 from app.base.times import in_aoe, in_utc
 from app.competitions.access import check_not_archived
 from app.models import Competition, MergeOffer, OfferStatus, Team, TeamKind, TeamMember, User
 from app.people.audit import record
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
 from app.teams.registration import check_registered

@@ -7,9 +7,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.models import Competition, Registration, RegistrationStatus, Right, User
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.teams.questions import answer_text
 from app.teams.registration_rules import rules_of

@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager, suppress
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app.base.config import MEBIBYTE, Settings, get_settings
-from app.base.db import get_engine, reading
+from app.base.db import engine_for_reading, get_engine
 from app.base.logs import configure_logging, log
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
-from app.models import Competition
+from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, life, starter_kits
@@ -39,6 +39,7 @@ from app.web.http.rate_limits import RateLimits
 from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
 from app.web.http.tries_elsewhere import Elsewhere, keep_telling
+from app.web.http.upgrading import Upgrading, watched
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
 from app.web.people import accounts, audit, mail_choices, own_invitations, roles
@@ -81,8 +82,12 @@ class DatabaseNotReady(RuntimeError):
     """The server cannot start: no database, or one without our tables."""
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """The application for these settings (default: the environment's)."""
+def create_app(settings: Settings | None = None, *, is_watched_over: bool = False) -> FastAPI:
+    """The application for these settings (default: the environment's).
+
+    is_watched_over: whether the process that started this one looked at the tables, and starts it again when it ends:
+    then it does not end for tables of another revision, but answers that the server is being upgraded.
+    """
     settings = settings or get_settings()
     configure_logging(settings.log_format)
     app = FastAPI(
@@ -100,6 +105,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's manual has it
     serve_description(app)
     app.state.server = Server(settings, get_engine(settings.database_address))
+    app.state.tables, app.state.is_watched_over = Tables(), is_watched_over
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
     app.state.lately = health.Lately()
@@ -156,6 +162,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)
     app.add_middleware(AnswerHead)
     app.add_middleware(Arrivals)
+    app.add_middleware(Upgrading)
     app.add_middleware(BoundedBodies)
     app.add_middleware(FinishedBodies)
     app.add_middleware(TimelyBodies)
@@ -169,11 +176,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
-    await run_sync(_check_database, app.state.server.engine)
+    try:
+        await run_sync(_check_database, app.state.server.engine)
+    except OtherRevision as other:
+        if not app.state.is_watched_over:
+            raise DatabaseNotReady(str(other)) from None
+        app.state.tables.misfit = other
     settings = app.state.server.settings
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
-    async with _telling_of_tries(app):
+    async with watched(app.state.tables, app.state.server.engine), _telling_of_tries(app):
         yield
 
 
@@ -195,19 +207,16 @@ async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _check_database(engine: Engine) -> None:
-    """One cheap question: the tables are there, or somebody has to be told. A server that restarts is waited for."""
+    """The tables fit, or somebody has to be told: raises OtherRevision. A server that restarts is waited for."""
     give_up_at = time.monotonic() + DATABASE_SECONDS
     while True:
         try:
-            with reading(engine) as session:
-                session.execute(select(Competition.id).limit(1))
+            with engine_for_reading(engine).connect() as connection:
+                check_revision(connection)
         except SQLAlchemyError as error:
             is_away = isinstance(error, OperationalError) and engine.dialect.name != "sqlite"
             if not is_away or time.monotonic() > give_up_at:
-                raise DatabaseNotReady(
-                    f"The database is not ready ({type(error).__name__}); bring it up to date with: "
-                    "evergold apply --migrate"
-                ) from error
+                raise DatabaseNotReady(f"The database cannot be used ({type(error).__name__}).") from error
         else:
             return
         time.sleep(0.2)

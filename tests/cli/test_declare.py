@@ -105,7 +105,9 @@ def test_check_without_a_file_says_which_is_missing(evergold: Evergold) -> None:
 def test_apply_migrates_when_asked_and_is_idempotent(evergold: Evergold) -> None:
     arguments = ("apply", "--migrate", "--phases", REPOSITORY / "phases.yaml")
     code, out, err = evergold(*arguments)
-    assert (code, err) == (Code.OK, "The database was migrated.\n")
+    assert code == Code.OK
+    assert err.startswith("revision 0001: The tables of Evergold 0.1.0")
+    assert err.endswith("\nThe database was migrated.\n")
     assert out.splitlines()[0] == "added competition 'demo'"
     assert evergold(*arguments) == (Code.OK, "Nothing to change.\n", "")
 
@@ -132,9 +134,13 @@ def test_apply_without_tables_says_so_in_one_line(evergold: Evergold, tmp_path: 
 
 
 def test_migrate_says_whether_there_was_something_to_do(evergold: Evergold) -> None:
-    assert evergold("migrate") == (Code.OK, "The database was migrated.\n", "")
+    code, out, err = evergold("migrate")
+    assert (code, err) == (Code.OK, "")
+    *revisions, last = out.splitlines()
+    assert [line.partition(":")[0] for line in revisions][:2] == ["revision 0001", "revision 0002"]
+    assert last == "The database was migrated."
     assert evergold("migrate") == (Code.OK, "The database is up to date.\n", "")
-    assert json.loads(evergold("migrate", "--json")[1]) == {"changed": False}
+    assert json.loads(evergold("migrate", "--json")[1]) == {"changed": False, "revisions": []}
 
 
 def test_settings_come_from_the_folder_s_env_file(evergold: Evergold, tmp_path: Path) -> None:

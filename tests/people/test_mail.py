@@ -20,7 +20,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import MailLink, OutgoingMail, Role, User
 from app.people import mail_delivery
-from app.people.mail import forget_ended, given_up, public_address, send_again, send_link, send_mail, waiting_count
+from app.people.mail import forget_ended, given_up, send_again, send_link, send_mail, waiting_count
 from app.people.mail_delivery import send_waiting
 from app.people.roles import grant_role
 from tests.logged import capture_logs
@@ -266,11 +266,6 @@ def test_a_sender_with_a_name_loses_no_mail(engine: Engine, server: MailServer, 
     assert the_mail(engine, mail_id).status == "sent"
     assert server.received[0]["From"] == shown
     assert server.received[0]["Message-ID"].endswith("@example.org>")
-
-
-def test_links_lead_to_the_address_of_the_settings() -> None:
-    assert public_address(Settings(base_url="https://scores.example.org/"), "/x") == "https://scores.example.org/x"
-    assert public_address(Settings(), "/x") == "http://127.0.0.1:8321/x"
 
 
 @pytest.mark.parametrize(

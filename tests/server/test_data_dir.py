@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from app.server import broker
-from app.server.datadir import LOCK_NAME, ServeError, lock_data_dir, note_address
+from app.server.datadir import LOCK_NAME, ServeError, lock_data_dir, note_holder
 from app.server.port import address_of, answers, is_private, listening
 from tests.processes import short_folder
 
 
 def test_second_server_on_the_same_data_is_refused_with_the_address_of_the_first(tmp_path: Path) -> None:
     with lock_data_dir(tmp_path / "var") as lock:
-        note_address(lock, "http://127.0.0.1:8321")
+        note_holder(lock, "http://127.0.0.1:8321")
         with pytest.raises(ServeError) as caught, lock_data_dir(tmp_path / "var"):
             pass
     assert str(caught.value) == (

@@ -171,6 +171,20 @@ def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def command(data_dir: Path, *arguments: str, **settings: str) -> str:
+    """What `evergold ARGUMENTS` prints on this folder."""
+    done = subprocess.run(
+        [*START, *arguments, "--data-dir", data_dir],
+        env=services.environment_of(**settings),
+        input="a long pass phrase\n",
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+    )
+    assert done.returncode == Code.OK, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
 # -------------------------------------------------------------------------------------------------------------- life
 
 
@@ -375,3 +389,32 @@ def test_demo_is_refused_on_a_server_made_with_init(folder: Path, monkeypatch: p
     people = database.execute("SELECT username FROM users WHERE password_hash IS NOT NULL").fetchall()
     database.close()
     assert people == [("ada",)]
+
+
+# ------------------------------------------------------------------------------------------------------------- links
+
+
+def test_links_in_mails_and_on_terminals_lead_to_the_address_that_serves(running: Server) -> None:
+    body = {"username": "pauline", "email": "pauline@example.org", "password": "a long pass phrase"}
+    httpx.post(f"{running.address}/api/v1/register", json=body, timeout=60).raise_for_status()
+    folder = running.data_dir / "mail"
+    wait_until(lambda: any("pauline" in path.read_text() for path in folder.glob("*.eml")), "the mail is written")
+    [mail] = [text for path in folder.glob("*.eml") if "pauline" in (text := path.read_text())]
+    assert {link.partition("/account")[0] for link in re.findall(r"http\S+", mail) if "link=" in link} == {
+        running.address
+    }
+    assert command(running.data_dir, "account", "reset-link", "pauline").startswith(f"{running.address}/password/new?")
+    base = "https://scores.example.org"
+    printed = command(running.data_dir, "account", "reset-link", "pauline", base_url=base)
+    assert printed.startswith(f"{base}/password/new?")
+
+
+def test_a_web_process_alone_notes_its_address_for_sweep_and_commands(folder: Path) -> None:
+    data = folder / "var"
+    command(data, "migrate")
+    command(data, "account", "create", "ada", "--email", "ada@example.org", "--password-stdin")
+    web, address = services.start_web(folder, services.environment_of(data_dir=data))
+    try:
+        assert command(data, "account", "reset-link", "ada").startswith(f"{address}/password/new?")
+    finally:
+        kill(web)

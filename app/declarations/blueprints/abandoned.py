@@ -9,13 +9,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.times import in_utc
 from app.competitions.deletion import SWEEP
 from app.declarations.blueprints.kept import throw_away
 from app.models import Blueprint, User
 from app.people import audit
-from app.people.mail import public_address, send_mail
+from app.people.mail import send_mail
 
 #: Between the word and the end, however long it was left before.
 NOTICE = timedelta(days=14)

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from app.base import api_links
 from app.base.db import reading
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.boards.query import BoardQuery
-from app.boards.snapshots import find_snapshot, last_snapshot, official_board, official_version
+from app.boards.snapshots import find_official, list_official, official_board, official_version
+from app.boards.successors import Official
 from app.competitions.find import find_board, find_competition
-from app.models import Board, Competition, Phase, Snapshot, User
+from app.models import Board, Competition, Phase, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
 from app.web.boards.schemas import BoardOut, board_csv, board_json
@@ -135,14 +137,15 @@ def read_official(
     board: BoardName,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), _frozen, "-official")
+    return _answer(wanted, (competition, phase, board), _frozen)
 
 
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}",
     operation_id="get_official_board_by_number",
     summary="One of the boards frozen when the phase closed",
-    description="What stands at this address never changes.",
+    description="The board at this address never changes. `official.superseded_by` names the results in its place; of "
+    "a superseded board, CSV has a last column `superseded_by`, and both have a `Link` to its successor.",
     response_model=BoardOut,
     responses=_RESPONSES,
 )
@@ -153,7 +156,7 @@ def read_official_by_number(
     number: SnapshotNumber,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), partial(_frozen, number=number), "-official")
+    return _answer(wanted, (competition, phase, board), partial(_frozen, number=number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,29 +166,45 @@ class _Shown:
     competition: Competition
     phase: Phase
     board: Board
-    snapshot: Snapshot | None
+    official: Official | None
     version: tuple[object, ...]
     build: Callable[[], Leaderboard]
+    is_frozen: bool = False
+
+    @property
+    def superseded_by(self) -> str:
+        """The API's address of the results in the place of a frozen board; empty where there are none."""
+        if not self.is_frozen or self.official is None or self.official.successor is None:
+            return ""
+        later = self.official.successor.snapshot
+        place = self.competition.name, self.phase.name, self.board.name
+        return api_links.official(*place, later.number) if later else api_links.board(*place)
 
 
 def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: Half | None = None) -> _Shown:
     competition, phase, board = _named_board(session, place)
-    snapshot = last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    frozen = list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
+    official = frozen[-1] if frozen else None
     version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
     build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
-    number = snapshot.number if snapshot else None
     tag = viewer_tag(session, competition, viewer)
-    return _Shown(competition, phase, board, snapshot, (version, tag, number), build)
+    return _Shown(competition, phase, board, official, (version, tag, *_tag_of(official)), build)
 
 
 def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, number: int | None = None) -> _Shown:
     """number: None for the last time."""
     competition, phase, board = _named_board(session, place)
-    snapshot = find_snapshot(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
-    version = official_version(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
-    build = partial(official_board, session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+    official = find_official(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
+    version = official_version(session, official.snapshot, viewer.user, now, seen_as=viewer.seen_as)
+    build = partial(official_board, session, official.snapshot, viewer.user, now, seen_as=viewer.seen_as)
     tag = viewer_tag(session, competition, viewer)
-    return _Shown(competition, phase, board, snapshot, (version, tag), build)
+    return _Shown(competition, phase, board, official, (version, tag, *_tag_of(official)), build, is_frozen=True)
+
+
+def _tag_of(official: Official | None) -> tuple[object, ...]:
+    if official is None:
+        return (None,)
+    return official.snapshot.number, official.successor.key if official.successor else None
 
 
 def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
@@ -193,22 +212,23 @@ def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Bo
     return competition, *find_board(competition, *place[1:])
 
 
-def _answer(
-    asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown], name: str = ""
-) -> Response:
-    """The board, or that it is known already. name: what a file of it is called besides its place."""
+def _answer(asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown]) -> Response:
+    """The board, or that it is known already."""
     with reading(asked.server.engine) as session:
         shown = look(session, asked.viewer, place, asked.server.clock())
         etag = strong_etag(asked.request, *shown.version, asked.format, asked.query)
         headers = {"ETag": etag, "Cache-Control": cache_control(asked.viewer.user), "Vary": VARY}
+        if shown.superseded_by:
+            headers["Link"] = f'<{shown.superseded_by}>; rel="successor-version"'  # RFC 5829
         if is_known(asked.request, etag):
             return not_modified(headers)
         at = shown.competition, shown.phase, shown.board
         leaderboard = raise_if_unknown(arrange_board(session, *at, shown.build(), asked.query))
     if asked.format == "csv":
+        name = f"-official-{shown.official.snapshot.number}" if shown.is_frozen and shown.official else ""
         headers["Content-Disposition"] = f'attachment; filename="{"-".join(place)}{name}.csv"'
-        return Response(board_csv(leaderboard), media_type="text/csv", headers=headers)
-    return Response(board_json(*at, leaderboard, shown.snapshot), media_type="application/json", headers=headers)
+        return Response(board_csv(leaderboard, shown.superseded_by), media_type="text/csv", headers=headers)
+    return Response(board_json(*at, leaderboard, shown.official), media_type="application/json", headers=headers)
 
 
 def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:

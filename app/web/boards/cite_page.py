@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.db import reading
 from app.boards.citations import cite_competition, cite_paper, paper_of, plain_citation
-from app.boards.snapshots import last_snapshot
+from app.boards.snapshots import list_official
+from app.boards.successors import Official
 from app.competitions.find import boards_of, find_competition
 from app.competitions.visibility import views_of
-from app.models import Board, BoardShown, Competition, Phase, Snapshot
+from app.models import Board, BoardShown, Competition, Phase
 from app.web.html.rendering import render
 from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
@@ -29,11 +30,11 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class FrozenBoard:
-    """A board that was frozen, and so never changes."""
+    """A board with all its official versions, the last one first."""
 
     phase: Phase
     board: Board
-    snapshot: Snapshot
+    versions: list[Official]
 
 
 @router.get("/competitions/{competition}/cite")
@@ -44,10 +45,10 @@ def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competit
         workspace = workspace_of(session, found, viewer, now, "cite")
         public_boards = _public_boards(session, found, now)
         frozen = [
-            FrozenBoard(phase, board, snapshot)
+            FrozenBoard(phase, board, versions[::-1])
             for phase in found.phases
             for board in boards_of(found, phase)
-            if (snapshot := last_snapshot(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
+            if (versions := list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
         ]
     address = public_address(request, server, links.competition(found.name))
     return render(

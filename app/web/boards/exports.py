@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
 from app.base.errors import InvalidForm
-from app.boards.citations import cite_competition, cite_snapshot
+from app.boards.citations import cite_competition, cite_official
 from app.boards.leaderboard import Leaderboard, build_leaderboard
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
+from app.boards.successors import Official
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
@@ -40,12 +40,13 @@ _BIBTEX: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _BoardToExport:
-    """A board with all that names it."""
+    """A board with all that names it; official: the frozen one that it is, None for the live one."""
 
     competition: Competition
     phase: Phase
     board: Board
     leaderboard: Leaderboard
+    official: Official | None = None
 
 
 @router.get(
@@ -86,9 +87,7 @@ def export_board(
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
-        "latex": lambda: latex_table(
-            table, _caption(found, official), f"tab:{competition}-{board}", intervals=intervals
-        ),
+        "latex": lambda: latex_table(table, _caption(found), f"tab:{competition}-{board}", intervals=intervals),
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])
@@ -126,33 +125,32 @@ def read_board_citation(
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
+    number: Annotated[
+        int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
+    ] = None,
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
-        snapshot = find_snapshot(session, of_phase, of_board, None, viewer.user, now, seen_as=viewer.seen_as)
-    address = public_address(request, server, links.official(competition, phase, board, snapshot.number))
-    text = cite_snapshot(whole, of_phase, of_board, snapshot, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}.bib", viewer.user)
+        official = find_official(session, of_phase, of_board, number, viewer.user, now, seen_as=viewer.seen_as)
+    version = official.snapshot.number
+    address = public_address(request, server, links.official(competition, phase, board, version))
+    text = cite_official(whole, of_phase, of_board, official, address)
+    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}-{version}.bib", viewer.user)
 
 
 def _board_to_export(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _BoardToExport:
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, place[1], place[2])
-        make = _official if official else _live
-        return _BoardToExport(competition, phase, board, make(session, phase, board, viewer, server))
-
-
-def _live(session: Session, phase: Phase, board: Board, viewer: Viewer, server: Server) -> Leaderboard:
-    return build_leaderboard(session, phase, board, viewer.user, server.clock(), seen_as=viewer.seen_as)
-
-
-def _official(session: Session, phase: Phase, board: Board, viewer: Viewer, server: Server) -> Leaderboard:
-    now = server.clock()
-    snapshot = find_snapshot(session, phase, board, None, viewer.user, now, seen_as=viewer.seen_as)
-    return official_board(session, snapshot, viewer.user, now, seen_as=viewer.seen_as)
+        user, now, seen_as = viewer.user, server.clock(), viewer.seen_as
+        if not official:
+            live = build_leaderboard(session, phase, board, user, now, seen_as=seen_as)
+            return _BoardToExport(competition, phase, board, live)
+        last = find_official(session, phase, board, None, user, now, seen_as=seen_as)
+        frozen = official_board(session, last.snapshot, user, now, seen_as=seen_as)
+        return _BoardToExport(competition, phase, board, frozen, last)
 
 
 def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) -> Leaderboard:
@@ -166,8 +164,12 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
         raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
 
 
-def _caption(found: _BoardToExport, official: bool) -> str:
-    kind = ", official results" if official else ""
+def _caption(found: _BoardToExport) -> str:
+    """Name the version of official results, and what supersedes them."""
+    kind = ""
+    if found.official is not None:
+        kind = f", official results no. {found.official.snapshot.number}"
+        kind += f", superseded by {found.official.successor.name}" if found.official.successor else ""
     return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
 
 

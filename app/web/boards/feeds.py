@@ -10,6 +10,7 @@ from app.base import links
 from app.base.db import reading
 from app.boards.feeds import board_feed, calendar
 from app.boards.leaderboard import board_version, build_leaderboard
+from app.boards.snapshots import list_official
 from app.competitions.find import find_board, find_competition
 from app.web.boards.api import BoardName
 from app.web.http.caching import is_known, not_modified, strong_etag
@@ -54,7 +55,8 @@ def read_calendar(request: Request, server: ServerHere, competition: Competition
     "/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom",
     operation_id="get_board_feed",
     summary="A leaderboard's rows as a feed",
-    description="Atom, latest entry first, as everybody may see the board: empty while it is hidden.",
+    description="Atom, latest entry first, as everybody may see the board: empty while it is hidden. Before them "
+    "its official versions, each with what supersedes it.",
     response_class=Response,
     responses={
         200: {
@@ -72,11 +74,14 @@ def read_board_feed(
     with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
-        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now))
+        official = list_official(session, of_phase, of_board, None, now)
+        versions = [(one.snapshot.id, one.successor.key if one.successor else None) for one in official]
+        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now), versions)
         headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
         if is_known(request, etag):
             return not_modified(headers)
         shown = build_leaderboard(session, of_phase, of_board, None, now)
     page = public_address(request, server, links.board(competition, phase, board))
-    text = board_feed(whole, of_phase, of_board, shown, page, public_address(request, server, request.url.path))
+    feed = public_address(request, server, request.url.path)
+    text = board_feed((whole, of_phase, of_board), shown, official, page, feed)
     return Response(text, media_type="application/atom+xml", headers=headers)

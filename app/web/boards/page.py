@@ -19,12 +19,13 @@ from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.query import BoardQuery, since_moment
 from app.boards.rows import scored_with
 from app.boards.side_by_side import short_titles
-from app.boards.snapshots import find_snapshot, last_snapshot, list_snapshots, official_board
+from app.boards.snapshots import find_official, last_snapshot, list_official, official_board
+from app.boards.successors import Official
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import SeenAs, task_in_phase
-from app.models import Board, BoardShown, Competition, Phase, Snapshot
+from app.models import Board, BoardShown, Competition, Phase
 from app.runs.workers import words_for_board
 from app.standings.kept import TooFarBack
 from app.web.boards.figures import picture_of
@@ -165,8 +166,9 @@ def _official_page(
     with reading(server.engine) as session:
         found = find_competition(session, place[0])
         phase, board = find_board(found, *place[1:])
-        snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
-        every = list_snapshots(session, phase, board, user, now, seen_as=seen_as)
+        official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
+        every = list_official(session, phase, board, user, now, seen_as=seen_as)
+        snapshot = official.snapshot
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
         # What is frozen has no history.
         asked = replace(query, since="")
@@ -184,7 +186,11 @@ def _official_page(
         state=phase_state(phase, now),
         **_options(found, phase, board, seen_as),
         closings=[
-            (_day(one), links.as_seen_by(links.official(*place, one.number), seen_as), one.number == snapshot.number)
+            (
+                _version_title(one),
+                links.as_seen_by(links.official(*place, one.snapshot.number), seen_as),
+                one.snapshot.number == snapshot.number,
+            )
             for one in every
         ],
         leaderboard=leaderboard,
@@ -194,6 +200,7 @@ def _official_page(
         signatures=_signatures(leaderboard),
         titles={one.name: one.title for one in found.phases},
         snapshot=snapshot,
+        successor=official.successor,
         seen_as=seen_as,
         now=now,
     )
@@ -300,8 +307,10 @@ def _with_part(address: str, half: Half | None) -> str:
     return f"{address}{'&' if '?' in address else '?'}part={half}" if half else address
 
 
-def _day(snapshot: Snapshot) -> str:
-    return snapshot.closed_at.strftime("%Y-%m-%d")
+def _version_title(official: Official) -> str:
+    """Of one day there may be several."""
+    snapshot = official.snapshot
+    return f"No. {snapshot.number} · {snapshot.closed_at:%Y-%m-%d}{' · superseded' if official.successor else ''}"
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:

@@ -11,7 +11,7 @@ from app.base import links
 from app.base.db import reading
 from app.boards.details import find_row, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
 from app.competitions.find import find_board, find_competition
 from app.web.boards.query import HalfAsked
 from app.web.html.rendering import render
@@ -71,11 +71,13 @@ def _row_page(
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, *place[1:])
+        successor = None
         if number is None:
             leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=half)
         else:
-            snapshot = find_snapshot(session, phase, board, number, user, now, seen_as=seen_as)
-            leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+            official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
+            leaderboard = official_board(session, official.snapshot, user, now, seen_as=seen_as)
+            successor = official.successor
         row = find_row(leaderboard, submission_id)
         scores = scores_of_row(session, leaderboard, row)
         workspace = workspace_of(session, competition, viewer, now, "leaderboard", Place(phase, board.task, board))
@@ -93,6 +95,7 @@ def _row_page(
         phase=phase,
         board=board,
         number=number,
+        successor=successor,
         leaderboard=leaderboard,
         row=row,
         address=here,

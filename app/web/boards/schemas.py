@@ -15,8 +15,9 @@ from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.boards.rows import StatisticsState, scored_with
+from app.boards.successors import Official, Successor
 from app.competitions.columns import BoardColumn
-from app.models import Board, Competition, EntryRule, Phase, RowStatus, Snapshot
+from app.models import Board, Competition, EntryRule, Phase, RowStatus
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut
@@ -151,6 +152,16 @@ class CommittedGoldOut(ApiModel):
     commitment: str = Field(description="sha256 of salt and gold; without the salt it says nothing")
 
 
+class SuccessorOut(ApiModel):
+    """The results that supersede an official board."""
+
+    number: int | None = Field(description="of the next official board; null: the live board, while there is none")
+    link: str
+    page: str
+    closes_at: Moment | None = Field(description="when the phase, which is open again, closes; null: never, or it has")
+    newest: int | None = Field(description="the number of the last official board; null: there is no later one")
+
+
 class OfficialOut(ApiModel):
     """The board as it was frozen: what came later never touches it."""
 
@@ -159,6 +170,7 @@ class OfficialOut(ApiModel):
     made_at: Moment
     note: str
     link: str = Field(description="this very one, for ever")
+    superseded_by: SuccessorOut | None = Field(description="null: it is the last word")
 
 
 class BoardOut(Named):
@@ -216,21 +228,21 @@ class BoardOut(Named):
 
 
 def board_json(
-    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, snapshot: Snapshot | None
+    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, official: Official | None
 ) -> bytes:
-    """A BoardOut. snapshot: the official one, where there is one, or the one that this board is.
+    """A BoardOut. official: the last one, where there is one, or the one that this board is.
 
     Its rows are written as they are: of thousands, looking at each field of each takes longer than all the rest.
     """
     versions = sealed_numbers(leaderboard)
-    document = _without_rows(competition, phase, board, leaderboard, snapshot).model_dump(mode="json")
+    document = _without_rows(competition, phase, board, leaderboard, official).model_dump(mode="json")
     return orjson.dumps(
         {**document, "rows": [_row(row, versions) for row in leaderboard.rows]}, option=orjson.OPT_UTC_Z
     )
 
 
 def _without_rows(
-    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, snapshot: Snapshot | None
+    competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, official: Official | None
 ) -> BoardOut:
     place = competition.name, phase.name, board.name
     return BoardOut(
@@ -255,29 +267,44 @@ def _without_rows(
         part=leaderboard.half,
         statistics=statistics_out(leaderboard),
         visibility=visibility_out(leaderboard.view),
-        official=_official(place, snapshot) if snapshot else None,
+        official=_official(place, official) if official else None,
         version=leaderboard.version,
         page=links.board(*place),
     )
 
 
-def _official(place: tuple[str, str, str], snapshot: Snapshot) -> OfficialOut:
+def _official(place: tuple[str, str, str], official: Official) -> OfficialOut:
+    snapshot = official.snapshot
     return OfficialOut(
         number=snapshot.number,
         closed_at=snapshot.closed_at,
         made_at=snapshot.made_at,
         note=snapshot.note,
         link=api_links.official(*place, snapshot.number),
+        superseded_by=_successor(place, official.successor) if official.successor else None,
     )
 
 
-def board_csv(leaderboard: Leaderboard) -> str:
+def _successor(place: tuple[str, str, str], successor: Successor) -> SuccessorOut:
+    number = successor.snapshot.number if successor.snapshot else None
+    return SuccessorOut(
+        number=number,
+        link=api_links.official(*place, number) if number else api_links.board(*place),
+        page=links.official(*place, number) if number else links.board(*place),
+        closes_at=successor.closes_at,
+        newest=successor.newest.number if successor.newest else None,
+    )
+
+
+def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     """The board as CSV, digits as in the JSON; an undefined score is an empty field, its reason stands in the JSON.
 
     There is a column for tracks where the competition has tracks, one for phases where entries are carried over, two
     for the version of the gold and its commitment where that is sealed, two for statuses and their notes where a row
     has one, one for each answer of method cards that stands on the board, and where there are statistics, the best and
     worst rank, the cluster, and both ends of each score's interval (of a score that has one in any row).
+
+    superseded_by: of an official board, the address of the results in its place: a last column for them.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -293,7 +320,8 @@ def board_csv(leaderboard: Leaderboard) -> str:
     sure = [at for at in range(len(scores)) if any(row.cells and row.cells[at].interval for row in leaderboard.rows)]
     ends = [f"{scores[at]} {end}" for at in sure for end in ("low", "high")]
     start = ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, *status]
-    writer.writerow([*start, "method", "entries", "source", *cards, *scores, *ranges, *ends])
+    later = ["superseded_by"] if superseded_by else []
+    writer.writerow([*start, "method", "entries", "source", *cards, *scores, *ranges, *ends, *later])
     for row in leaderboard.rows:
         writer.writerow(
             [
@@ -312,6 +340,7 @@ def board_csv(leaderboard: Leaderboard) -> str:
                 *(cell.value for cell in row.cells),
                 *([*(row.rank_range or ("", "")), row.cluster] if ranges else []),
                 *(end for at in sure for end in _ends(row.cells[at])),
+                *([superseded_by] if superseded_by else []),
             ]
         )
     return text.getvalue()

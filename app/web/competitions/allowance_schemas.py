@@ -17,6 +17,7 @@ _EXAMPLE: dict[str, Any] = {
     "is_ranked": False,
     "extra_per_day": 0,
     "extra_total": 2,
+    "in_official": None,
     "reason": "their cluster was down",
     "granted_by": "grace",
     "granted_at": "2026-02-01T12:00:00Z",
@@ -63,6 +64,10 @@ class AllowanceOut(ApiModel):
     is_ranked: bool
     extra_per_day: int
     extra_total: int
+    in_official: bool | None = Field(
+        description="whether ranked late entries count in the official results, which then wait for them; false: these "
+        "are frozen; null: there are no such entries, or no official results"
+    )
     reason: str
     granted_by: str | None = Field(description="a user name; null: on the command line")
     granted_at: Moment
@@ -87,6 +92,7 @@ def allowance_out(granted: Granted) -> AllowanceOut:
         is_ranked=row.is_ranked,
         extra_per_day=row.extra_per_day,
         extra_total=row.extra_total,
+        in_official=granted.late.count if granted.late else None,
         reason=row.reason,
         granted_by=granted.granted_by,
         granted_at=row.granted_at,

@@ -54,12 +54,13 @@ class Lately:
     "/healthz",
     operation_id="read_health",
     summary="Whether the web process is alive",
-    description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`.",
+    description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`. `upgrading` "
+    "while everything else is answered by 503, because the database is of another version than this process.",
     responses=error_responses(),
 )
-async def read_health() -> Health:
+async def read_health(request: Request) -> Health:
     """On the event loop: it is answered while every thread is busy."""
-    return Health(version=VERSION)
+    return Health(status="upgrading" if request.app.state.tables.misfit else "ok", version=VERSION)
 
 
 @router.get(

@@ -15,7 +15,7 @@ class Health(ApiModel):
 
     model_config = example({"status": "ok", "version": "0.1.0"})
 
-    status: Literal["ok"] = "ok"
+    status: Literal["ok", "upgrading"] = "ok"
     version: str
 
 

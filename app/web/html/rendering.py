@@ -69,7 +69,7 @@ def check_form(request: Request, sent: str | None) -> None:
 
 def error_page(request: Request, status: int, error: ErrorDetail) -> Response:
     """An error, said to a person."""
-    title, hint = words.ERROR_WORDS.get(status, (phrase(status), ""))
+    title, hint = words.ERROR_WORDS.get(error.code) or words.ERROR_WORDS.get(status, (phrase(status), ""))
     request_id = request.scope.get("state", {}).get("request_id", "")
     return render(request, "error.html", status, title=title, hint=hint, error=error, request_id=request_id)
 

@@ -102,8 +102,8 @@ REGISTRATION_STATES = {
 }
 MISSING = MISSING_WORDS
 ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
-#: status: (title, what to do now)
-ERROR_WORDS = {
+#: status, or code where that says more: (title, what to do now)
+ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     400: ("That request was not complete", "Please go back and try again."),
     401: ("Please log in", "This page is for people who are logged in."),
     403: ("That is not allowed", ""),
@@ -113,6 +113,7 @@ ERROR_WORDS = {
     429: ("Please wait a little", ""),
     500: ("Something broke, and it was us", "Nothing you did caused this. Please try again in a moment."),
     503: ("The server is catching its breath", "Please try again in a little while. Nothing was lost."),
+    "being_upgraded": ("Being upgraded", "Nothing is lost."),
     507: ("The server's disk is full", "Nothing was stored. The organisers have to make room; please try again later."),
 }
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from sqlalchemy import Engine
 
+from app.base import addresses
 from app.base.config import Settings
 from app.web.http.kept_answers import KeptAnswers
 from app.web.http.tries import Tries
@@ -47,8 +48,8 @@ async def serving_of(request: Request) -> Server:
 
 
 def public_address(request: Request, server: Server, path: str) -> str:
-    """The whole address that people elsewhere use."""
-    return (server.settings.base_url or str(request.base_url)).rstrip("/") + path
+    """The whole address that people elsewhere use, for what this reader is shown."""
+    return addresses.public_address(server.settings, path, requested=str(request.base_url))
 
 
 ServerHere = Annotated[Server, Depends(serving_of)]

@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from app.base.api_links import API
 from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated, StorageFull
 from app.base.logs import log
+from app.operations.database_revision import NewerRevision, OtherRevision, Tables
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
 from evergold.scoring.errors import UnknownTask
@@ -29,6 +30,8 @@ ErrorPage = Callable[[Request, int, ErrorDetail], Response]
 
 #: When it is worth trying again where too many wait.
 BUSY_SECONDS = 5
+#: … and where somebody upgrades the server.
+UPGRADE_SECONDS = 10
 _POSTGRESQL_DISK_FULL = "53100"
 #: FastAPI's 400 for bytes that are no text; JSON that is wrong otherwise is a 422 already.
 _UNREADABLE_BODY = "There was an error parsing the body"
@@ -54,7 +57,7 @@ _WORDS = {
     416: "The Range header asks for what the file does not have.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
-    503: "The database cannot be reached at the moment, or the server is too busy for this: see `code`.",
+    503: "The database cannot be reached, or the server is too busy for this, or being upgraded: see `code`.",
     507: "The server's disk is full; nothing was stored.",
 }
 
@@ -94,6 +97,24 @@ def internal_error(request: Request, request_id: str) -> Response:
     """All that is told of our own faults."""
     message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
     return error_response(request, 500, "internal_error", message, request_id=request_id)
+
+
+def being_upgraded(request: Request, misfit: OtherRevision) -> Response:
+    """The answer while the database's tables are of another revision than this process needs."""
+    which = "newer" if isinstance(misfit, NewerRevision) else "older"
+    message = (
+        f"This server is being upgraded: its database is {which} than the program that answers. "
+        "Please try again in a few minutes."
+    )
+    response = error_response(request, 503, "being_upgraded", message)
+    response.headers["Retry-After"] = str(UPGRADE_SECONDS)
+    return response
+
+
+async def misfit_of(request: Request) -> OtherRevision | None:
+    """Whether the tables do not fit any more, looked at now because something went wrong."""
+    tables: Tables = request.app.state.tables
+    return await run_sync(tables.look, request.app.state.server.engine)
 
 
 def wants_page(request: Request) -> bool:
@@ -158,7 +179,9 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _database(request: Request, error: Exception) -> Response:
-    """Down, locked for too long, or full: nobody's mistake in a request."""
+    """Down, locked for too long, of another revision, or full: nobody's mistake in a request."""
+    if misfit := await misfit_of(request):
+        return being_upgraded(request, misfit)
     log.error("database_error", error=str(getattr(error, "orig", error)))
     if _is_disk_full(error):
         message = "The server's disk is full. Nothing was stored; please try again later."

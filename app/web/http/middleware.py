@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.base.api_links import API
 from app.base.logs import bound, log
-from app.web.http.errors import internal_error
+from app.web.http.errors import being_upgraded, internal_error, misfit_of
 
 _UNLOGGED = frozenset({"/healthz"})
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
@@ -77,10 +77,13 @@ class Surroundings:
             try:
                 await self._app(scope, receive, send_with_headers)
             except Exception:  # the web's boundary: logged once, with the id that its victim may quote
-                log.exception("internal_error", method=scope["method"], path=scope["path"])
+                misfit = await misfit_of(Request(scope))
+                log.exception("internal_error", method=scope["method"], path=scope["path"], misfit=str(misfit or ""))
                 if status:
                     raise  # half an answer is gone already: break the connection, so that nobody takes it for whole
-                await internal_error(Request(scope), request_id)(scope, receive, send_with_headers)
+                request = Request(scope)
+                answer = being_upgraded(request, misfit) if misfit else internal_error(request, request_id)
+                await answer(scope, receive, send_with_headers)
             if scope["path"] not in _UNLOGGED:
                 took_ms = round(1000 * (time.perf_counter() - began), 1)
                 log.info("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)

@@ -20,6 +20,7 @@ from app.cards.kept import card_of_submission, form_of
 from app.cards.systems import NAME_CHARACTERS, NAME_FIELD, card_of_system, systems_of_team
 from app.competitions.allowances import closes_at
 from app.competitions.find import find_competition, find_phase_task
+from app.competitions.late_entries import late_entries
 from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
@@ -173,6 +174,7 @@ def _page(
         form = _prefilled(session, form, _chosen(systems, system), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
         standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
+        late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
     phase = phase_task.phase
     response = render(
         request,
@@ -191,6 +193,7 @@ def _page(
         state="open" if is_open_for(phase, used, now) else phase_state(phase, now),
         closes=closes_at(phase, used.allowance),
         allowance=used.allowance,
+        late=late,
         limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, server.settings.upload_limit_bytes),
         used=used,
         obstacle=_obstacle(user, mine, used, phase_task),

@@ -13,6 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.competitions.allowances import allowances_of
 from app.competitions.find import find_competition
+from app.competitions.late_entries import late_entries
 from app.models import User
 from app.teams.find import find_team, members_of, view_team
 from app.teams.invitations import find_invitation, invite, revoke_invitation
@@ -90,7 +91,8 @@ def team_page(
         found = find_competition(session, competition)
         view = view_team(session, found, user, now)
         missing = standing(session, found, user).missing
-        allowances = allowances_of(session, view.team) if view else []
+        allowed = allowances_of(session, view.team) if view else []
+        allowances = [(row, late_entries(session, row, row.phase)) for row in allowed]
         merging = offers_of(session, found, view.team if view else None, now)
         workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
     return render(

@@ -8,18 +8,21 @@ from sqlalchemy import select
 from app.base.api_links import API
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.boards.freezing import AFTER_CLOSE
 from app.competitions.find import find_competition
 from app.models import Role, User
 from app.people.roles import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
+from tests.competitions.embargo import freeze
 from tests.web.reading import SUBMIT_PAGE, text_of
 from tests.web.site import BROWSER, Person, Site, csrf_of, log_in
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team, score, submit
 
 PAGE = f"/competitions/{COMPETITION}/allowances"
 PLACE = f"{API}/competitions/{COMPETITION}/allowances"
 HERE = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}"
+TEAM_PAGE = f"/competitions/{COMPETITION}/team"
 WHY = "their cluster was down"
 
 
@@ -103,3 +106,27 @@ def test_the_command_grants_lists_and_takes_back(
     assert evergold("grant", place, "--team", "Nobody", "--reason", WHY, "--extra-total", "2")[0] != Code.OK
     assert evergold("take-back", COMPETITION, "1") == (Code.OK, "Taken back.\n")
     assert evergold("list", COMPETITION)[1] == "The same holds for every team.\n"
+
+
+@pytest.mark.usefixtures("cheap_passwords")
+def test_pages_and_api_say_whether_late_entries_count_in_the_official_results(site: Site, eve: Person) -> None:
+    close, later = NOW + DAY, "2026-01-12 12:00 UTC"
+    score(site.engine, submit(site.engine, eve.user).run_id, 0.5)
+    with log_in(site, "ada") as browser:
+        with reading(site.engine) as session:
+            ada = session.scalars(select(User).where(User.username == "ada")).one()
+        organises(site, ada)
+        add_team(site.engine, ada, name="Magpie")
+        sent = {"csrf_token": csrf_of(browser.get(PAGE).text), "phase": PHASE, "team": "Magpie", "reason": WHY}
+        form = {**sent, "until": later, "late": "ranked"}
+        assert "The official results wait for late entries." in text_of(browser.post(PAGE, data=form).text)
+        site.set_clock(close + AFTER_CLOSE)
+        assert freeze(site.engine, site.now) == 0
+        assert "The official results wait for late entries." in text_of(browser.get(SUBMIT_PAGE).text)
+        browser.post(f"{PAGE}/1/take-back", data=sent)
+        assert freeze(site.engine, site.now) == 2
+        words = "Late entries do not count in the official results, which were frozen at 2026-01-11 12:01 UTC."
+        for told in (browser.post(PAGE, data=form), browser.get(SUBMIT_PAGE), browser.get(TEAM_PAGE)):
+            assert words in text_of(told.text)
+        organises(site, eve.user)
+        assert [one["in_official"] for one in eve.client.get(PLACE).json()["allowances"]] == [False]
