@@ -29,7 +29,6 @@ from app.runs.claimed import Claiming
 from app.runs.claims import Claim, claim_where, claiming_one
 from evergold.scoring.tasks import gpu_types
 
-
 #: A run that took so long delays the next turn of its team …
 LONG_RUN = timedelta(seconds=10)
 #: … by so many times what it took, as long as others wait, but never by more than this.

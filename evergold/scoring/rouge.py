@@ -11,7 +11,7 @@ from typing import Any
 
 from evergold.scoring.optional import load_package
 
-PREFIX = "rouge_"
+ROUGE = "rouge_"
 
 Words = list[str]
 
@@ -24,7 +24,7 @@ def rouge_f1(
     metric: `rouge_1`, `rouge_2` or `rouge_l`; references: n times one or more, None or empty where there are fewer;
     stemmer: compare stems, for English.
     """
-    compare = _longest_subsequence_f1 if metric == PREFIX + "l" else _ngram_f1(metric)
+    compare = _longest_subsequence_f1 if metric == ROUGE + "l" else _ngram_f1(metric)
     words_of = _package("tokenizers").DefaultTokenizer(stemmer).tokenize
     return [
         max(compare(words_of(reference), words) for reference in of_text if reference)

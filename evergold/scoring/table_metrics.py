@@ -15,7 +15,7 @@ import numpy as np
 
 from evergold.scoring.correlation import Floats, spearman, undefined_because
 from evergold.scoring.optional import load_package
-from evergold.scoring.rouge import PREFIX as ROUGE, rouge_f1
+from evergold.scoring.rouge import ROUGE, rouge_f1
 from evergold.scoring.task import Metric
 
 #: Value and reason: exactly one of the two is None.

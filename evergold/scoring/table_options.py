@@ -10,7 +10,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import shorten
 from evergold.scoring.option_types import Texts
-from evergold.scoring.table_metrics import BLEU_TOKENIZERS, KINDS, METRICS, ROUGE
+from evergold.scoring.rouge import ROUGE
+from evergold.scoring.table_metrics import BLEU_TOKENIZERS, KINDS, METRICS
 from evergold.scoring.task import Options
 from evergold.scoring.text_lengths import USUAL_CHARACTERS, MaxCharacters
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,7 +56,7 @@ def test_what_is_reported_can_be_seen_while_the_run_goes_on(engine: Engine, held
 def test_the_pace_is_taken_from_when_encoding_began(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading a model comes between two reports of no item."""
     moments = iter((0.0, 60.0, 64.0))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(moments)))
     begun: list[bool] = []
     one = Progress(begun=lambda: begun.append(True))
     one.report(0, 40)

@@ -268,7 +268,7 @@ def _open_part(form: _Form, segment: MultipartSegment) -> None:
         form.before_file(form.fields)
 
 
-def _fill_part(form: _Form, piece: bytes) -> None:
+def _fill_part(form: _Form, piece: bytes | bytearray) -> None:
     if form.part == FILE_FIELD:
         form.pending += piece
         return

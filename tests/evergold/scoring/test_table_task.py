@@ -16,6 +16,7 @@ from evergold.scoring.table_options import TableOptions
 from evergold.scoring.task import Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import TASK
+from tests.attacks import heavy_file
 
 Write = Callable[[str, str], Path]
 
@@ -431,7 +432,7 @@ def test_texts_are_compared_once_for_all_splits_and_outcomes(write: Write, monke
         return text_statistics(metric, gold, prediction, settings)
 
     monkeypatch.setattr(table, "text_statistics", counted)
-    options = read_options(TASK, {"metrics": ["chrf", "rouge_l"], "groups": {"language": ["en", "pt"]}})
+    options = TableOptions(metrics=("chrf", "rouge_l"), groups={"language": ("en", "pt")})
     gold = TASK.read_gold(write("gold.csv", "id,label,language\n1,a b,en\n2,b c,pt\n"), options)
     prediction = TASK.read_prediction(
         write("prediction.csv", "id,label\n1,a c\n2,b c\n"), TASK.items_of(gold, options), options
@@ -440,3 +441,25 @@ def test_texts_are_compared_once_for_all_splits_and_outcomes(write: Write, monke
     assert compared == [2, 2]
     assert scores == TASK.score(gold, prediction, options)
     assert outcomes == (TASK.outcomes and TASK.outcomes(gold, prediction, options))
+
+
+def test_the_file_that_kept_a_worker_for_minutes_is_refused_by_its_lines(tmp_path: Path) -> None:
+    options = TableOptions(metrics=("rouge_l",))
+    (tmp_path / "gold.csv").write_bytes(heavy_file.gold())
+    (tmp_path / "heavy.csv").write_bytes(heavy_file.file_of(heavy_file.LONG_TEXT))
+    items = TASK.items_of(TASK.read_gold(tmp_path / "gold.csv", options), options)
+    with pytest.raises(InvalidPrediction) as caught:
+        TASK.read_prediction(tmp_path / "heavy.csv", items, options)
+    assert {(problem.code, problem.line) for problem in caught.value.problems} == {
+        ("too-long", line) for line in range(2, heavy_file.TEXTS + 2)
+    }
+
+
+def test_the_same_file_is_scored_quickly_where_an_organiser_allows_it(tmp_path: Path) -> None:
+    options = TableOptions(metrics=("rouge_l",), max_characters=131_072)
+    (tmp_path / "gold.csv").write_bytes(heavy_file.gold())
+    (tmp_path / "heavy.csv").write_bytes(heavy_file.file_of(heavy_file.LONG_TEXT))
+    gold = TASK.read_gold(tmp_path / "gold.csv", options)
+    prediction = TASK.read_prediction(tmp_path / "heavy.csv", TASK.items_of(gold, options), options)
+    [score] = TASK.score(gold, prediction, options)
+    assert score.value == 0.0, "no word of it is a number"
