@@ -67,33 +67,50 @@ def memory_bound() -> Bound:
     return Bound("too-much-memory", f"{readable_size(settings_of(RunLimits).memory_mebibytes * MEBIBYTE)} of memory")
 
 
-def scoring_seconds(task: AnyTask | None) -> int:
-    """How long a run of this type of task may take."""
+def scoring_seconds(task: AnyTask | None) -> tuple[int, int]:
+    """How long a run of this type of task may take: until it reports progress for the first time, and in all.
+
+    Ours that need torch report before they encode: what they do without it has no more time than in other types.
+    """
     settings = get_settings()
-    return settings.encoding_limit_seconds if task is not None and task.needs_gpu else settings.run_limit_seconds
+    if task is None or not task.needs_gpu:
+        return settings.run_limit_seconds, settings.run_limit_seconds
+    is_ours = not task.distribution
+    return settings.run_limit_seconds if is_ours else settings.encoding_limit_seconds, settings.encoding_limit_seconds
+
+
+@dataclass
+class Deadline:
+    """How many seconds after its beginning a block is ended."""
+
+    seconds: float
+
+    def extend(self, seconds: float) -> None:
+        """Give the block so much time in all, unless it has more."""
+        self.seconds = max(self.seconds, seconds)
 
 
 @contextmanager
-def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[None]:
+def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline]:
     """End this process if the block takes longer than this, or more processor time than a run may.
 
     end: records it, in a thread. The block may be anywhere when the process ends, and is left by nothing but that.
     """
-    stop = threading.Event()
+    stop, deadline, began = threading.Event(), Deadline(seconds), time.monotonic()
     cpu_seconds = settings_of(RunLimits).cpu_seconds
-    late_at = time.monotonic() + seconds, time.process_time() + (cpu_seconds or float("inf"))
+    late_at = time.process_time() + (cpu_seconds or float("inf"))
 
     def watch() -> None:
         while not stop.wait(LOOK_SECONDS):
-            if time.monotonic() >= late_at[0]:
-                _end_process(Bound("too-slow", readable_time(seconds)), end)
-            if time.process_time() >= late_at[1]:
+            if time.monotonic() >= began + deadline.seconds:
+                _end_process(Bound("too-slow", readable_time(deadline.seconds)), end)
+            if time.process_time() >= late_at:
                 _end_process(Bound("too-slow", f"{readable_time(cpu_seconds)} of processor time"), end)
 
     thread = threading.Thread(target=watch, name="time", daemon=True)
     thread.start()
     try:
-        yield
+        yield deadline
     finally:
         stop.set()
         thread.join()

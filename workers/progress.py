@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,13 +31,15 @@ class ClaimLost(Exception):
 
 @dataclass
 class Progress:
-    """How far a run is. first: the moment and the items of the first report, from which the pace is taken."""
+    """How far a run is. first: when the items of the first report were passed, from which the pace is taken; begun:
+    called at the first report."""
 
     checked_at: datetime | None = None
     done: int | None = None
     total: int | None = None
     first: tuple[float, int] | None = None
     is_lost: bool = False
+    begun: Callable[[], object] = lambda: None
 
     def checked(self) -> None:
         """The file is in order; what comes now is scoring."""
@@ -47,7 +49,10 @@ class Progress:
         """Hears what the task reports; raises ClaimLost."""
         if self.is_lost:
             raise ClaimLost
-        self.first = self.first or (time.monotonic(), done)
+        if self.first is None:
+            self.begun()
+        if self.first is None or done == self.first[1]:
+            self.first = (time.monotonic(), done)
         self.done, self.total = done, total
 
     def seconds_left(self) -> int | None:
@@ -59,9 +64,9 @@ class Progress:
 
 
 @contextmanager
-def telling(engine: Engine, claim: Claim) -> Iterator[Progress]:
+def telling(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
     """Inside the block, what the scoring in this thread reports can be seen in the database a second later."""
-    progress, stop = Progress(), threading.Event()
+    progress, stop = Progress(begun=begun), threading.Event()
     thread = threading.Thread(target=_tell, args=(engine, claim, progress, stop), name="progress", daemon=True)
     thread.start()
     try:

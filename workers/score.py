@@ -101,13 +101,13 @@ def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
 
 def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
     is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
-    allowed_seconds = scoring_seconds(TASKS.get(claim.task_type))
+    first_seconds, allowed_seconds = scoring_seconds(TASKS.get(claim.task_type))
     late = partial(_record_overrun, engine, claim)
     try:
         with (
             kept_alive(engine, claim, settings.lease_seconds),
-            in_time(allowed_seconds, late),
-            telling(engine, claim) as progress,
+            in_time(first_seconds, late) as deadline,
+            telling(engine, claim, partial(deadline.extend, allowed_seconds)) as progress,
         ):
             fetch(claim)
             with confined():

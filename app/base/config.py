@@ -73,7 +73,7 @@ class Settings(EnvironmentSettings):
     upload_limit_bytes: int = Field(64 * MEBIBYTE, gt=0, description="bound for every upload; a phase may set less")
     long_poll_limit_seconds: float = Field(60.0, ge=0)
     lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
-    run_limit_seconds: int = Field(600, gt=0, description="a run that takes longer is ended, and its file rejected")
+    run_limit_seconds: int = Field(120, gt=0, description="a run that takes longer is ended, and its file rejected")
     encoding_limit_seconds: int = Field(3600, gt=0, description="the same for task types that need torch")
     check_limit_seconds: int = Field(120, gt=0, description="the same for files that are only checked")
     lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")

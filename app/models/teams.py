@@ -123,7 +123,8 @@ class Team(Base):
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
     captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
-    last_turn_at: Mapped[datetime | None]  # when a worker last took a file of it, see app.runs.turns
+    # When a worker last took a file of it, or later, where that took long; see app.runs.turns.
+    last_turn_at: Mapped[datetime | None]
     # Has it merged, the team that has all of its people and submissions now; see app.submissions.merging.
     merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), index=True)
 

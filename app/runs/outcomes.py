@@ -29,6 +29,7 @@ from app.runs.failures import note_failure
 from app.runs.private_scores import private_document
 from app.runs.report import _packed_report
 from app.runs.result_mails import WANTS_MAIL, mail_result
+from app.runs.turns import delay_next_turn
 from app.standings.renew import renew_team
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
@@ -145,6 +146,7 @@ class _Ended(NamedTuple):
 
     is_current: bool
     wants_mail: bool
+    started_at: datetime
 
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
@@ -157,11 +159,13 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
     ended = _Ended(*row)
     if ended.is_current and ended.wants_mail:
         mail_result(session, claim.run_id, now)
+    if ended.is_current:
+        delay_next_turn(session, claim.team_id, now - ended.started_at, now)
     return ended
 
 
 @lru_cache(maxsize=16)
-def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool]:
+def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, datetime]:
     """Written once for each kind of end: what it is made of takes longer to put together than to send."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
-    return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL)
+    return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL, RUNS.c.started_at)

@@ -2,15 +2,16 @@
 
 A message to a worker says only that something waits in its queue. So a team with sixty files in line delays another by
 the file that is being scored, and by no other. Whoever takes a turn claims it as ever: two may see the same one.
+A team whose last run took long goes behind the others for a while: its turn counts as one that is still to come.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
 
-from sqlalchemy import BindParameter, ColumnElement, Select, SQLColumnExpression, bindparam, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Select, SQLColumnExpression, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.base.db import UtcDateTime
@@ -28,6 +29,12 @@ from app.runs.claimed import Claiming
 from app.runs.claims import Claim, claim_where, claiming_one
 from evergold.scoring.tasks import gpu_types
 
+#: A run that took so long delays the next turn of its team …
+LONG_RUN = timedelta(seconds=10)
+#: … by so many times what it took, as long as others wait, but never by more than this.
+DELAY_TIMES = 10
+LONGEST_DELAY = timedelta(hours=1)
+
 
 def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
     """The id of the run, or of the file to check, that is next in this queue of workers; None: nothing waits there."""
@@ -44,6 +51,13 @@ def claim_next_upload(
     """Claim the upload whose turn it is, by one statement; None: none waits, or another worker was quicker."""
     claiming = _claiming(needs_gpu, tuple(gpu_types()))
     return claim_where(session, claiming, {}, worker=worker, lease_seconds=lease_seconds, now=now)
+
+
+def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:
+    """Put a team whose run took long behind those that have a turn soon; its next turn takes that back."""
+    if took >= LONG_RUN:
+        until = now + min(took * DELAY_TIMES, LONGEST_DELAY)
+        session.execute(update(Team).where(Team.id == team_id).values(last_turn_at=until))
 
 
 @lru_cache(maxsize=4)

@@ -20,7 +20,8 @@ from evergold.scoring.tables import wide_encoding
 ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
 
 _LONGEST_HEADER_BYTES = 10_000
-_BLANKS = re.compile(rb" +(?=\t|$)")
+#: From the first blank of a run, without going back in it: a run of any length is looked at once.
+_BLANKS = re.compile(rb"(?<! ) ++(?=\t|$)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

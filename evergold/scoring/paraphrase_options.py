@@ -12,6 +12,7 @@ from evergold.scoring.models import LAYERS, Precision, model_name
 from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.paraphrase_languages import MACRO
 from evergold.scoring.task import Options as TaskOptions
+from evergold.scoring.text_lengths import USUAL_CHARACTERS, MaxCharacters
 
 
 def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -37,6 +38,7 @@ class Options(TaskOptions):
     fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, for all languages
     or for each, to rescale with. compatibility: `upstream-64` to reproduce what bert-score prints by default.
     implementation: `reference` for the package bert-score itself, which has no other batches and no other precision.
+    max_characters: how long a paraphrase may be; encoders read the first few hundred words only.
     """
 
     languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
@@ -49,6 +51,7 @@ class Options(TaskOptions):
     baseline: Baseline | dict[str, Baseline] | None = None
     compatibility: Compatibility = "batch-independent"
     implementation: Literal["evergold", "reference"] = "evergold"
+    max_characters: MaxCharacters = USUAL_CHARACTERS
 
     @model_validator(mode="after")
     def _complete(self) -> Options:

@@ -16,10 +16,9 @@ from evergold.scoring.invisible import character_name, find_invisible
 from evergold.scoring.json_lists import Entry, kind_of, read_json_list
 from evergold.scoring.language_folders import read_submitted
 from evergold.scoring.paraphrase import ID, BlindFile
+from evergold.scoring.text_lengths import TOO_LONG, length_fault
 
 SYSTEM, PREDICTION = "test.system.json", "prediction"
-#: No sentence has a paraphrase this long; encoders read the first few hundred words only.
-MOST_CHARACTERS = 10_000
 #: How many problems of one file are kept in words, missing ids not counted.
 PROBLEMS_PER_FILE = 50
 
@@ -40,7 +39,7 @@ _NOTICED = {
 
 
 def read_submission(
-    path: Path, items: Mapping[str, BlindFile], *, in_folders: bool
+    path: Path, items: Mapping[str, BlindFile], *, in_folders: bool, max_characters: int
 ) -> tuple[dict[str, dict[str, str]], Problems]:
     """For every submitted language the paraphrase of every id, and the warnings; raises InvalidPrediction.
 
@@ -49,7 +48,7 @@ def read_submission(
     problems = Problems()
 
     def read(language: str, data: bytes, file: str | None) -> dict[str, str]:
-        return read_paraphrases(data, language, items, problems, file)
+        return read_paraphrases(data, language, items, problems, max_characters, file)
 
     predicted = read_submitted(path, list(items), SYSTEM, read, problems, in_folders=in_folders, limits=_LIMITS)
     problems.raise_if_any(InvalidPrediction)
@@ -57,15 +56,21 @@ def read_submission(
 
 
 def read_paraphrases(
-    data: bytes, language: str, items: Mapping[str, BlindFile], problems: Problems, file: str | None = None
+    data: bytes,
+    language: str,
+    items: Mapping[str, BlindFile],
+    problems: Problems,
+    max_characters: int,
+    file: str | None = None,
 ) -> dict[str, str]:
     """The paraphrase of every id of one language; everything wrong is added to `problems`.
 
-    data: the file; items: of all languages, so that swapped files are recognised; file: its name for problems.
+    data: the file; items: of all languages, so that swapped files are recognised; max_characters: how long a paraphrase
+    may be; file: its name for problems.
     """
     of_file = Problems(PROBLEMS_PER_FILE)
     entries = read_json_list(data, of_file, file)
-    reader = _Reader(items[language], of_file, file)
+    reader = _Reader(items[language], of_file, max_characters, file)
     if entries is not None and not reader.is_of_another_language(entries, language, items):
         for entry in entries:
             reader.read(entry)
@@ -80,8 +85,8 @@ def read_paraphrases(
 class _Reader:
     """What was found in the file of one language so far."""
 
-    def __init__(self, items: BlindFile, problems: Problems, file: str | None) -> None:
-        self.items, self.problems, self.file = items, problems, file
+    def __init__(self, items: BlindFile, problems: Problems, max_characters: int, file: str | None) -> None:
+        self.items, self.problems, self.max_characters, self.file = items, problems, max_characters, file
         self.texts: dict[str, str] = {}
         self.first: dict[str, Entry] = {}
         self._noticed: dict[str, list[Entry]] = {kind: [] for kind in _NOTICED}
@@ -111,9 +116,8 @@ class _Reader:
         text = entry.values.get(PREDICTION)
         if not isinstance(text, str):
             self._note(entry, *self._no_text(entry, PREDICTION))
-        elif len(text) > MOST_CHARACTERS:
-            message = f"the prediction has {len(text):,} characters, at most {MOST_CHARACTERS:,} are allowed"
-            self._note(entry, "too-long", message, text)
+        elif fault := length_fault(text, self.max_characters, "prediction"):
+            self._note(entry, TOO_LONG, fault, text)
         elif any(mark in text for mark in MARKS):
             self._note(entry, "marks", _MARKS.format(shorten(id_)), text)
         else:

@@ -5,7 +5,7 @@ Each is None with a reason where it is undefined, so that no conventional 0 or N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import fsum
@@ -15,10 +15,13 @@ import numpy as np
 
 from evergold.scoring.correlation import Floats, spearman, undefined_because
 from evergold.scoring.optional import load_package
+from evergold.scoring.rouge import ROUGE, rouge_f1
 from evergold.scoring.task import Metric
 
 #: Value and reason: exactly one of the two is None.
 Found = tuple[float | None, str | None]
+#: Of each text, see `text_statistics`.
+TextStatistics = list[list[float]]
 
 NO_ITEMS = "there is no such item"
 ONE_LABEL = "all gold labels or all predicted labels are the same"
@@ -27,7 +30,6 @@ LABEL_METRICS = ("accuracy", "macro_f1", "micro_f1", "weighted_f1", "mcc")
 NUMBER_METRICS = ("pearson", "spearman", "kendall", "mae", "rmse")
 TEXT_METRICS = ("exact_match", "chrf", "bleu", "ter", "rouge_1", "rouge_2", "rouge_l")
 KINDS = {"labels": LABEL_METRICS, "numbers": NUMBER_METRICS, "texts": TEXT_METRICS}
-ROUGE = "rouge_"
 #: BLEU's tokenisers that need neither a download nor another package.
 BLEU_TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 
@@ -91,40 +93,37 @@ def score_texts(
     texts. exact_match: the share of texts equal to one of their references. ROUGE: the mean of the texts' F1, each with
     its best reference, by Google's `rouge_score`, which knows the letters a to z and digits alone, and no case.
     """
-    if not prediction:
-        return None, NO_ITEMS
-    if metric == "exact_match":
-        fold: Callable[[str], str] = str.lower if settings.lowercase else str
-        hits = [
-            fold(text) in {fold(reference) for reference in references if reference is not None}
-            for text, references in zip(prediction, gold, strict=True)
-        ]
-        return sum(hits) / len(hits), None
-    if metric.startswith(ROUGE):
-        values = _rouge(metric, gold, prediction, settings)
-        return fsum(values) / len(values), None
-    streams = [list(stream) for stream in zip(*gold, strict=True)]
-    return float(_corpus_metric(metric, settings).corpus_score(list(prediction), streams).score) / 100, None
+    return score_statistics(metric, text_statistics(metric, gold, prediction, settings), settings)
 
 
 def text_statistics(
     metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
-) -> list[list[float]]:
+) -> TextStatistics:
     """What each of n texts adds to the sums that `score_texts` follows from, see `resampling.texts`.
 
     sacrebleu offers them only as what its own paired tests use; a test compares what follows with `corpus_score`.
     """
-    if metric == "exact_match":
-        return [
-            [score_texts(metric, [own], [text], settings)[0] or 0.0] for own, text in zip(gold, prediction, strict=True)
-        ]
     if not prediction:
         return []
+    if metric == "exact_match":
+        fold = str.lower if settings.lowercase else str
+        pairs = zip(prediction, gold, strict=True)
+        return [[float(fold(text) in {fold(one) for one in own if one is not None})] for text, own in pairs]
     if metric.startswith(ROUGE):
-        return [[value] for value in _rouge(metric, gold, prediction, settings)]
+        return [[value] for value in rouge_f1(metric, gold, prediction, stemmer=settings.rouge_stemmer)]
     streams = [list(stream) for stream in zip(*gold, strict=True)]
     statistics = _corpus_metric(metric, settings)._extract_corpus_statistics(list(prediction), streams)
     return [[float(number) for number in of_text] for of_text in statistics]
+
+
+def score_statistics(metric: str, statistics: TextStatistics, settings: TextSettings) -> Found:
+    """The score of the texts that have these statistics, as `score_texts` gives it: what is dear is done once for all
+    splits."""
+    if not statistics:
+        return None, NO_ITEMS
+    if metric == "exact_match" or metric.startswith(ROUGE):
+        return fsum(value for (value,) in statistics) / len(statistics), None
+    return float(_corpus_metric(metric, settings)._aggregate_and_compute(statistics).score) / 100, None
 
 
 def text_signature(metric: str, settings: TextSettings, references: int) -> str:
@@ -137,19 +136,6 @@ def text_signature(metric: str, settings: TextSettings, references: int) -> str:
     scorer = _corpus_metric(metric, settings)
     scorer.corpus_score(["a"], [["a"]] * references)  # the signature names the number of references only after a score
     return str(scorer.get_signature()).replace("|", ",")
-
-
-def _rouge(
-    metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
-) -> list[float]:
-    """F1 of each text with its best reference."""
-    name = f"rouge{metric.removeprefix(ROUGE).upper()}"
-    scorer = load_package("rouge_score.rouge_scorer", "rouge").RougeScorer([name], use_stemmer=settings.rouge_stemmer)
-    pairs = zip(gold, prediction, strict=True)
-    return [
-        float(scorer.score_multi([reference for reference in references if reference], text)[name].fmeasure)
-        for references, text in pairs
-    ]
 
 
 def _corpus_metric(metric: str, settings: TextSettings) -> Any:

@@ -10,8 +10,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import shorten
 from evergold.scoring.option_types import Texts
-from evergold.scoring.table_metrics import BLEU_TOKENIZERS, KINDS, METRICS, ROUGE
+from evergold.scoring.rouge import ROUGE
+from evergold.scoring.table_metrics import BLEU_TOKENIZERS, KINDS, METRICS
 from evergold.scoring.task import Options
+from evergold.scoring.text_lengths import USUAL_CHARACTERS, MaxCharacters
 
 ALL, MEAN = "all", "mean"
 
@@ -35,9 +37,9 @@ class TableOptions(Options):
     value column in gold (None: the same); groups: gold columns to score by, each with its values; labels: what a label
     may be (None: the gold's labels; any, when a prediction is checked against a blind file); minimum, maximum: bounds
     of predicted numbers; references: gold columns with further references for texts, empty cells allowed; lowercase,
-    bleu_tokenize, rouge_stemmer: of text metrics; allow_empty: whether a predicted text may be empty; resample_by: a
-    gold column whose items of one value belong together (a document), for intervals and comparisons; no score depends
-    on it.
+    bleu_tokenize, rouge_stemmer: of text metrics; allow_empty: whether a predicted text may be empty; max_characters:
+    how long a text may be, of gold or predicted; resample_by: a gold column whose items of one value belong together (a
+    document), for intervals and comparisons; no score depends on it.
     """
 
     metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")
@@ -53,6 +55,7 @@ class TableOptions(Options):
     bleu_tokenize: str = "13a"
     rouge_stemmer: bool = False
     allow_empty: bool = False
+    max_characters: MaxCharacters = USUAL_CHARACTERS
     resample_by: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
@@ -88,4 +91,4 @@ class TableOptions(Options):
         return next(kind for kind, names in KINDS.items() if self.metrics[0] in names)
 
 
-_OF_TEXTS = ("references", "lowercase", "bleu_tokenize", "rouge_stemmer", "allow_empty")
+_OF_TEXTS = ("references", "lowercase", "bleu_tokenize", "rouge_stemmer", "allow_empty", "max_characters")

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event, select, update
 from app.base.db import reading, writing
 from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User, Validation
 from app.runs.claims import RESEND_SECONDS, claim_run
-from app.runs.outcomes import put_back
+from app.runs.outcomes import put_back, record_rejection
 from app.runs.turns import next_turn
 from app.runs.validations import claim_validation
 from app.runs.workers import queue_position
@@ -29,10 +29,9 @@ def turn(engine: Engine, now: datetime = NOW, *, needs_gpu: bool = False) -> int
         return next_turn(session, needs_gpu=needs_gpu, now=now)
 
 
-def take_all(engine: Engine) -> list[str]:
+def take_all(engine: Engine, moment: datetime = NOW) -> list[str]:
     """Whose files are taken, one after the other, until none waits."""
     order = []
-    moment = NOW
     while (run_id := turn(engine, moment)) is not None:
         assert isinstance(run_id, int)
         sure(claim(engine, run_id, moment))
@@ -229,3 +228,55 @@ def test_of_a_set_the_oldest_run_is_first_and_of_equal_ones_the_first(engine: En
     assert turn(engine) == runs[2]
     claim(engine, runs[2])
     assert turn(engine) == runs[0]
+
+
+def ended(engine: Engine, user: User, seconds: int, now: datetime, content: str = "first") -> None:
+    """A run of this person's team that took so long, and ended now."""
+    held = sure(claim(engine, submit(engine, user, now, content=content).run_id, now - timedelta(seconds=seconds)))
+    with writing(engine) as session:
+        assert record_rejection(session, held, problems=[], omitted=0, now=now)
+
+
+def test_a_team_whose_last_run_took_long_goes_behind_those_whose_did_not(engine: Engine, people: list[User]) -> None:
+    ada, bob, cat, dan = people
+    ended(engine, ada, 100, NOW)
+    ended(engine, bob, 1, NOW + 300 * SECOND)
+    ended(engine, cat, 2, NOW + 600 * SECOND)
+    later = NOW + 700 * SECOND
+    files(engine, ada, 2, later)
+    for user in (bob, cat, dan):
+        files(engine, user, 2, later + SECOND)
+    assert take_all(engine, later + 2 * SECOND) == ["Dan", "Bob", "Cat", "Dan", "Bob", "Cat", "Ada", "Ada"]
+
+
+def test_a_delay_ends_and_is_taken_back_by_the_next_turn(engine: Engine, people: list[User]) -> None:
+    """However many others there are, nobody waits for ever."""
+    ada, bob, *_ = people
+    ended(engine, ada, 20, NOW)
+    after = NOW + 201 * SECOND
+    ended(engine, bob, 1, after)
+    late, other = files(engine, ada, 1, after)[0], files(engine, bob, 1, after)[0]
+    assert turn(engine, after) == late, "ten times 20 s are over"
+    sure(claim(engine, late, after + SECOND))
+    assert turn(engine, after) == other
+    with writing(engine) as session:
+        assert session.scalars(select(Team.last_turn_at).where(Team.name == "Ada")).one() == after + SECOND
+
+
+@pytest.mark.parametrize(("seconds", "delay"), [(9, 0), (10, 100), (120, 1200), (7200, 3600)])
+def test_a_delay_is_ten_times_the_run_and_an_hour_at_most(
+    engine: Engine, people: list[User], seconds: int, delay: int
+) -> None:
+    ended(engine, people[0], seconds, NOW)
+    began = NOW - seconds * SECOND
+    with reading(engine) as session:
+        until = session.scalars(select(Team.last_turn_at)).one()
+    assert until == (NOW + delay * SECOND if delay else began)
+
+
+def test_a_run_of_a_rescoring_set_delays_nobody(engine: Engine, people: list[User]) -> None:
+    held = sure(claim(engine, files(engine, people[0], 1)[0], NOW - 100 * SECOND))
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).values(is_current=False))
+        assert record_rejection(session, held, problems=[], omitted=0, now=NOW)
+        assert session.scalars(select(Team.last_turn_at)).one() == NOW - 100 * SECOND

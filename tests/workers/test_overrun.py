@@ -28,7 +28,7 @@ from tests.workers.test_check import open_for_ever  # noqa: F401 - a fixture
 from tests.world import add_user, the_run
 from workers import overrun
 from workers.check import check_file
-from workers.overrun import Ending, readable_time
+from workers.overrun import Ending, readable_time, scoring_seconds
 from workers.score import score_submission
 from workers.turns import take_turn
 
@@ -270,6 +270,34 @@ def test_a_block_that_takes_too_long_ends_its_process_after_it_was_said(tmp_path
         timeout=120,
     )
     assert (ended.returncode, ended.stdout) == (0, "1 s\n")
+
+
+def test_a_block_that_was_given_more_time_has_it(tmp_path: Path) -> None:
+    program = """
+        import time
+        from workers.overrun import in_time
+        with in_time(0.1, lambda bound: print(bound.words)) as deadline:
+            deadline.extend(300)
+            deadline.extend(1)
+            time.sleep(1.2)  # the clock was looked at twice
+            print("whole")
+        """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+        timeout=120,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "whole\n")
+
+
+def test_only_encoding_has_the_time_of_encoding() -> None:
+    usual = TASKS["table"]
+    assert scoring_seconds(None) == scoring_seconds(usual) == (120, 120)
+    assert scoring_seconds(TASKS["text-generation"]) == scoring_seconds(TASKS["mwe-paraphrase"]) == (120, 3600)
+    outside = dataclasses.replace(usual, needs_gpu=True, distribution="evergold-quiz 1.0.0")
+    assert scoring_seconds(outside) == (3600, 3600), "others need not report when they begin to encode"
 
 
 @pytest.mark.parametrize(

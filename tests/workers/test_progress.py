@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +51,19 @@ def test_what_is_reported_can_be_seen_while_the_run_goes_on(engine: Engine, held
         report_progress(40, 40)
         wait_until(lambda: known(engine, held) == (True, 40, 40), "all items are said to be done")
         assert the_run(engine, held.run_id).seconds_left == 0
+
+
+def test_the_pace_is_taken_from_when_encoding_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading a model comes between two reports of no item."""
+    moments = iter((0.0, 60.0, 64.0))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    begun: list[bool] = []
+    one = Progress(begun=lambda: begun.append(True))
+    one.report(0, 40)
+    one.report(0, 40)
+    one.report(20, 40)
+    assert one.seconds_left() == 4
+    assert begun == [True]
 
 
 def test_nothing_new_is_not_written_again(engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 Every bound is enforced while reading: the file, each field, the whole body; how slowly it may come says
 `app.web.http.bodies`. A small body that is here already is taken whole, by `store_whole`.
+The parser gets pieces of one size, however the network cut the body: so the same bytes have one verdict.
 Whatever goes wrong, also a connection that breaks, leaves no file behind.
 """
 
@@ -13,7 +14,7 @@ from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
 from fastapi import Request
-from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
+from multipart import MultipartError, MultipartSegment, ParserError, PushMultipartParser, parse_options_header
 
 from app.base.errors import EmptyUpload, EvergoldError, InvalidForm, UploadTooLarge
 from app.base.storage import Storage, StoredFile, UploadWriter
@@ -25,6 +26,8 @@ FIELD_LIMIT_BYTES = 32 * 1024
 OVERHEAD_BYTES = 256 * 1024
 #: The file goes to the disk, in a thread, in pieces of this size.
 PIECE_BYTES = 256 * 1024
+#: The parser gets a body in pieces of this size.
+PARSED_BYTES = 64 * 1024
 
 
 class NotMultipart(EvergoldError):
@@ -106,22 +109,22 @@ async def receive_upload(
     writer = into or UploadWriter(storage, limit_bytes)
     try:
         check_declared_size(incoming.content_length, limit_bytes)
-        parser, form = _parser(incoming.content_type), _Form(fields, before_file)
-        received = 0
+        form = _Form(fields, before_file)
+        body, received = _Body(_parser(incoming.content_type), form), 0
         async for chunk in incoming.chunks:
             received += len(chunk)
             if received > limit_bytes + OVERHEAD_BYTES:
                 _refuse_size(limit_bytes)
-            _push(parser, form, chunk)
+            body.push(chunk)
             if len(form.pending) >= PIECE_BYTES:
                 await _write(form, writer)
-        return await run_sync(_finish, parser, form, writer, before_storing)
+        return await run_sync(_finish, body, writer, before_storing)
     finally:
         writer.discard()
 
 
 def store_whole(
-    body: bytes,
+    content: bytes,
     content_type: str,
     *,
     storage: Storage,
@@ -133,10 +136,10 @@ def store_whole(
     """The same for a body that is here, in the thread of who asks."""
     writer = UploadWriter(storage, limit_bytes)
     try:
-        check_declared_size(len(body), limit_bytes)
-        parser, form = _parser(content_type), _Form(fields, before_file)
-        _push(parser, form, body)
-        return _finish(parser, form, writer, before_storing)
+        check_declared_size(len(content), limit_bytes)
+        body = _Body(_parser(content_type), _Form(fields, before_file))
+        body.push(content)
+        return _finish(body, writer, before_storing)
     finally:
         writer.discard()
 
@@ -152,16 +155,9 @@ async def _write(form: _Form, writer: FileWriter) -> None:
     await run_sync(writer.write, piece)
 
 
-def _finish(
-    parser: PushMultipartParser,
-    form: _Form,
-    writer: FileWriter,
-    before_storing: Callable[[Mapping[str, str]], None],
-) -> Upload:
-    try:
-        parser.close()
-    except MultipartError:
-        raise MalformedUpload("The upload ends in the middle: its last boundary is missing.") from None
+def _finish(body: _Body, writer: FileWriter, before_storing: Callable[[Mapping[str, str]], None]) -> Upload:
+    body.close()
+    form = body.form
     if form.filename is None:
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
     before_storing(form.fields)
@@ -183,7 +179,55 @@ def _store(writer: FileWriter, rest: bytes) -> StoredFile:
 # ------------------------------------------------------------------------------------------------------------ parsing
 
 
-def _parser(content_type: str) -> PushMultipartParser:
+class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no types
+    """Refuses a bare CR or LF in a part's head, which the library takes or not as the pieces fall."""
+
+    def _on_segment_headerline(self, line: bytes) -> None:
+        if b"\n" in line or b"\r" in line:
+            raise ParserError("Invalid line break in segment header")
+        super()._on_segment_headerline(line)
+
+
+@dataclass(slots=True)
+class _Body:
+    """Cuts a body into pieces of PARSED_BYTES for the parser, and puts what they hold into the form."""
+
+    parser: _Parser
+    form: _Form
+    waiting: bytearray = field(default_factory=bytearray)
+    has_begun: bool = False
+
+    def push(self, chunk: bytes) -> None:
+        """Take in what has arrived; raises MalformedUpload."""
+        self.waiting += chunk
+        while len(self.waiting) >= PARSED_BYTES:
+            self._parse(bytes(self.waiting[:PARSED_BYTES]))
+            del self.waiting[:PARSED_BYTES]
+
+    def close(self) -> None:
+        """Take in the rest; raises MalformedUpload unless the body is whole."""
+        if self.waiting:
+            self._parse(bytes(self.waiting))
+        try:
+            self.parser.close()
+        except MultipartError:
+            raise MalformedUpload("The upload ends in the middle: its last boundary is missing.") from None
+
+    def _parse(self, piece: bytes) -> None:
+        """A body begins with its boundary: what stands before it the library passes over or not, by its length."""
+        begins = self.has_begun or piece.removeprefix(b"\r\n").startswith(b"--" + self.parser.boundary)
+        self.has_begun = True
+        try:
+            if not begins:
+                raise ParserError("The body does not begin with its boundary")
+            for event in self.parser.parse(piece):
+                _put(self.form, event)
+        except MultipartError:
+            sentence = "The body is not multipart/form-data with the boundary that its header names."
+            raise MalformedUpload(sentence) from None
+
+
+def _parser(content_type: str) -> _Parser:
     """A parser for the body that this header announces."""
     kind, options = parse_options_header(content_type)
     if kind != "multipart/form-data":
@@ -193,23 +237,19 @@ def _parser(content_type: str) -> PushMultipartParser:
     try:
         # Names are taken as they come, and read as UTF-8 by `_text`: one odd letter in a file's name is no reason to
         # refuse it.
-        return PushMultipartParser(options["boundary"].encode("latin-1", "replace"), header_charset="latin-1")
+        return _Parser(options["boundary"].encode("latin-1", "replace"), header_charset="latin-1")
     except MultipartError as error:
         raise MalformedUpload(f"The multipart boundary cannot be used: {error}.") from None
 
 
-def _push(parser: PushMultipartParser, form: _Form, chunk: bytes) -> None:
-    """What this piece of the body holds, put into the form."""
-    try:
-        for event in parser.parse(chunk) if chunk else ():  # an empty one would say that the body is over
-            if isinstance(event, MultipartSegment):
-                _open_part(form, event)
-            elif event is None:
-                _close_part(form)
-            else:
-                _fill_part(form, event)
-    except MultipartError:
-        raise MalformedUpload("The body is not multipart/form-data with the boundary that its header names.") from None
+def _put(form: _Form, event: MultipartSegment | bytes | bytearray | None) -> None:
+    """Put one event of the parser into the form: a part begins, goes on, or ends."""
+    if isinstance(event, MultipartSegment):
+        _open_part(form, event)
+    elif event is None:
+        _close_part(form)
+    else:
+        _fill_part(form, event)
 
 
 def _open_part(form: _Form, segment: MultipartSegment) -> None:
@@ -228,7 +268,7 @@ def _open_part(form: _Form, segment: MultipartSegment) -> None:
         form.before_file(form.fields)
 
 
-def _fill_part(form: _Form, piece: bytes) -> None:
+def _fill_part(form: _Form, piece: bytes | bytearray) -> None:
     if form.part == FILE_FIELD:
         form.pending += piece
         return

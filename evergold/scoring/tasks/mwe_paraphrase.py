@@ -52,6 +52,7 @@ from evergold.scoring.paraphrase_languages import (
 from evergold.scoring.paraphrase_options import Options
 from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
 from evergold.scoring.paraphrase_scores import Measure
+from evergold.scoring.progress import report_progress
 from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_version
 from evergold.scoring.samples.mwe_paraphrase import sample
 from evergold.scoring.segmentation import segmentation_name
@@ -127,7 +128,8 @@ def items_of(gold: Gold, options: Options) -> Items:
 
 def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
     """The paraphrases of every submitted language; raises InvalidPrediction with the problems of all files."""
-    predicted, problems = read_submission(path, items.languages, in_folders=items.in_folders)
+    limit = options.max_characters
+    predicted, problems = read_submission(path, items.languages, in_folders=items.in_folders, max_characters=limit)
     return Prediction(predicted, tuple(problems.warnings))
 
 
@@ -170,7 +172,10 @@ def item_results(gold: Gold, prediction: Prediction, options: Options, outcomes:
 
 def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Measure, dict[str, Measured]]:
     _check_same_items(gold, prediction)
+    items = sum(len(gold.languages[name].items) for name in prediction.languages)
+    report_progress(0, items)
     measure = _measure(options)
+    report_progress(0, items)  # loading the model is no part of the pace
     return measure, measure_languages(gold.languages, prediction.languages, measure)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +32,6 @@ from evergold.scoring.errors import (
     shorten,
 )
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.numerals import finite_number
 from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
 from evergold.scoring.settings import clusters_document, kept_splits, listed, note_clusters, with_clusters
@@ -42,24 +40,25 @@ from evergold.scoring.table_metrics import (
     METRICS,
     Found,
     TextSettings,
+    TextStatistics,
     score_labels,
     score_numbers,
+    score_statistics,
     score_texts,
     text_signature,
     text_statistics,
 )
 from evergold.scoring.table_options import ALL, MEAN, TableOptions
 from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
+from evergold.scoring.table_values import note_lengths, note_values
 from evergold.scoring.tables import Table
 from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Task, signature
 
-NAME, VERSION = "table", 1
-
-_ROUGE_WORD = re.compile("[a-z0-9]")
-#: Numbers beyond this are a slip, and their squares would leave the range of floating point.
-LARGEST = 1e100
+NAME, VERSION = "table", 2
 
 Positions = npt.NDArray[np.intp]
+#: Of each text, by metric.
+Statistics = Mapping[str, TextStatistics]
 
 
 @dataclass(frozen=True)
@@ -126,9 +125,7 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
     table = read_any_table(data, [options.id, options.value], problems)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
-    for line, value in zip(table.lines, table[options.value], strict=True):
-        if fault := _value_fault(value, items.labels, options):
-            faults.add("bad-value", fault, line, options.value, value)
+    note_values(table, options.value, items.labels, options, faults)
     match_ids(table, options.id, items.ids, faults, problems)
     problems.raise_if_any()
     return Prediction(dict(zip(table[options.id], table[options.value], strict=True)), tuple(problems.warnings))
@@ -143,13 +140,40 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
     return scores_as(NAME, VERSION, gold, prediction, options)
 
 
-def scores_as(name: str, version: int, gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
-    """The same, signed as this version of a task type that has them, too."""
+def score_with_outcomes(
+    gold: Gold, prediction: Prediction, options: TableOptions
+) -> tuple[list[Score], dict[str, Any]]:
+    """Both, with texts compared once."""
+    statistics = statistics_of(gold, prediction, options)
+    scores = scores_as(NAME, VERSION, gold, prediction, options, statistics)
+    return scores, outcomes_of(gold, prediction, options, statistics)
+
+
+def statistics_of(gold: Gold, prediction: Prediction, options: TableOptions) -> Statistics:
+    """What each text adds to every metric, in gold's order; nothing for labels and numbers. Raises InvalidGold."""
+    if options.kind != "texts":
+        return {}
+    predicted, settings = in_order_of(gold, prediction), _text_settings(options)
+    return {name: text_statistics(name, gold.references, predicted, settings) for name in options.metrics}
+
+
+def scores_as(
+    name: str,
+    version: int,
+    gold: Gold,
+    prediction: Prediction,
+    options: TableOptions,
+    statistics: Statistics | None = None,
+) -> list[Score]:
+    """The same, signed as this version of a task type that has them, too. statistics: as `statistics_of` has them."""
     predicted = in_order_of(gold, prediction)
+    known = statistics_of(gold, prediction, options) if statistics is None else statistics
     scores: list[Score] = []
     for metric in options.metrics:
         parts = _signature_parts(metric, options)
-        found = {split: _measure(metric, gold, predicted, where, options) for split, where in gold.splits.items()}
+        found = {
+            split: _measure(metric, gold, predicted, where, options, known) for split, where in gold.splits.items()
+        }
         for split in splits_of(options):
             column, _, group = split.partition("/")
             value, reason = group_mean(column, found, options) if group == MEAN else found[split]
@@ -165,13 +189,19 @@ def outcomes(gold: Gold, prediction: Prediction, options: TableOptions) -> dict[
     for labels, `"labels": names, "gold": numbers of labels, "predicted": …`; for numbers `"gold"` and `"predicted"`;
     for texts `"statistics": {metric: see resampling.texts}`. Raises InvalidGold as `score` does.
     """
+    return outcomes_of(gold, prediction, options, statistics_of(gold, prediction, options))
+
+
+def outcomes_of(gold: Gold, prediction: Prediction, options: TableOptions, statistics: Statistics) -> dict[str, Any]:
+    """The same, with the texts' statistics known."""
     predicted = in_order_of(gold, prediction)
     groups = {
         column: {group: gold.splits[f"{column}/{group}"].tolist() for group in of_column}
         for column, of_column in options.groups.items()
     }
     found = {"kind": options.kind, "metrics": list(options.metrics), "items": list(gold.items.ids), "groups": groups}
-    return found | _compared(gold, predicted, options) | clusters_document(options.resample_by, gold.clusters)
+    compared = {"statistics": statistics} if options.kind == "texts" else _compared(gold, predicted, options)
+    return found | compared | clusters_document(options.resample_by, gold.clusters)
 
 
 def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
@@ -196,8 +226,7 @@ def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, opti
         return ItemResult(id_, splits, float(value), float(own), error=float(own) - float(value))
     is_right = None
     if "exact_match" in options.metrics:
-        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
-        is_right = score_texts("exact_match", [gold.references[place]], [own], settings)[0] == 1
+        is_right = score_texts("exact_match", [gold.references[place]], [own], _text_settings(options))[0] == 1
     return ItemResult(id_, splits, value[:TEXT_CHARACTERS], own[:TEXT_CHARACTERS], is_right=is_right)
 
 
@@ -244,11 +273,17 @@ def splits_of(options: TableOptions) -> Iterator[str]:
         yield from (f"{column}/{group}" for group in (*groups, MEAN))
 
 
-def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions, options: TableOptions) -> Found:
-    ours = [predicted[place] for place in where]
+def _measure(
+    metric: str,
+    gold: Gold,
+    predicted: Sequence[str],
+    where: Positions,
+    options: TableOptions,
+    statistics: Statistics,
+) -> Found:
     if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
-        return score_texts(metric, [gold.references[place] for place in where], ours, settings)
+        return score_statistics(metric, [statistics[metric][place] for place in where], _text_settings(options))
+    ours = [predicted[place] for place in where]
     theirs = [gold.values[place] for place in where]
     if options.kind == "labels":
         return score_labels(metric, theirs, ours)
@@ -256,13 +291,6 @@ def _measure(metric: str, gold: Gold, predicted: Sequence[str], where: Positions
 
 
 def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> dict[str, Any]:
-    if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
-        return {
-            "statistics": {
-                name: text_statistics(name, gold.references, predicted, settings) for name in options.metrics
-            }
-        }
     if options.kind == "numbers":
         return {"gold": [float(value) for value in gold.values], "predicted": [float(value) for value in predicted]}
     labels = sorted({*gold.values, *predicted})
@@ -281,10 +309,13 @@ def group_mean(column: str, scores: Mapping[str, Found], options: TableOptions) 
     return sum(known) / len(known), None
 
 
+def _text_settings(options: TableOptions) -> TextSettings:
+    return TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
+
+
 def _signature_parts(metric: str, options: TableOptions) -> dict[str, object]:
     if options.kind == "texts":
-        settings = TextSettings(options.lowercase, options.bleu_tokenize, options.rouge_stemmer)
-        return {"sacrebleu": text_signature(metric, settings, 1 + len(options.references))}
+        return {"sacrebleu": text_signature(metric, _text_settings(options), 1 + len(options.references))}
     if metric.endswith("_f1"):
         return {"labels": "present"}
     return {"tau": "b"} if metric == "kendall" else {}
@@ -301,9 +332,9 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
     ids = tuple(table[options.id])
     clusters = note_clusters(table, options.resample_by, problems)
     faults = RowProblems()
-    for line, value in zip(table.lines, table[options.answer], strict=True):
-        if fault := _value_fault(value, options.labels, options, gold=True):
-            faults.add("bad-value", fault, line, options.answer, value)
+    note_values(table, options.answer, options.labels, options, faults, gold=True)
+    for column in options.references:
+        note_lengths(table, column, options, faults)
     for column, groups in options.groups.items():
         for line, value in zip(table.lines, table[column], strict=True):
             if value not in groups:
@@ -329,30 +360,6 @@ def _places(table: Table, options: TableOptions) -> dict[str, Positions]:
     return places
 
 
-def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions, gold: bool = False) -> str | None:
-    """What is wrong with a cell of the value column; None when it is right."""
-    if not value and not (options.allow_empty and not gold and options.kind == "texts"):
-        return "the value is empty"
-    if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):
-        return f"{shorten(value)!r} has no letter a to z and no digit, all that ROUGE knows: take chrf"
-    if options.kind == "labels" and labels is not None and value not in labels:
-        return f"{shorten(value)!r} is not a label; the labels are {listed(labels)}"
-    if options.kind == "numbers":
-        return _number_fault(value, None if gold else options.minimum, None if gold else options.maximum)
-    return None
-
-
-def _number_fault(text: str, minimum: float | None, maximum: float | None) -> str | None:
-    number = finite_number(text)
-    if number is None or abs(number) > LARGEST:
-        return f"{shorten(text)!r} is not a finite number"
-    if minimum is not None and number < minimum:
-        return f"{shorten(text)} is smaller than {minimum:g}"
-    if maximum is not None and number > maximum:
-        return f"{shorten(text)} is larger than {maximum:g}"
-    return None
-
-
 TASK = Task(
     name=NAME,
     version=VERSION,
@@ -368,6 +375,7 @@ TASK = Task(
     read_prediction=read_prediction,
     score=score,
     outcomes=outcomes,
+    score_with_outcomes=score_with_outcomes,
     sample=sample,
     item_results=item_results,
     part=part,

@@ -27,7 +27,7 @@ from evergold.scoring.task import Column, ItemResult, Metric, Score, Task, signa
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import Gold, Items, Prediction
 
-NAME, VERSION = "text-generation", 1
+NAME, VERSION = "text-generation", 2
 BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 
 #: Of every item, by metric.
@@ -74,11 +74,15 @@ def score(gold: Gold, prediction: Prediction, options: TextOptions) -> list[Scor
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[list[Score], dict[str, Any]]:
-    """The scores, and what they follow from, as `table.outcomes` has it."""
+    """The scores, and what they follow from, as `table.outcomes` has it.
+
+    What needs no encoder comes before the first report of progress: until then the bound of time is that of `table`.
+    """
+    compared = table.statistics_of(gold, prediction, options)
     encoder, numbers = _bertscores(gold, prediction, options)
     scores = [score for metric in BERTSCORES for score in _scores(metric, numbers, gold, encoder, options)]
-    scores += table.scores_as(NAME, VERSION, gold, prediction, options)
-    found = table.outcomes(gold, prediction, options)
+    scores += table.scores_as(NAME, VERSION, gold, prediction, options, compared)
+    found = table.outcomes_of(gold, prediction, options, compared)
     statistics = {name: [[float(value)] for value in numbers[name]] for name in BERTSCORES}
     metrics = {"metrics": [*BERTSCORES, *options.metrics], "statistics": statistics | found["statistics"]}
     return scores, found | metrics
@@ -103,7 +107,9 @@ def item_results(
 def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[Encoder, Numbers]:
     texts = table.in_order_of(gold, prediction)
     references = [[reference for reference in of_item if reference] for of_item in gold.references]
+    report_progress(0, len(texts))
     encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
+    report_progress(0, len(texts))  # loading the model is no part of the pace
     pairs = bertscore(
         encoder,
         texts,

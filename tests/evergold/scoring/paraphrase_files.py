@@ -33,8 +33,8 @@ def items(options: Options = OPTIONS) -> Items:
     return TASK.read_items(GOLDEN / "items", options)
 
 
-def predicted(tmp_path: Path, members: Mapping[str, Any]) -> Prediction:
-    return TASK.read_prediction(zipped(tmp_path / "upload", members), items(), OPTIONS)
+def predicted(tmp_path: Path, members: Mapping[str, Any], options: Options = OPTIONS) -> Prediction:
+    return TASK.read_prediction(zipped(tmp_path / "upload", members), items(), options)
 
 
 def rejected(tmp_path: Path, rows: Any, name: str = SYSTEM) -> list[str]:

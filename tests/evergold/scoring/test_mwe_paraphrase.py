@@ -10,8 +10,8 @@ import pytest
 
 from evergold.scoring.errors import InvalidPrediction, Problem
 from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.paraphrase_prediction import MOST_CHARACTERS
 from evergold.scoring.tasks.mwe_paraphrase import TASK
+from evergold.scoring.text_lengths import USUAL_CHARACTERS
 from tests.evergold.scoring.paraphrase_files import (
     GOLDEN,
     OPTIONS,
@@ -232,7 +232,15 @@ def test_more_keys_and_other_accents_are_noticed(tmp_path: Path) -> None:
 
 
 def test_limit_of_a_prediction_is_inclusive(tmp_path: Path) -> None:
-    assert predicted(tmp_path, {SYSTEM: rows_with(row(prediction="x" * MOST_CHARACTERS))}).languages
+    assert predicted(tmp_path, {SYSTEM: rows_with(row(prediction="x" * USUAL_CHARACTERS))}).languages
+
+
+def test_organisers_may_allow_longer_predictions(tmp_path: Path) -> None:
+    options = OPTIONS.model_copy(update={"max_characters": USUAL_CHARACTERS + 1})
+    longer = {SYSTEM: rows_with(row(prediction="x" * (USUAL_CHARACTERS + 1)))}
+    assert predicted(tmp_path, longer, options).languages
+    with pytest.raises(InvalidPrediction, match="the prediction has 10,001 characters, at most 10,000 are allowed"):
+        predicted(tmp_path, longer)
 
 
 def test_problem_holds_its_place_for_pages(tmp_path: Path) -> None:

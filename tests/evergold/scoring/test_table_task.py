@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidOptions, InvalidPrediction
-from evergold.scoring.table_metrics import KINDS, METRICS
+from evergold.scoring.table_metrics import KINDS, METRICS, text_statistics
 from evergold.scoring.table_options import TableOptions
-from evergold.scoring.task import Score, read_options
+from evergold.scoring.task import Score, read_options, score_with_outcomes
+from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import TASK
+from tests.attacks import heavy_file
 
 Write = Callable[[str, str], Path]
 
@@ -400,3 +402,64 @@ def test_a_problem_of_golds_value_names_its_column(write: Write) -> None:
 def test_golds_value_is_no_other_column() -> None:
     with pytest.raises(InvalidOptions, match="are different columns"):
         read_options(TASK, {"gold_value": "id"})
+
+
+@pytest.mark.parametrize(("options", "limit"), [({}, 10_000), ({"max_characters": 20_000}, 20_000)])
+def test_a_text_that_is_too_long_is_refused_by_its_line(write: Write, options: dict[str, Any], limit: int) -> None:
+    gold = "id,label\n1,a\n2,b\n3,c\n"
+    scored(write, gold, f"id,label\n1,{'a' * limit}\n2,b\n3,c\n", metrics=["chrf"], **options)
+    prediction = f"id,label\n1,a\n2,{'a' * (limit + 1)}\n3,c\n"
+    assert refused(write, gold, prediction, metrics=["chrf"], **options) == [
+        f"line 3, column label: the text has {limit + 1:,} characters, at most {limit:,} are allowed"
+    ]
+
+
+def test_texts_of_gold_and_references_have_the_same_bound(write: Write) -> None:
+    gold = f"id,label,second\n1,{'a' * 10_001},b\n2,a,{'b' * 10_002}\n"
+    with pytest.raises(InvalidGold) as caught:
+        scored(write, gold, "id,label\n1,a\n2,a\n", metrics=["chrf"], references=["second"])
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 2, column label: the text has 10,001 characters, at most 10,000 are allowed",
+        "line 3, column second: the text has 10,002 characters, at most 10,000 are allowed",
+    ]
+
+
+def test_texts_are_compared_once_for_all_splits_and_outcomes(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def counted(metric: str, gold: Any, prediction: Any, settings: Any) -> list[list[float]]:
+        compared.append(len(prediction))
+        return text_statistics(metric, gold, prediction, settings)
+
+    monkeypatch.setattr(table, "text_statistics", counted)
+    options = TableOptions(metrics=("chrf", "rouge_l"), groups={"language": ("en", "pt")})
+    gold = TASK.read_gold(write("gold.csv", "id,label,language\n1,a b,en\n2,b c,pt\n"), options)
+    prediction = TASK.read_prediction(
+        write("prediction.csv", "id,label\n1,a c\n2,b c\n"), TASK.items_of(gold, options), options
+    )
+    scores, outcomes = score_with_outcomes(TASK, gold, prediction, options)
+    assert compared == [2, 2]
+    assert scores == TASK.score(gold, prediction, options)
+    assert outcomes == (TASK.outcomes and TASK.outcomes(gold, prediction, options))
+
+
+def test_the_file_that_kept_a_worker_for_minutes_is_refused_by_its_lines(tmp_path: Path) -> None:
+    options = TableOptions(metrics=("rouge_l",))
+    (tmp_path / "gold.csv").write_bytes(heavy_file.gold())
+    (tmp_path / "heavy.csv").write_bytes(heavy_file.file_of(heavy_file.LONG_TEXT))
+    items = TASK.items_of(TASK.read_gold(tmp_path / "gold.csv", options), options)
+    with pytest.raises(InvalidPrediction) as caught:
+        TASK.read_prediction(tmp_path / "heavy.csv", items, options)
+    assert {(problem.code, problem.line) for problem in caught.value.problems} == {
+        ("too-long", line) for line in range(2, heavy_file.TEXTS + 2)
+    }
+
+
+def test_the_same_file_is_scored_quickly_where_an_organiser_allows_it(tmp_path: Path) -> None:
+    options = TableOptions(metrics=("rouge_l",), max_characters=131_072)
+    (tmp_path / "gold.csv").write_bytes(heavy_file.gold())
+    (tmp_path / "heavy.csv").write_bytes(heavy_file.file_of(heavy_file.LONG_TEXT))
+    gold = TASK.read_gold(tmp_path / "gold.csv", options)
+    prediction = TASK.read_prediction(tmp_path / "heavy.csv", TASK.items_of(gold, options), options)
+    [score] = TASK.score(gold, prediction, options)
+    assert score.value == 0.0, "no word of it is a number"

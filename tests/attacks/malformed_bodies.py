@@ -1,0 +1,128 @@
+"""Malformed multipart bodies: seeded ones, and what a server answers to each, sent whole and in pieces.
+
+`python -m tests.attacks.malformed_bodies` starts a server, and reports which bodies it decides differently.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.server.processes import embedded
+from tests.web.site import PASSWORD
+
+API = "/api/v1"
+SEED, NUMBER = 38, 250
+TYPE = "multipart/form-data; boundary=b"
+HEAD = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
+CONTENT = b"ID,Language\r\n1,EN\r\n"
+END = b"\r\n--b--\r\n"
+WHOLE = HEAD + CONTENT + END
+
+_LINE_ENDS = (b"\n", b"\r", b"\n\n", b"\r\r", b"\n\r", b"\r\r\n", b"\n\r\n", b"\r\n\r", b"")
+_LINES = (b"X: y", b"X:", b"X", b": y", b" folded", b"\tfolded", b"X: y\nZ: z", b"X: y\rZ: z", b"Content-Length: 18")
+_PREAMBLES = (b"x", b"\n", b"\r", b"\r\n", b"\r\n\r\n", b"before\r\n", b"a long line before the first boundary")
+_TAILS = (b"", b"--", b"\r\n", b"\n", b"-", b"x", b"--x", b"\r\n--b")
+
+
+def malformed_bodies(seed: int, number: int) -> Iterator[bytes]:
+    """Bodies that a well-formed one becomes by one to three changes, most of them in the part's head."""
+    chance = random.Random(seed)
+    for _ in range(number):
+        body = WHOLE
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            body = chance.choice(_CHANGES)(body, chance)
+        if body != WHOLE:
+            yield body
+
+
+def main() -> int:
+    """Send every body whole and in two pieces; 1 where one is decided differently."""
+    chance, sent, different = random.Random(SEED), 0, 0
+    with embedded(lambda folder: None) as server:
+        token = _token(server.address)
+        for body in malformed_bodies(SEED, NUMBER):
+            place = chance.randrange(1, max(2, len(body)))
+            whole = _verdict(server.address, token, [body])
+            split = _verdict(server.address, token, [body[:place], body[place:]])
+            sent += 1
+            if whole != split:
+                different += 1
+                print(f"whole {whole}, split at {place} {split}: {body!r}")
+    print(f"{sent} malformed bodies, {different} decided differently whole and in pieces")
+    return int(different > 0)
+
+
+def _token(address: str) -> str:
+    with httpx.Client(base_url=address) as client:
+        form = {"username": "mallory", "email": "mallory@example.org", "password": PASSWORD}
+        client.post(f"{API}/register", json=form).raise_for_status()
+        made = client.post(f"{API}/tokens", json={"name": "attack", "username": "mallory", "password": PASSWORD})
+        return str(made.raise_for_status().json()["secret"])
+
+
+def _verdict(address: str, token: str, pieces: Sequence[bytes]) -> str:
+    """The status and code with which the server answers a body that arrives in these pieces."""
+    parts = urlsplit(address)
+    head = (
+        f"POST {API}/competitions/swans/phases/evaluation/tasks/detection/submissions HTTP/1.1\r\n"
+        f"Host: {parts.netloc}\r\nAuthorization: Bearer {token}\r\nContent-Type: {TYPE}\r\n"
+        f"Content-Length: {sum(map(len, pieces))}\r\nConnection: close\r\n\r\n"
+    )
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(head.encode())
+        for number, piece in enumerate(pieces):
+            if number:
+                time.sleep(0.01)  # else the network joins them
+            connection.sendall(piece)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    status = answer.split(b" ", 2)[1].decode()
+    code = answer.partition(b'"code":"')[2].partition(b'"')[0].decode()
+    return f"{status} {code}".strip()
+
+
+def _end_a_line_otherwise(body: bytes, chance: random.Random) -> bytes:
+    ends = [place for place in range(len(body)) if body.startswith(b"\r\n", place)]
+    if not ends:
+        return body
+    place = chance.choice(ends)
+    return body[:place] + chance.choice(_LINE_ENDS) + body[place + 2 :]
+
+
+def _add_a_line(body: bytes, chance: random.Random) -> bytes:
+    place = body.find(b"\r\n") + 2
+    return body[:place] + chance.choice(_LINES) + chance.choice((b"\r\n", *_LINE_ENDS)) + body[place:]
+
+
+def _put_something_before(body: bytes, chance: random.Random) -> bytes:
+    return chance.choice(_PREAMBLES) + body
+
+
+def _end_otherwise(body: bytes, chance: random.Random) -> bytes:
+    return body.removesuffix(b"--\r\n") + chance.choice(_TAILS)
+
+
+def _change_a_byte(body: bytes, chance: random.Random) -> bytes:
+    place = chance.randrange(len(body)) if body else 0
+    return body[:place] + chance.choice((b"\n", b"\r", b"\0", b"-", b'"', b"\xff", b"")) + body[place + 1 :]
+
+
+_CHANGES = (
+    _end_a_line_otherwise,
+    _end_a_line_otherwise,
+    _add_a_line,
+    _add_a_line,
+    _put_something_before,
+    _end_otherwise,
+    _change_a_byte,
+)
+
+if __name__ == "__main__":
+    sys.exit(main())
