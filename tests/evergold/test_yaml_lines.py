@@ -69,7 +69,7 @@ def test_byte_order_mark_and_windows_line_ends_are_fine(demo: Competition) -> No
 
 def test_file_too_large_is_not_read(demo: Competition) -> None:
     demo.write("phases.yaml", "# " + "x" * 2**20)
-    assert_found(demo, 1, "error", "larger than 1024 KiB")
+    assert_found(demo, 1, "error", "larger than 256 KiB")
 
 
 @pytest.mark.parametrize(

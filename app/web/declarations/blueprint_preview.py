@@ -16,7 +16,7 @@ from app.declarations.images.texts import media_type_of
 from app.models import Blueprint
 from app.web.declarations.blueprint_aids import calendar_aid
 from app.web.html.guards import PageUser
-from app.web.html.markdown import Images, ShownImage
+from app.texts.html import Images, ShownImage
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

@@ -16,7 +16,7 @@ from app.messages.groups import chosen_group, groups_for
 from app.models import Right
 from app.models.messages import KEY_CHARACTERS
 from app.people.rights import rights_of
-from app.web.html.markdown import render_markdown
+from app.texts.html import render_markdown
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
