@@ -132,7 +132,8 @@ class _Helper:
                 self._send(record, descriptor)
 
     def _send(self, record: bytes, descriptor: int) -> None:
-        assert self._control is not None
+        if self._control is None:
+            raise BrokenPipeError
         socket.send_fds(self._control, [record], [descriptor])
 
     def _start(self) -> None:

@@ -1,4 +1,4 @@
-"""Texts in Markdown: whether pages can show them. Parses here: `app.declarations.edits.checking` does so in the helper."""
+"""Texts in Markdown: whether pages can show them. Parses in this process, which for an edit is the helper."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class MadeImage:
 
 
 def make_image(path: Path) -> MadeImage:
-    """No wider than a page needs, without metadata. Raises InvalidImage with a sentence for whoever sent it, or Busy."""
+    """Return it no wider than a page needs, without metadata. Raises InvalidImage with a sentence, or Busy."""
     with path.open("rb") as source:
         sent = source.read(READ_BYTES + 1)
     try:

@@ -14,11 +14,10 @@ from app.base.errors import EvergoldError
 from app.base.storage import storage_of
 from app.competitions.organisers import limits_of
 from app.declarations.blueprints import forms, schemas
-from app.declarations.blueprints.beginnings import read_declaration
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import read_declaration, yaml_of
 from app.declarations.images.texts import image_texts
 from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
@@ -80,7 +79,7 @@ def _page(
             asked=_tasks_by_phase(blueprint.document),
             **calendar_aid(server, blueprint.document),
             problems=problems,
-            text=typed.get("yaml") or declaration_text(blueprint.document),
+            text=typed.get("yaml") or yaml_of(blueprint.document),
             note=typed.get("note", ""),
             note_characters=NOTE_CHARACTERS,
             outcome=outcome,
@@ -215,7 +214,8 @@ def send_removal(
 @router.post(f"{PLACE}/yaml")
 @form_again(_page)
 def send_yaml(request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
-    _change(server, user, blueprint_id, form, lambda _: read_declaration(form.get("yaml", "")))
+    document = read_declaration(form.get("yaml", ""))
+    _change(server, user, blueprint_id, form, lambda _: document)
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
@@ -226,12 +226,14 @@ def _change(
     form: Mapping[str, str],
     change: Callable[[Document], Document],
 ) -> Document:
-    """What it says then; raises ChangedMeanwhile for a form of an earlier version."""
+    """What it says then; raises ChangedMeanwhile for a form of an earlier version. What was typed is read before
+    anything is locked: until it is saved, nobody else can have made a version with the same number."""
     version = form.get("version", "")
+    seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+    with reading(server.engine) as session:
+        document = find_blueprint(session, user, blueprint_id).document
+    changed = change(document)
     with writing(server.engine) as session:
-        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
-        seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
-        changed = change(blueprint.document)
         return save_document(session, user, blueprint_id, seen, changed, server.clock()).document
 
 

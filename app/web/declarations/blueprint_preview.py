@@ -14,9 +14,9 @@ from app.declarations.blueprints.preview import boards_of, declaration_of
 from app.declarations.blueprints.stories import seen_when
 from app.declarations.images.texts import media_type_of
 from app.models import Blueprint
+from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_aids import calendar_aid
 from app.web.html.guards import PageUser
-from app.texts.html import Images, ShownImage
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

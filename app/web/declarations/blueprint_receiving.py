@@ -12,8 +12,8 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.base.storage import StoredFile, local_file, storage_of
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
-from app.declarations.blueprints.beginnings import Brought, read_zip
 from app.declarations.blueprints.kept import add_file, begin_blueprint
+from app.declarations.blueprints.zips import Brought, read_zip
 from app.models import User
 from app.web.html.guards import SentUpload
 from app.web.http import csrf

@@ -21,8 +21,7 @@ from app.declarations.blueprints.kept import add_file, find_blueprint, save_docu
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Kind, text_parts
-from app.declarations.images.making import READ_BYTES
-from app.declarations.images.making import InvalidImage, MadeImage, make_image
+from app.declarations.images.making import READ_BYTES, InvalidImage, MadeImage, make_image
 from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
 from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision

@@ -198,11 +198,11 @@ def zip_of(**files: str) -> bytes:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"no zip at all", "This is no zip that can be read"),
+        (b"no zip at all", "This is a plain file: send a zip"),
         (zip_of(readme="hello"), "There is no competition.yaml in it"),
         (zip_of(**{"competition.yaml": "version: 1\n"}), "'competitions' with one competition"),
         (zip_of(**{"competition.yaml": "a: [", "x.csv": "1"}), "line"),
-        (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "leads out of its folder"),
+        (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "names with .. are not allowed"),
     ],
 )
 def test_a_zip_that_cannot_be_taken_says_why(ada: Linguist, content: bytes, sentence: str) -> None:
