@@ -108,8 +108,8 @@ def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
     except yaml.reader.ReaderError as fault:
         line = 1 + text.count("\n", 0, fault.position)
         return None, [Fault(line, 1, "there is a control character here")]
-    except _TooMuch as fault:
-        return None, [Fault(fault.problem_mark.line + 1, fault.problem_mark.column + 1, fault.problem)]
+    except _TooMuch as reached:
+        return None, [reached.fault]
     except yaml.MarkedYAMLError as fault:
         return None, [_syntax_fault(fault)]
     except RecursionError:  # the parser recurses once for each level
@@ -138,22 +138,26 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self.values += 1
         if self.values > NODES_LIMIT:
-            raise _TooMuch(problem=f"the file has more than {NODES_LIMIT:,} values", problem_mark=self._mark())
+            raise self._fault(f"the file has more than {NODES_LIMIT:,} values")
         if self.depth > DEPTH_LIMIT:
-            raise _TooMuch(problem=f"values are nested more than {DEPTH_LIMIT} deep", problem_mark=self._mark())
+            raise self._fault(f"values are nested more than {DEPTH_LIMIT} deep")
         self.depth += 1
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
 
-    def _mark(self) -> yaml.Mark:
-        mark: yaml.Mark = self.peek_event().start_mark
-        return mark
+    def _fault(self, message: str) -> _TooMuch:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # as types-PyYAML has it
+        return _TooMuch(Fault(mark.line + 1, mark.column + 1, message))
 
 
-class _TooMuch(yaml.MarkedYAMLError):
-    """A bound was reached while parsing; `problem` is a sentence for the organiser."""
+class _TooMuch(Exception):
+    """A bound was reached while parsing."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
 
 
 @dataclass(slots=True)

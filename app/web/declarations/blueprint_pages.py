@@ -23,6 +23,7 @@ from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
 from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
 from app.web.declarations.blueprint_receiving import receive_file
+from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
@@ -51,7 +52,7 @@ STEPS = (
 # ------------------------------------------------------------------------------------------------------------ overview
 
 
-@router.get(PLACE)
+@router.get(PLACE, dependencies=EDITING)
 def read_blueprint(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     return _page(request, server, user, blueprint_id)
 
@@ -112,7 +113,7 @@ def _tasks_by_phase(document: Document) -> dict[str, list[str]]:
 # -------------------------------------------------------------------------------------------------------------- a part
 
 
-@router.get(f"{PLACE}/part")
+@router.get(f"{PLACE}/part", dependencies=EDITING)
 def read_part(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId, at: At = "") -> Response:
     return part_page(request, server, user, blueprint_id, at)
 
@@ -172,10 +173,15 @@ def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
     return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in asked]
 
 
-@router.post(f"{PLACE}/part")
+@router.post(f"{PLACE}/part", dependencies=EDITING)
 @form_again(part_page)
 def send_part(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At = ""
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At = "",
 ) -> Response:
     steps = forms.steps_of(at)
 
@@ -188,10 +194,15 @@ def send_part(
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
-@router.post(f"{PLACE}/add")
+@router.post(f"{PLACE}/add", dependencies=EDITING)
 @form_again(_page)
 def send_new(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At,
 ) -> Response:
     steps = forms.steps_of(at)
     document = _change(
@@ -202,16 +213,21 @@ def send_new(
     return RedirectResponse(links.organise(blueprint_id, "part", "/".join((*steps, last))), 303)
 
 
-@router.post(f"{PLACE}/remove")
+@router.post(f"{PLACE}/remove", dependencies=EDITING)
 @form_again(_page)
 def send_removal(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At,
 ) -> Response:
     _change(server, user, blueprint_id, form, lambda document: forms.without(document, forms.steps_of(at)))
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
-@router.post(f"{PLACE}/yaml")
+@router.post(f"{PLACE}/yaml", dependencies=EDITING)
 @form_again(_page)
 def send_yaml(request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
     document = read_declaration(form.get("yaml", ""))
@@ -263,7 +279,7 @@ def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, 
 # --------------------------------------------------------------------------------------------------------------- ready
 
 
-@router.post(f"{PLACE}/build")
+@router.post(f"{PLACE}/build", dependencies=EDITING)
 @form_again(_page)
 def send_build(
     request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields

@@ -16,6 +16,7 @@ from app.declarations.images.texts import media_type_of
 from app.models import Blueprint
 from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_aids import calendar_aid
+from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
@@ -25,7 +26,7 @@ from app.web.http.schemas import RowId
 router = page_router()
 
 
-@router.get("/organise/{blueprint_id}/preview")
+@router.get("/organise/{blueprint_id}/preview", dependencies=EDITING)
 def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)

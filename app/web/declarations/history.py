@@ -20,6 +20,7 @@ from app.declarations.revisions.documents import differences, value_text
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
 from app.helper.process import TooMuchWork
 from app.models import Revision, Right, User
+from app.web.declarations.editing_turns import EDITING
 from app.web.declarations.pages import edit_of, revision_number
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
@@ -59,7 +60,7 @@ def read_history(
     return response
 
 
-@router.get("/competitions/{competition}/history/{number}")
+@router.get("/competitions/{competition}/history/{number}", dependencies=EDITING)
 def read_revision(request: Request, server: ServerHere, user: PageUser, competition: str, number: RowId) -> Response:
     return _page(request, server, user, competition, number)
 
@@ -100,10 +101,15 @@ def _page(
     return response
 
 
-@router.post("/competitions/{competition}/history/{number}")
+@router.post("/competitions/{competition}/history/{number}", dependencies=EDITING)
 @form_again(_page)
 def send_back(
-    request: Request, server: ServerHere, user: SentForm, competition: str, number: RowId, form: SentFields
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    number: RowId,
+    form: SentFields,
 ) -> Response:
     edit = edit_of(competition, user, form, revision_number(form.get("base")))
     outcome = go_back(server.engine, storage_of(server.settings), edit, number, server.clock())

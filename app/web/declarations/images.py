@@ -27,6 +27,7 @@ from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision
 from app.models import Right, User
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
+from app.web.declarations.editing_turns import editing
 from app.web.declarations.pages import texts_page
 from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
 from app.web.http import csrf
@@ -64,7 +65,8 @@ async def _received(
             "alt": wrong_text(alt, ALT_CHARACTERS),
         }
     )
-    return received, name, await run_sync(_made, server, received.file)
+    async with editing(request):
+        return received, name, await run_sync(_made, server, received.file)
 
 
 def _made(server: Server, file: StoredFile) -> MadeImage:
@@ -100,7 +102,8 @@ async def send_image(
     request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
 ) -> Response:
     received, name, image = await _received(request, server, upload, upload.user)
-    await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
+    async with editing(request):
+        await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
@@ -160,7 +163,8 @@ async def send_image_of_text(
 ) -> Response:
     owner = await run_sync(_owner, server, upload.user, competition)
     received, name, image = await _received(request, server, upload, owner)
-    await run_sync(_edit, server, upload.user, competition, received, name, image)
+    async with editing(request):
+        await run_sync(_edit, server, upload.user, competition, received, name, image)
     return RedirectResponse(links.edit(competition, "texts"), 303)
 
 
