@@ -24,8 +24,6 @@ from typing import Any
 RECORD_BYTES = 256
 #: Without work for so long, the helper ends; the next job starts another.
 IDLE_SECONDS = 600
-#: Children leave the processor to the web process where both want it.
-_NICE = 5
 
 
 def main() -> None:
@@ -64,7 +62,6 @@ def _bound(order: dict[str, Any]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.alarm(order["seconds"])
-    os.nice(_NICE)
     memory = _mapped_bytes() + order["mebibytes"] * 1024 * 1024
     for which, bound in (
         (resource.RLIMIT_AS, memory),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.base.errors import Busy
-from app.helper.process import Job, TooMuchWork, run
+from app.helper.process import Job, TooMuchWork, run_now
 from app.texts.markdown import ImageAttributes
 
 _RENDER = Job("app.texts.child:render", processor_seconds=4, seconds=20, mebibytes=512)
@@ -71,14 +71,15 @@ def rendered(text: str, highest: int = _HIGHEST_HEADING, images: Images | None =
     head = {"highest": highest, "images": _attributes(images or {}) if "![" in text else {}}
     key = hashlib.sha256(json.dumps([_RENDERER, head, text]).encode()).digest()
     found = _CACHE.get(key)
-    if found is None or found.until < time.monotonic():
-        found = _CACHE.keep(key, _render(text, head))
-    return found
+    if found is not None:
+        return found
+    with _RENDER.turn():  # another request may have rendered it while this one waited
+        return _CACHE.get(key) or _CACHE.keep(key, _render(text, head))
 
 
 def _render(text: str, head: Mapping[str, object]) -> Rendered:
     try:
-        answer, html = run(_RENDER, head, text.encode("utf-8", "replace"))
+        answer, html = run_now(_RENDER, head, text.encode("utf-8", "replace"))
     except TooMuchWork:
         return _as_written(text, _TOO_LONG, time.monotonic() + _TRIED_AGAIN_SECONDS)
     if "refused" in answer:
@@ -109,8 +110,9 @@ class _Cache:
     def get(self, key: bytes) -> Rendered | None:
         with self._lock:
             found = self._found.get(key)
-            if found is not None:
-                self._found.move_to_end(key)
+            if found is None or found.until < time.monotonic():
+                return None
+            self._found.move_to_end(key)
             return found
 
     def keep(self, key: bytes, one: Rendered) -> Rendered:

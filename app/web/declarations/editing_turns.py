@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 from fastapi import Depends, Request
-from starlette.requests import ClientDisconnect
 
 from app.web.http.rate_limits import client_of
 from app.web.http.turns import Turns
@@ -32,8 +31,6 @@ def editing_turns() -> Turns:
 async def editing(request: Request) -> AsyncIterator[None]:
     """Hold a turn, for routes that read a body first; raises Busy."""
     async with cast(Turns, request.app.state.editing_turns).turn(client_of(request)):
-        if await request.is_disconnected():  # whoever gave up waiting costs no work
-            raise ClientDisconnect
         yield
 
 
