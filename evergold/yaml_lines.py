@@ -14,10 +14,13 @@ from typing import Any
 
 import yaml
 
-FILE_LIMIT_BYTES = 1024 * 1024
+#: The size of a file, and of its values once every alias is written out.
+FILE_LIMIT_BYTES = 256 * 1024
 #: How many values a file may have, aliases counted as often as they are used, and how deep they may lie.
-NODES_LIMIT = 100_000
+NODES_LIMIT = 20_000
 DEPTH_LIMIT = 50
+#: How many faults of a file are reported.
+FAULTS_LIMIT = 50
 
 Scalar = str | int | float | bool | None
 
@@ -84,7 +87,7 @@ def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
     with path.open("rb") as stream:
         data = stream.read(FILE_LIMIT_BYTES + 1)
     if len(data) > FILE_LIMIT_BYTES:
-        return None, [Fault(1, 1, f"the file is larger than {FILE_LIMIT_BYTES // 1024} KiB: is this the right one?")]
+        return None, [_too_long()]
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -93,7 +96,9 @@ def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
 
 
 def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
-    """The same of a text; file: what nodes say that they are from."""
+    """Parse a text as `read_yaml` parses a file; `file` names it in every Node."""
+    if len(text.encode("utf-8", "surrogatepass")) > FILE_LIMIT_BYTES:
+        return None, [_too_long()]
     try:
         loader = _Loader(text)
         try:
@@ -103,6 +108,8 @@ def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
     except yaml.reader.ReaderError as fault:
         line = 1 + text.count("\n", 0, fault.position)
         return None, [Fault(line, 1, "there is a control character here")]
+    except _TooMuch as reached:
+        return None, [reached.fault]
     except yaml.MarkedYAMLError as fault:
         return None, [_syntax_fault(fault)]
     except RecursionError:  # the parser recurses once for each level
@@ -114,10 +121,43 @@ def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
     return node, builder.faults
 
 
+def _too_long() -> Fault:
+    return Fault(1, 1, f"the file is larger than {FILE_LIMIT_BYTES // 1024} KiB: is this the right one?")
+
+
 class _Loader(yaml.SafeLoader):
-    """Leaves the meaning of plain values to `plain_scalar`: without resolvers everything is text."""
+    """Counts values while it parses, so that a hostile file ends early. Leaves the meaning of plain values to
+    `plain_scalar`: without resolvers everything is text."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.values = self.depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.values += 1
+        if self.values > NODES_LIMIT:
+            raise self._fault(f"the file has more than {NODES_LIMIT:,} values")
+        if self.depth > DEPTH_LIMIT:
+            raise self._fault(f"values are nested more than {DEPTH_LIMIT} deep")
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+    def _fault(self, message: str) -> _TooMuch:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # as types-PyYAML has it
+        return _TooMuch(Fault(mark.line + 1, mark.column + 1, message))
+
+
+class _TooMuch(Exception):
+    """A bound was reached while parsing."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
 
 
 @dataclass(slots=True)
@@ -127,6 +167,7 @@ class _Builder:
     file: str
     faults: list[Fault] = field(default_factory=list)
     built: int = 0
+    characters: int = 0
 
     def build(self, tree: yaml.Node, place: yaml.Mark, depth: int) -> Node:
         value: Scalar | dict[str, Node] | list[Node] = None
@@ -170,6 +211,7 @@ class _Builder:
 
     def scalar(self, tree: yaml.ScalarNode) -> Scalar:
         text: str = tree.value
+        self.characters += len(text)
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             self.note(tree.start_mark, "the text has a character that cannot be kept (NUL or half of a pair)")
             return ""
@@ -178,15 +220,15 @@ class _Builder:
     def is_too_much(self, place: yaml.Mark, depth: int) -> bool:
         """Counts one more value; an alias inside of its own value would never end."""
         self.built += 1
-        if self.built <= NODES_LIMIT and depth <= DEPTH_LIMIT:
+        if self.built <= NODES_LIMIT and depth <= DEPTH_LIMIT and self.characters <= FILE_LIMIT_BYTES:
             return False
         if not any(fault.message == _TOO_MUCH for fault in self.faults):
-            self.note(place, _TOO_MUCH)
+            self.faults.append(Fault(place.line + 1, place.column + 1, _TOO_MUCH))
         return True
 
     def note(self, place: yaml.Mark, message: str) -> None:
         fault = Fault(place.line + 1, place.column + 1, message)
-        if fault not in self.faults:
+        if len(self.faults) < FAULTS_LIMIT and fault not in self.faults:
             self.faults.append(fault)
 
 

@@ -19,7 +19,7 @@ from app.base.storage import Storage, local_file
 from app.competitions.find import find_phase_task, organised
 from app.judging.annotators import appoint
 from app.judging.imports import Imported, import_marks, read_file
-from app.judging.rounds import RoundForm, find_round, start_round
+from app.judging.rounds import RoundForm, check_form, find_round, start_round
 from app.judging.selection import check_judgeable, choose_submissions, read_material
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
 
@@ -48,6 +48,7 @@ def start_judging(
     engine: Engine, storage: Storage, place: Place, wanted: WantedRound, *, user: User, now: datetime
 ) -> str:
     """Start a round with its annotators, and give its name. storage: of the stored files."""
+    check_form(wanted.form)
     with reading(engine) as session:
         competition, phase_task = _organised(session, user, place)
         check_judgeable(phase_task)

@@ -36,6 +36,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
+from app.texts.html import text_fault
 
 DEFAULT_NAME = "human"
 NAME_CHARACTERS = 60
@@ -171,7 +172,7 @@ def check_form(form: RoundForm) -> None:
         "seed": ""
         if form.seed is None or 0 <= form.seed <= LARGEST_SEED
         else f"A number from 0 to {LARGEST_SEED}; nothing for one of the server's choice.",
-        "guidelines": ""
+        "guidelines": text_fault(form.guidelines)
         if len(form.guidelines) <= GUIDELINES_CHARACTERS and "\0" not in form.guidelines
         else f"At most {GUIDELINES_CHARACTERS:,} characters of text.",
     }

@@ -27,6 +27,7 @@ from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
 from app.people.mail import send_mail
 from app.people.mail_choices import MailKind, choices_of, rows_of, unsubscribe_address, wants
+from app.texts.html import text_fault
 
 TEXT_CHARACTERS = 20_000
 
@@ -60,7 +61,10 @@ class AnnouncementForm:
         """As it is kept; raises InvalidForm with a sentence for each field."""
         tidy = AnnouncementForm(one_line(self.title), many_lines(self.text), self.is_pinned)
         refuse(
-            {"title": wrong_text(tidy.title, TITLE_CHARACTERS), "text": wrong_text(tidy.text, TEXT_CHARACTERS)},
+            {
+                "title": wrong_text(tidy.title, TITLE_CHARACTERS),
+                "text": wrong_text(tidy.text, TEXT_CHARACTERS) or text_fault(tidy.text),
+            },
         )
         return tidy
 

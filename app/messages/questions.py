@@ -25,6 +25,7 @@ from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
+from app.texts.html import text_fault
 
 QUESTION_CHARACTERS = 5_000
 ANSWER_CHARACTERS = 20_000
@@ -175,7 +176,7 @@ def answer(
     Raises NotFound, InvalidForm.
     """
     text = many_lines(text)
-    refuse({"answer": wrong_text(text, ANSWER_CHARACTERS)})
+    refuse({"answer": wrong_text(text, ANSWER_CHARACTERS) or text_fault(text)})
     question = find_question(session, competition, question_id)
     is_first, is_new = question.answered_at is None, question.answer != text
     before = {"is_public": question.is_public}

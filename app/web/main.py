@@ -23,6 +23,7 @@ from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, results, rows, team as public_teams
 from app.web.competitions import allowances, api as competitions, life, starter_kits
 from app.web.declarations import api as declaring, blueprint_api
+from app.web.declarations.editing_turns import editing_turns
 from app.web.exports import api as organiser_exports, downloads
 from app.web.gold import api as gold
 from app.web.health import api as health
@@ -108,6 +109,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     app.state.tables, app.state.is_watched_over = Tables(), is_watched_over
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
+    app.state.editing_turns = editing_turns()
     app.state.lately = health.Lately()
     for part in (
         submissions,  # looked through first, for each upload

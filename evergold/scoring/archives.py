@@ -128,6 +128,32 @@ def member_names(
         return sorted(members)
 
 
+@dataclass(frozen=True, slots=True)
+class Unpacking:
+    """A zip that is open, for files larger than memory should hold: what `open_zip` yields. names: sorted."""
+
+    names: list[str]
+    _archive: zipfile.ZipFile
+    _members: dict[str, zipfile.ZipInfo]
+    _limits: Limits
+    _error: type[InvalidFile]
+
+    def declared_bytes(self, name: str) -> int:
+        """The size that the zip declares for the file; `pieces` raises where it is another one."""
+        return self._members[name].file_size
+
+    def pieces(self, name: str, left_bytes: int) -> Iterator[bytes]:
+        """Yield the file in pieces; left_bytes: what may be unpacked until the bound of the whole zip."""
+        return _bounded_pieces(self._archive, name, self._members[name], left_bytes, self._limits, self._error)
+
+
+@contextmanager
+def open_zip(path: Path, limits: Limits, error: type[InvalidFile]) -> Iterator[Unpacking]:
+    """Yield the files of a zip under the bounds of `iterate_members`, except that they may be archives themselves."""
+    with path.open("rb") as file, _zip_of_files(file, limits, error) as (archive, members):
+        yield Unpacking(sorted(members), archive, members, limits, error)
+
+
 def begins_as_zip(path: Path) -> bool:
     """Whether the file begins as zips do."""
     with path.open("rb") as file:
@@ -316,10 +342,26 @@ def _read_member(
     error: type[InvalidFile],
     npz: bool = False,
 ) -> bytes:
-    shown, data, size = shorten(name), io.BytesIO(), 0
+    data = io.BytesIO()
+    for piece in _bounded_pieces(archive, name, entry, left_bytes, limits, error):
+        data.write(piece)
+    content = data.getvalue()  # no copy: the buffer itself
+    _refuse_nested(name, content[:HEAD_BYTES], error, npz)
+    return content
+
+
+def _bounded_pieces(
+    archive: zipfile.ZipFile,
+    name: str,
+    entry: zipfile.ZipInfo,
+    left_bytes: int,
+    limits: Limits,
+    error: type[InvalidFile],
+) -> Iterator[bytes]:
+    shown, size = shorten(name), 0
     try:
         for chunk in _chunks(archive, entry):
-            size += data.write(chunk)
+            size += len(chunk)
             if size > limits.member_bytes:
                 _refuse("file-too-large", f"{shown} is larger than {_size(limits.member_bytes)}", error)
             if size > left_bytes:
@@ -327,14 +369,12 @@ def _read_member(
             if size > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * entry.compress_size):
                 message = f"{shown} unpacks to more than {limits.ratio} times its size: this looks like a zip bomb"
                 _refuse("zip-bomb", message, error)
+            yield chunk
         if size != entry.file_size:
             raise zipfile.BadZipFile("its size is not what the zip says")
     except _DAMAGED as fault:
         message = f"{shown} in the zip is damaged ({_reason(fault)}): {_AGAIN}"
         _refuse("damaged-archive", message, error)
-    content = data.getvalue()  # no copy: the buffer itself
-    _refuse_nested(name, content[:HEAD_BYTES], error, npz)
-    return content
 
 
 def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from app.base.errors import NotFound
-from app.declarations.blueprints.forms import fields_of, path_of, steps_of, typed, with_form, with_new, without
+from app.declarations.blueprints.forms import (
+    data_values,
+    fields_of,
+    path_of,
+    steps_of,
+    typed,
+    with_form,
+    with_new,
+    without,
+)
 from app.declarations.revisions.documents import Document
 from evergold.scoring.tasks import TASKS
 
@@ -103,7 +112,7 @@ def test_there_is_no_form_for_what_cannot_be_said(at: str) -> None:
 def test_data_is_yaml_of_bounded_size() -> None:
     """An alias of an alias of an alias … stands for millions of values in a few lines: it stays a text."""
     field = next(one for one in fields_of(DOCUMENT, steps_of("tasks/0/options")) if one.name == "groups")
-    assert typed(field, "language: [en, pt]") == {"language": ["en", "pt"]}
+    assert typed(field, "language: [en, pt]", data_values(["language: [en, pt]"])) == {"language": ["en", "pt"]}
     levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 50)}]" for level in range(1, 5)]
     bomb = "\n".join(["a0: &a0 [x]", *levels])
-    assert typed(field, bomb) == bomb
+    assert typed(field, bomb, data_values([bomb])) == bomb

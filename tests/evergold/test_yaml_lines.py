@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.declarations.check import check_phases, load_competitions
+from evergold.yaml_lines import FAULTS_LIMIT, read_yaml_text
 from tests.declarations.competition_folder import NOW, Competition, make_competition
 
 
@@ -69,7 +70,7 @@ def test_byte_order_mark_and_windows_line_ends_are_fine(demo: Competition) -> No
 
 def test_file_too_large_is_not_read(demo: Competition) -> None:
     demo.write("phases.yaml", "# " + "x" * 2**20)
-    assert_found(demo, 1, "error", "larger than 1024 KiB")
+    assert_found(demo, 1, "error", "larger than 256 KiB")
 
 
 @pytest.mark.parametrize(
@@ -116,3 +117,27 @@ def test_anchors_and_merges_are_read_and_faults_point_to_the_anchor(demo: Compet
     assert (limits.per_day, limits.total) == (3, 10)
     demo.change("total: 10}", "total: ten}")
     assert {finding.line for finding in demo.check()} == {26}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a: 1\nb: [" + "c," * 20_000 + "]", 2, "more than 20,000 values"),
+        ("a: 1\n" + "b:\n" * 10_000, 10_000, "more than 20,000 values"),
+        ("a: 1\nb: " + "[" * 100, 2, "nested more than 50 deep"),
+        ("? " * 100, 1, "nested more than 50 deep"),
+        ("a: &a " + "x" * 20_000 + "\nb: [" + "*a, " * 20 + "]", 1, "too large or too deep"),
+    ],
+    ids=["in a list", "in a mapping", "lists in lists", "keys in keys", "one long value many times"],
+)
+def test_a_file_of_too_many_values_ends_where_they_are_too_many(text: str, line: int, words: str) -> None:
+    node, faults = read_yaml_text(text, "a.yaml")
+    assert words in faults[0].message
+    assert node is None or len(faults) == 1
+    assert faults[0].line == line
+
+
+def test_a_file_with_very_many_faults_names_the_first() -> None:
+    _, faults = read_yaml_text("a: 1\n" * 9_000, "a.yaml")
+    assert len(faults) == FAULTS_LIMIT
+    assert faults[0].line == 2

@@ -19,7 +19,7 @@ from app.declarations.apply.files import keep
 from app.declarations.check import LoadedCompetition
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import differences
-from app.declarations.revisions.folder import laid_out
+from app.declarations.revisions.folder import linked
 from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
 from app.models import Competition, Revision, RevisionSource
 
@@ -119,7 +119,7 @@ def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetitio
     except ValidationError:
         return None
     files = {file.path: file.sha256 for file in newest.files}
-    main = stack.enter_context(laid_out(newest.document, files, work.storage))
-    if not all((main.parent / path).exists() for path in files):
+    folder = stack.enter_context(linked(files, work.storage))
+    if not all((folder / path).exists() for path in files):
         return None
-    return LoadedCompetition(declared, main.parent, newest.document)
+    return LoadedCompetition(declared, folder, newest.document)

@@ -21,7 +21,8 @@ from app.declarations.apply.apply import apply_new_declaration, lock_declaration
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.declarations.check import LoadedCompetition
-from app.declarations.edits.edit import Edit, Outcome, Wanted, checked, edit_whole
+from app.declarations.edits.checking import Wanted, checked
+from app.declarations.edits.edit import Edit, Outcome, edit_whole
 from app.declarations.revisions.documents import Document, dotted
 from app.declarations.revisions.kept import present_revision
 from app.gold.versions import places_with_gold

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from app.base.errors import NotFound
 from app.base.text import many_lines
 from app.declarations.blueprints.schemas import Kind, Schema, Steps, kind_of, part_at, plain, properties_of, schema_at
+from app.declarations.edits.texts import read_values
 from app.declarations.revisions.documents import Document, dotted, name_of
 from evergold.scoring.tasks import TASKS
-from evergold.yaml_lines import read_yaml_text
 
 YES, NO = "yes", "no"
 #: Empty rows that a table offers for new ones.
@@ -90,10 +90,12 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
     """A copy in which the part says what was typed; what the form does not show stays."""
     changed = copy.deepcopy(document)
     said = _opened(changed, steps)
-    for field in fields_of(document, steps):
+    fields = fields_of(document, steps)
+    data = data_values(_data_texts(fields, form))
+    for field in fields:
         if field.kind in ("part", "list", "named"):
             continue
-        value = _rows_typed(field, form) if field.kind == "rows" else typed(field, form.get(field.name, ""))
+        value = _rows_typed(field, form, data) if field.kind == "rows" else typed(field, form.get(field.name, ""), data)
         if value is None:
             said.pop(field.name, None)
         else:
@@ -145,9 +147,11 @@ def without(document: Document, steps: Steps) -> Document:
     return changed
 
 
-def typed(field: Field, text: str) -> Any:
-    """What was typed, as the document has it; None: nothing. What is no number stays as it is, and is told."""
-    text = many_lines(text) if field.kind in ("text", "lines", "data") else text.strip()
+def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
+    """What was typed, as the document has it; None: nothing. What is no number stays as it is, and is reported.
+
+    data: see `data_values`."""
+    text = _tidy(field, text)
     if not text:
         return None
     if field.kind == "number":
@@ -156,7 +160,11 @@ def typed(field: Field, text: str) -> Any:
         return text == YES
     if field.kind == "lines":
         return [line.strip() for line in text.split("\n") if line.strip()]
-    return _data(text) if field.kind == "data" else text
+    return data[text] if field.kind == "data" else text
+
+
+def _tidy(field: Field, text: str) -> str:
+    return many_lines(text) if field.kind in ("text", "lines", "data") else text.strip()
 
 
 def _number(text: str) -> int | float | str:
@@ -166,26 +174,33 @@ def _number(text: str) -> int | float | str:
         return text
 
 
-def _data(text: str) -> Any:
-    """YAML without aliases and the like, as declarations have it; what is none stays a text."""
-    node, faults = read_yaml_text(f"data:\n{_indented(text)}\n", "form")
-    if node is None or faults:
-        return text
-    return node.plain().get("data")
+def data_values(texts: Iterable[str]) -> dict[str, Any]:
+    """Return what texts of fields of the kind `data` mean: YAML as declarations have it; what is none stays a text."""
+    wanted = list(dict.fromkeys(texts))
+    return dict(zip(wanted, read_values(wanted), strict=True))
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.split("\n"))
+def _data_texts(fields: Iterable[Field], form: Mapping[str, str]) -> Iterator[str]:
+    for field in fields:
+        if field.kind == "data":
+            yield _tidy(field, form.get(field.name, ""))
+        for place in range(len(field.rows)):
+            for column in field.columns:
+                if column.kind == "data":
+                    yield _tidy(column, form.get(_cell_name(field, place, column), ""))
 
 
-def _rows_typed(field: Field, form: Mapping[str, str]) -> list[dict[str, Any]] | None:
+def _cell_name(field: Field, place: int, column: Field) -> str:
+    return f"{field.name}{_SEPARATOR}{place}{_SEPARATOR}{column.name}"
+
+
+def _rows_typed(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     found = []
     for place in range(len(field.rows)):
         row = {
             column.name: value
             for column in field.columns
-            if (value := typed(column, form.get(f"{field.name}{_SEPARATOR}{place}{_SEPARATOR}{column.name}", "")))
-            is not None
+            if (value := typed(column, form.get(_cell_name(field, place, column), ""), data)) is not None
         }
         if row:
             found.append(row)

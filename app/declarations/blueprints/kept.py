@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from app.competitions.organisers import OrganiserLimits, QuotaReached, check_byt
 from app.declarations.revisions.kept import present_revision
 from app.models import Blueprint, BlueprintFile, Competition, Right, User
 from app.people.rights import may_organise
+from evergold.yaml_lines import FILE_LIMIT_BYTES
 
 if TYPE_CHECKING:  # the sweep, which throws away, need not know what a declaration is
     from app.declarations.revisions.documents import Document
@@ -104,10 +106,18 @@ def save_document(
         raise ChangedMeanwhile("This was changed in another window meanwhile. What stands there now is shown.")
     if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
         raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
+    _check_size(document)
     blueprint.document, blueprint.changed_at = document, now
     blueprint.version += 1
     session.flush()
     return blueprint
+
+
+def _check_size(document: Document) -> None:
+    """Raises InvalidForm for one that could be no file; whether its YAML fits as well, the check says."""
+    if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
+        sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: write less, or less often."
+        raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 
 def add_file(

@@ -16,6 +16,7 @@ from app.declarations.check.competition import check_competition, check_names, e
 from app.declarations.check.files import check_files
 from app.declarations.check.images import check_images
 from app.declarations.check.reading import read_phases_files
+from app.declarations.check.texts import check_texts
 from app.declarations.findings import Finding, Findings
 from app.declarations.model import CompetitionDeclaration
 from evergold.yaml_lines import Node
@@ -91,6 +92,7 @@ def _check(
     check_names(competitions, "the competition", findings)
     for competition in competitions:
         check_files(check_competition(competition, now, findings, sealed), findings, warn=now is not None, gold=gold)
+        check_texts(competition, findings)
         check_images(competition, findings)
         if upload_limit_bytes is not None:
             warn_of_server_limit(competition, upload_limit_bytes, findings)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.base.text import readable_size
 from app.declarations.findings import Findings
-from app.declarations.images.child import READ_BYTES
+from app.declarations.images.making import READ_BYTES
 from app.declarations.images.texts import MOST_IMAGES, Named, images_in, text_nodes
 from evergold.yaml_lines import Node
 

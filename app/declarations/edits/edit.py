@@ -6,9 +6,8 @@ changed what meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Engine
@@ -21,10 +20,11 @@ from app.base.times import in_utc
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import Change, apply_declaration, lock_declarations
 from app.declarations.apply.changes import Changes, Work
-from app.declarations.check import Finding, InvalidPhases, LoadedCompetition, load_checked
+from app.declarations.check import LoadedCompetition
+from app.declarations.edits.checking import Wanted, checked
 from app.declarations.edits.effects import Effect, effects, standings
 from app.declarations.edits.export import stored_files
-from app.declarations.edits.fields import Value, findings_by_path, sorted_values
+from app.declarations.edits.fields import Value, sorted_values
 from app.declarations.edits.plan import RolledBack
 from app.declarations.revisions.documents import (
     Difference,
@@ -34,7 +34,6 @@ from app.declarations.revisions.documents import (
     fingerprint,
     with_values,
 )
-from app.declarations.revisions.folder import laid_out
 from app.declarations.revisions.kept import find_revision, present_revision, revisions_since
 from app.gold.versions import places_with_gold
 from app.models import Competition, Revision, RevisionSource, Right, User
@@ -133,16 +132,6 @@ def _base(session: Session, edit: Edit) -> Revision:
     return present
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A declaration that is to hold; files: sha256 by path, in storage; faults: what could not be set, by name."""
-
-    document: Document
-    files: Mapping[str, str]
-    source: RevisionSource
-    faults: Mapping[str, str] = field(default_factory=dict)
-
-
 def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
     """base: what it was made from; that is looked at again under the lock."""
     files = wanted.files
@@ -157,8 +146,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
                 lock_declarations(session)
                 work = Work(session, storage, now, Changes(), is_preview)
                 number, found = _apply(work, edit, base, loaded, wanted.source)
-                said = [finding.message for finding in warnings]
-                outcome = Outcome(base, number, work.changes.made, found, said, meant)
+                outcome = Outcome(base, number, work.changes.made, found, warnings, meant)
                 if is_preview:
                     raise RolledBack
         except RolledBack:
@@ -193,25 +181,6 @@ def _record(
     if revision is not None:
         details = {"revision": revision.number, "changes": revision.changes, "note": edit.note}
         audit.record(session, edit.by, f"competition.{source}", f"competition {competition.name}", details, now=now)
-
-
-@contextmanager
-def checked(
-    wanted: Wanted, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
-) -> Iterator[tuple[LoadedCompetition, list[Finding]]]:
-    """The document as a checked file would be, with warnings; raises InvalidForm with every error by its path."""
-    with laid_out(wanted.document, wanted.files, storage) as main:
-        faults = dict(wanted.faults)
-        loaded: list[LoadedCompetition] = []
-        warnings: list[Finding] = []
-        try:
-            loaded, warnings = load_checked(main, now=now, sealed=sealed)
-        except InvalidPhases as invalid:
-            errors = [finding for finding in invalid.findings if finding.severity == "error"]
-            faults = findings_by_path(main, errors) | faults
-        if faults:
-            raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
-        yield loaded[0], warnings
 
 
 def _conflict(session: Session, competition: Competition, base: int, present: Revision) -> EvergoldError:

@@ -14,7 +14,7 @@ from typing import IO
 from app.base.errors import EvergoldError
 from app.base.storage import CHUNK_BYTES, Storage, has_file, local_file
 from app.base.times import in_utc
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import yaml_of
 from app.declarations.revisions.folder import main_file, write_out
 from app.models import Revision
 
@@ -31,7 +31,7 @@ class ExportImpossible(EvergoldError):
 
 def revision_text(revision: Revision, competition: str) -> str:
     """The declaration as YAML, with a line that says what it is."""
-    return declaration_text(revision.document, _comment(revision, competition))
+    return yaml_of(revision.document, _comment(revision, competition))
 
 
 def export_folder(revision: Revision, competition: str, storage: Storage, folder: Path) -> list[Path]:

@@ -14,6 +14,9 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from app.declarations.model import CompetitionDeclaration
+from app.helper.process import Job, TooMuchWork, run
+from app.helper.wire import Message
+from app.texts.markdown import TextTooLarge, bound_tables
 
 #: As a file's name must end.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
@@ -44,13 +47,16 @@ class Named:
         return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and self.path.isprintable()
 
 
-@lru_cache(maxsize=512)  # the same texts are looked through at each check
 def images_in(text: str) -> tuple[Named, ...]:
-    """In the order of the text."""
+    """Return them in the order of the text; none of a text too large to be shown. Parses here: not for the web."""
     if "![" not in text:
         return ()
     found = []
-    for block in _parser().parse(text):
+    try:
+        blocks = _parser().parse(text)
+    except TextTooLarge:
+        return ()
+    for block in blocks:
         for token in block.children or ():
             if token.type == "image":
                 alt = "".join(inside.content for inside in token.children or ())
@@ -60,7 +66,29 @@ def images_in(text: str) -> tuple[Named, ...]:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    bound_tables(parser)
+    return parser
+
+
+_FIND = Job("app.declarations.images.texts:find_images", processor_seconds=4, seconds=20, mebibytes=512)
+
+
+def find_images(head: dict[str, Any], content: bytes) -> Message:
+    """List the images of the text `content`: a job of the helper."""
+    return {"images": [[image.path, image.alt] for image in images_in(content.decode())]}, b""
+
+
+@lru_cache(maxsize=512)  # the same texts are looked through at each edit
+def _images_of(text: str) -> tuple[Named, ...]:
+    """Return what `images_in` returns, parsed in the helper."""
+    if "![" not in text:
+        return ()
+    try:
+        answer, _ = run(_FIND, {}, text.encode("utf-8", "replace"))
+    except TooMuchWork:
+        return ()
+    return tuple(Named(path, alt) for path, alt in answer["images"])
 
 
 def declared_images(declared: CompetitionDeclaration) -> list[str]:
@@ -68,7 +96,7 @@ def declared_images(declared: CompetitionDeclaration) -> list[str]:
     texts = [declared.description, declared.registration.terms]
     for parts in (declared.tasks, declared.phases, declared.boards, declared.rankings):
         texts += [one.description for one in parts]
-    return list(dict.fromkeys(image.path for text in texts for image in images_in(text) if image.is_file))
+    return list(dict.fromkeys(image.path for text in texts for image in _images_of(text) if image.is_file))
 
 
 def markdown_of(path: str, alt: str) -> str:

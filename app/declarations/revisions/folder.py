@@ -16,8 +16,8 @@ MAIN_FILE = "competition.yaml"
 
 
 @contextmanager
-def laid_out(document: dict[str, Any], files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
-    """The main file in a folder that is there for this block only; files: sha256 by path, as links into storage."""
+def linked(files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
+    """Yield a folder that is there for this block only; files: sha256 by path, as links into storage."""
     with tempfile.TemporaryDirectory(prefix="evergold-") as name:
         folder = Path(name)
         for path, sha256 in files.items():
@@ -26,9 +26,7 @@ def laid_out(document: dict[str, Any], files: Mapping[str, str], storage: Storag
             if not target.is_symlink():  # two spellings of one path
                 with suppress(FileNotFoundError):  # who reads the declaration says that it is missing
                     target.symlink_to(local_file(storage, sha256).absolute())
-        main = folder / main_file(files)
-        main.write_text(declaration_text(document), encoding="utf-8", newline="\n")
-        yield main
+        yield folder
 
 
 def write_out(

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from app.base.errors import NotFound
-from app.web.html.markdown import markdown_parser, with_readable_tables
+from app.texts.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, render
 from app.web.http.identity import VisitorHere
 from app.web.http.routers import page_router

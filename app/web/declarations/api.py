@@ -18,6 +18,7 @@ from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
 from app.models import Revision, Right
+from app.web.declarations.editing_turns import EDITING
 from app.web.declarations.schemas import (
     BackForm,
     DeclarationOut,
@@ -63,9 +64,14 @@ def read_declaration(server: ServerHere, user: ApiOrganiser, competition: Compet
     description="Everything wrong is told at once, by the names of the values; nothing is changed then. If there is a "
     "newer revision than `base`, `details` says who changed what meanwhile.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
+    dependencies=EDITING,
 )
 def patch_declaration(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: EditForm, preview: Preview = False
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    form: EditForm,
+    preview: Preview = False,
 ) -> OutcomeOut:
     edit = Edit(competition, form.base, user, form.note, preview)
     return outcome_out(edit_values(*_server(server), edit, form.values, server.clock()))
@@ -160,6 +166,7 @@ def read_revision(
     summary="Go back to an earlier revision, for organisers",
     description="It is applied again, with its files, as a new revision. Submissions stay, as ever.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
+    dependencies=EDITING,
 )
 def apply_revision(
     server: ServerHere,

@@ -14,6 +14,7 @@ from app.declarations.blueprints.build import build_competition
 from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.models import User
 from app.web.declarations.blueprint_receiving import receive_zip
+from app.web.declarations.editing_turns import editing
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -48,7 +49,8 @@ async def create_competition(
     request: Request, server: ServerHere, user: ApiOrganiser, response: Response
 ) -> CreatedOut:
     blueprint_id = await receive_zip(request, server, user)
-    name = await run_sync(_build, server, user, blueprint_id)
+    async with editing(request):
+        name = await run_sync(_build, server, user, blueprint_id)
     response.headers["Location"] = api_links.competition(name)
     return CreatedOut(name=name, link=api_links.competition(name), page=links.competition(name))
 

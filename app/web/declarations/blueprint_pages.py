@@ -14,16 +14,16 @@ from app.base.errors import EvergoldError
 from app.base.storage import storage_of
 from app.competitions.organisers import limits_of
 from app.declarations.blueprints import forms, schemas
-from app.declarations.blueprints.beginnings import read_declaration
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import read_declaration, yaml_of
 from app.declarations.images.texts import image_texts
 from app.declarations.revisions.documents import Document
 from app.models import Blueprint, User
 from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
 from app.web.declarations.blueprint_receiving import receive_file
+from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
@@ -52,7 +52,7 @@ STEPS = (
 # ------------------------------------------------------------------------------------------------------------ overview
 
 
-@router.get(PLACE)
+@router.get(PLACE, dependencies=EDITING)
 def read_blueprint(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     return _page(request, server, user, blueprint_id)
 
@@ -80,7 +80,7 @@ def _page(
             asked=_tasks_by_phase(blueprint.document),
             **calendar_aid(server, blueprint.document),
             problems=problems,
-            text=typed.get("yaml") or declaration_text(blueprint.document),
+            text=typed.get("yaml") or yaml_of(blueprint.document),
             note=typed.get("note", ""),
             note_characters=NOTE_CHARACTERS,
             outcome=outcome,
@@ -113,7 +113,7 @@ def _tasks_by_phase(document: Document) -> dict[str, list[str]]:
 # -------------------------------------------------------------------------------------------------------------- a part
 
 
-@router.get(f"{PLACE}/part")
+@router.get(f"{PLACE}/part", dependencies=EDITING)
 def read_part(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId, at: At = "") -> Response:
     return part_page(request, server, user, blueprint_id, at)
 
@@ -173,10 +173,15 @@ def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
     return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in asked]
 
 
-@router.post(f"{PLACE}/part")
+@router.post(f"{PLACE}/part", dependencies=EDITING)
 @form_again(part_page)
 def send_part(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At = ""
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At = "",
 ) -> Response:
     steps = forms.steps_of(at)
 
@@ -189,10 +194,15 @@ def send_part(
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
-@router.post(f"{PLACE}/add")
+@router.post(f"{PLACE}/add", dependencies=EDITING)
 @form_again(_page)
 def send_new(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At,
 ) -> Response:
     steps = forms.steps_of(at)
     document = _change(
@@ -203,19 +213,25 @@ def send_new(
     return RedirectResponse(links.organise(blueprint_id, "part", "/".join((*steps, last))), 303)
 
 
-@router.post(f"{PLACE}/remove")
+@router.post(f"{PLACE}/remove", dependencies=EDITING)
 @form_again(_page)
 def send_removal(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields, at: At
+    request: Request,
+    server: ServerHere,
+    user: FromPlace,
+    blueprint_id: RowId,
+    form: SentFields,
+    at: At,
 ) -> Response:
     _change(server, user, blueprint_id, form, lambda document: forms.without(document, forms.steps_of(at)))
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
-@router.post(f"{PLACE}/yaml")
+@router.post(f"{PLACE}/yaml", dependencies=EDITING)
 @form_again(_page)
 def send_yaml(request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
-    _change(server, user, blueprint_id, form, lambda _: read_declaration(form.get("yaml", "")))
+    document = read_declaration(form.get("yaml", ""))
+    _change(server, user, blueprint_id, form, lambda _: document)
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
@@ -226,12 +242,14 @@ def _change(
     form: Mapping[str, str],
     change: Callable[[Document], Document],
 ) -> Document:
-    """What it says then; raises ChangedMeanwhile for a form of an earlier version."""
+    """What it says then; raises ChangedMeanwhile for a form of an earlier version. What was typed is read before
+    anything is locked: until it is saved, nobody else can have made a version with the same number."""
     version = form.get("version", "")
+    seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
+    with reading(server.engine) as session:
+        document = find_blueprint(session, user, blueprint_id).document
+    changed = change(document)
     with writing(server.engine) as session:
-        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
-        seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
-        changed = change(blueprint.document)
         return save_document(session, user, blueprint_id, seen, changed, server.clock()).document
 
 
@@ -261,7 +279,7 @@ def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, 
 # --------------------------------------------------------------------------------------------------------------- ready
 
 
-@router.post(f"{PLACE}/build")
+@router.post(f"{PLACE}/build", dependencies=EDITING)
 @form_again(_page)
 def send_build(
     request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields

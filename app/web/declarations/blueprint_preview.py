@@ -14,9 +14,10 @@ from app.declarations.blueprints.preview import boards_of, declaration_of
 from app.declarations.blueprints.stories import seen_when
 from app.declarations.images.texts import media_type_of
 from app.models import Blueprint
+from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_aids import calendar_aid
+from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser
-from app.web.html.markdown import Images, ShownImage
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
@@ -25,7 +26,7 @@ from app.web.http.schemas import RowId
 router = page_router()
 
 
-@router.get("/organise/{blueprint_id}/preview")
+@router.get("/organise/{blueprint_id}/preview", dependencies=EDITING)
 def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)

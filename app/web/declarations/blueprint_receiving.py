@@ -12,9 +12,10 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.base.storage import StoredFile, local_file, storage_of
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
-from app.declarations.blueprints.beginnings import Brought, read_zip
 from app.declarations.blueprints.kept import add_file, begin_blueprint
+from app.declarations.blueprints.zips import Brought, read_zip
 from app.models import User
+from app.web.declarations.editing_turns import editing
 from app.web.html.guards import SentUpload
 from app.web.http import csrf
 from app.web.http.context import Server
@@ -37,7 +38,8 @@ async def receive_zip(
     """The blueprint that it begins."""
     await run_sync(check_may_create, user, server.settings.organise)
     received = await _received(request, server, user, before_file)
-    return await run_sync(_begin, server, user, received.file)
+    async with editing(request):
+        return await run_sync(_begin, server, user, received.file)
 
 
 async def _received(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -16,10 +15,12 @@ from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome, go_back
 from app.declarations.edits.export import revision_text
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import compared
 from app.declarations.revisions.documents import differences, value_text
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
+from app.helper.process import TooMuchWork
 from app.models import Revision, Right, User
+from app.web.declarations.editing_turns import EDITING
 from app.web.declarations.pages import edit_of, revision_number
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
@@ -59,7 +60,7 @@ def read_history(
     return response
 
 
-@router.get("/competitions/{competition}/history/{number}")
+@router.get("/competitions/{competition}/history/{number}", dependencies=EDITING)
 def read_revision(request: Request, server: ServerHere, user: PageUser, competition: str, number: RowId) -> Response:
     return _page(request, server, user, competition, number)
 
@@ -100,10 +101,15 @@ def _page(
     return response
 
 
-@router.post("/competitions/{competition}/history/{number}")
+@router.post("/competitions/{competition}/history/{number}", dependencies=EDITING)
 @form_again(_page)
 def send_back(
-    request: Request, server: ServerHere, user: SentForm, competition: str, number: RowId, form: SentFields
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    number: RowId,
+    form: SentFields,
 ) -> Response:
     edit = edit_of(competition, user, form, revision_number(form.get("base")))
     outcome = go_back(server.engine, storage_of(server.settings), edit, number, server.clock())
@@ -113,7 +119,8 @@ def send_back(
 
 
 def _compared(before: Revision, after: Revision) -> list[tuple[str, str]]:
-    """The lines of the YAML that differ, with a few around them: (sign, text)."""
-    old, new = (declaration_text(one.document).splitlines() for one in (before, after))
-    lines = list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]
-    return [(line[:1], line[1:] if line[:1] != "@" else "…") for line in lines[:_LINES_COMPARED]]
+    """The lines of the YAML that differ, with a few around them: (sign, text); none where comparing takes too long."""
+    try:
+        return compared(before.document, after.document, _LINES_COMPARED)
+    except TooMuchWork:
+        return []

@@ -21,13 +21,13 @@ from app.declarations.blueprints.kept import add_file, find_blueprint, save_docu
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Kind, text_parts
-from app.declarations.images.child import READ_BYTES
-from app.declarations.images.making import InvalidImage, MadeImage, make_image
+from app.declarations.images.making import READ_BYTES, InvalidImage, MadeImage, make_image
 from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
 from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision
 from app.models import Right, User
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
+from app.web.declarations.editing_turns import editing
 from app.web.declarations.pages import texts_page
 from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
 from app.web.http import csrf
@@ -65,7 +65,8 @@ async def _received(
             "alt": wrong_text(alt, ALT_CHARACTERS),
         }
     )
-    return received, name, await run_sync(_made, server, received.file)
+    async with editing(request):
+        return received, name, await run_sync(_made, server, received.file)
 
 
 def _made(server: Server, file: StoredFile) -> MadeImage:
@@ -101,7 +102,8 @@ async def send_image(
     request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
 ) -> Response:
     received, name, image = await _received(request, server, upload, upload.user)
-    await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
+    async with editing(request):
+        await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
@@ -161,7 +163,8 @@ async def send_image_of_text(
 ) -> Response:
     owner = await run_sync(_owner, server, upload.user, competition)
     received, name, image = await _received(request, server, upload, owner)
-    await run_sync(_edit, server, upload.user, competition, received, name, image)
+    async with editing(request):
+        await run_sync(_edit, server, upload.user, competition, received, name, image)
     return RedirectResponse(links.edit(competition, "texts"), 303)
 
 

@@ -20,6 +20,7 @@ from app.declarations.edits.fields import Kind, Part, Value, format_value, rule_
 from app.declarations.revisions.documents import value_text
 from app.declarations.revisions.kept import find_revision, present_revision
 from app.models import Competition, Revision, Right, User
+from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser, SentFields, SentForm, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import Workspace, desk_of
@@ -69,13 +70,13 @@ def _edit_again(
     return _page(request, page, seen, form, _values(seen, page, form), error=error)
 
 
-@router.post("/competitions/{competition}/edit")
+@router.post("/competitions/{competition}/edit", dependencies=EDITING)
 @form_again(partial(_edit_again, RULES))
 def send_rules(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
     return _edit(request, server, user, competition, RULES, form)
 
 
-@router.post("/competitions/{competition}/edit/texts")
+@router.post("/competitions/{competition}/edit/texts", dependencies=EDITING)
 @form_again(partial(_edit_again, TEXTS))
 def send_texts(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
     return _edit(request, server, user, competition, TEXTS, form)

@@ -17,8 +17,10 @@ from app.base.config import Settings
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
 from app.models import Competition
+from app.texts.html import Images, ShownImage, render_markdown
+from app.texts.markdown import render_inline
 from app.web.html import certainty, words
-from app.web.html.markdown import Images, ShownImage, isolated, render_inline, render_markdown
+from app.web.html.phrases import isolated
 from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor

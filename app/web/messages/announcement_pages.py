@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
+from app.base.text import many_lines
 from app.competitions.find import find_competition, organised
 from app.messages.announcements import (
     TEXT_CHARACTERS,
@@ -29,6 +30,7 @@ from app.messages.groups import GroupName, chosen_group, groups_for
 from app.models import Competition, Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
+from app.texts.html import text_fault
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -122,6 +124,7 @@ def send_announcement(
     if form.action != "publish" or form.mail != form.counted:
         preview = _preview(server, user, competition, form)
         return _page(request, server, Viewer(user, None), competition, form, preview)
+    text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         publish(
@@ -180,6 +183,7 @@ def _edit_page(
 def send_edit(
     request: Request, server: ServerHere, user: SentForm, competition: str, announcement_id: RowId, form: Written
 ) -> Response:
+    text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         edit(session, found, announcement_id, form.announcement(), editor=user, now=server.clock())

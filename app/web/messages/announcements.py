@@ -9,6 +9,7 @@ from fastapi import Header, Path, Query, Request, Response
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
+from app.base.text import many_lines
 from app.boards.feeds import announcement_feed
 from app.competitions.find import find_competition, organised
 from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
@@ -16,7 +17,7 @@ from app.messages.groups import chosen_group, groups_for
 from app.models import Right
 from app.models.messages import KEY_CHARACTERS
 from app.people.rights import rights_of
-from app.web.html.markdown import render_markdown
+from app.texts.html import render_markdown, text_fault
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses
@@ -133,6 +134,7 @@ def post_announcement(
         Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each announcement"),
     ] = None,
 ) -> PublishedAnnouncement:
+    text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         published = publish(
@@ -163,6 +165,7 @@ def put_announcement(
     announcement_id: AnnouncementId,
     form: AnnouncementIn,
 ) -> AnnouncementOut:
+    text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)

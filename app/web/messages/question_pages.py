@@ -12,6 +12,7 @@ from pydantic import Field
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
+from app.base.text import many_lines
 from app.competitions.find import find_competition, organised
 from app.messages.questions import (
     ANSWER_CHARACTERS,
@@ -25,6 +26,7 @@ from app.messages.questions import (
 from app.models import Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
+from app.texts.html import text_fault
 from app.web.html.forms import PageForm, Ticked
 from app.web.html.guards import SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -151,6 +153,7 @@ def send_answer(
     question_id: RowId,
     form: Annotated[AnswerForm, Form()],
 ) -> Response:
+    text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         answer(
             session,

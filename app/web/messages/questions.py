@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Header, Path, Request
 
 from app.base.db import reading, writing
+from app.base.text import many_lines
 from app.competitions.find import find_competition, organised
 from app.messages.questions import (
     QuestionForm,
@@ -19,6 +20,7 @@ from app.messages.questions import (
 from app.models import Right, User
 from app.models.messages import KEY_CHARACTERS
 from app.people.rights import may_organise
+from app.texts.html import text_fault
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
@@ -102,6 +104,7 @@ def put_answer(
     question_id: QuestionId,
     form: AnswerIn,
 ) -> QuestionOut:
+    text_fault(many_lines(form.answer))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         answered = answer(

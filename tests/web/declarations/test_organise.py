@@ -195,14 +195,26 @@ def zip_of(**files: str) -> bytes:
     return out.getvalue()
 
 
+def packed(*names_and_texts: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in zip(names_and_texts[::2], names_and_texts[1::2], strict=True):
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"no zip at all", "This is no zip that can be read"),
+        (b"no zip at all", "This is a plain file: send a zip"),
         (zip_of(readme="hello"), "There is no competition.yaml in it"),
         (zip_of(**{"competition.yaml": "version: 1\n"}), "'competitions' with one competition"),
         (zip_of(**{"competition.yaml": "a: [", "x.csv": "1"}), "line"),
-        (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "leads out of its folder"),
+        (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "names with .. are not allowed"),
+        (packed("competition.yaml", "- " * 200_000), "Its declaration is larger than 256 KiB"),
+        (packed("competition.yaml", "- " * 100_000), "nested more than 50 deep"),
+        (zip_of(**{"competition.yaml": "a", **{f"{number}.csv": "" for number in range(1_001)}}), "1002 entries"),
+        (packed("competition.yaml", "version: 1\ncompetitions: [{}]", "a.csv", "0" * 5_000_000), "this looks like a zip bomb"),
     ],
 )
 def test_a_zip_that_cannot_be_taken_says_why(ada: Linguist, content: bytes, sentence: str) -> None:

@@ -1,52 +1,64 @@
-"""Organisers' Markdown as HTML: no raw HTML, no images but the competition's own, headings below those of the page."""
+"""Organisers' Markdown as HTML: no raw HTML, no images but the competition's own, headings below those of the page.
+
+Pure, and bounded by what the HTML amounts to; `app.texts.html` runs it in the helper, and caches what it returns.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-#: Of most pages: their own headings are h1 and h2.
-_HIGHEST_HEADING = 3
 #: A group, no landmark: several texts of one page may each have a first table.
 _SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabindex="0">')
 _CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
 
+#: The HTML of a text: no longer than so many times the text and a few pages, and never longer than this. Honest texts
+#: are far below: lists of single letters come to nine times their length.
+GROWTH_LIMIT, GROWTH_FREE, HTML_LIMIT = 25, 20_000, 400_000
+#: Cells of all tables of a text, those that Markdown adds to short rows included.
+CELLS_LIMIT = 5_000
 
-@dataclass(frozen=True, slots=True)
-class ShownImage:
-    """An image of ours; width, height: in pixels, None where they are not known."""
-
-    address: str
-    width: int | None = None
-    height: int | None = None
-
-
-#: By path, as texts name them.
-Images = Mapping[str, ShownImage]
+#: By path, as texts name them: `src`, and `width` and `height` in pixels where they are known.
+ImageAttributes = Mapping[str, Mapping[str, str]]
 
 
-def render_markdown(text: str, highest: int = _HIGHEST_HEADING, images: Images | None = None) -> Markup:
-    """The HTML, its headings from this one down; links to other sites do not tell them where the reader came from.
+class TextTooLarge(ValueError):
+    """A text unfolds to more than a page can show; str(): a sentence for whoever wrote it."""
 
-    images: those that the text may show; without any it has none at all.
+
+def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
+    """Return the HTML, its headings from `highest` down; links to other sites send no referrer.
+
+    images: those that the text may show; without any it has none at all. Raises TextTooLarge.
     """
     parser = markdown_parser() if not images else _parser_with_images()
     tokens = parser.parse(text)
-    _set_images(tokens, images or {})
+    _set_images(tokens, images)
     _lower_headings(tokens, highest)
     _mark_links(tokens)
     tokens = with_readable_tables(tokens)
-    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes; html is off
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    bound = html_bound(text)
+    if len(html) > bound:
+        raise TextTooLarge(
+            f"It unfolds to {len(html):,} characters of HTML; a text of this length may have {bound:,}. "
+            "Use fewer tables, lists and links."
+        )
+    return html
+
+
+def html_bound(text: str) -> int:
+    """The largest HTML that this text may have."""
+    return min(GROWTH_LIMIT * len(text) + GROWTH_FREE, HTML_LIMIT)
 
 
 @lru_cache(maxsize=1)
@@ -54,21 +66,19 @@ def _parser_with_images() -> MarkdownIt:
     return _made_parser().enable("image")
 
 
-def _set_images(tokens: Sequence[Token], images: Images) -> None:
-    """Ours have their address and their size, so that nothing moves as they come; of others the words stay."""
+def _set_images(tokens: Sequence[Token], images: ImageAttributes) -> None:
+    """Give ours their address and size, so that nothing moves as they load; of others the words stay."""
     for token in tokens:
         for inside in token.children or ():
             if inside.type == "image":
                 _set_image(inside, images.get(unquote(str(inside.attrs.get("src", "")))))
 
 
-def _set_image(token: Token, image: ShownImage | None) -> None:
+def _set_image(token: Token, image: Mapping[str, str] | None) -> None:
     if image is None:
         token.type, token.tag, token.children = "text", "", None
         return
-    size = {"width": image.width, "height": image.height}
-    said = {name: str(value) for name, value in size.items() if value is not None}
-    token.attrs = cast("dict[str, str | int | float]", {"src": image.address, "alt": "", **said, "loading": "lazy"})
+    token.attrs = cast("dict[str, str | int | float]", {"src": image["src"], "alt": "", **image, "loading": "lazy"})
 
 
 def render_inline(text: str) -> Markup:
@@ -86,7 +96,25 @@ def _made_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image"])
     for kind in ("fence", "code_block"):
         parser.add_render_rule(kind, _scrolling_code)
+    bound_tables(parser)
     return parser
+
+
+def bound_tables(parser: MarkdownIt) -> None:
+    """Let the parser raise TextTooLarge as soon as a text has too many cells: a table of 1,500 characters may have
+    60,000, for rows are filled up to the width of the first."""
+
+    def counted(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+        begins = len(state.tokens)
+        found = table(state, first, last, silent)
+        if found and not silent:
+            cells = sum(token.type in ("td_open", "th_open") for token in state.tokens[begins:])
+            state.env["cells"] = state.env.get("cells", 0) + cells
+            if state.env["cells"] > CELLS_LIMIT:
+                raise TextTooLarge(f"Its tables have more than {CELLS_LIMIT:,} cells, empty ones included.")
+        return found
+
+    parser.block.ruler.at("table", counted, {"alt": ["paragraph", "reference"]})
 
 
 def _scrolling_code(
@@ -135,18 +163,3 @@ def _mark_links(tokens: Sequence[Token]) -> None:
         if token.type == "link_open":
             token.attrSet("rel", "noreferrer")
         _mark_links(token.children or ())
-
-
-#: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and what is written like them.
-_LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-#: From the first such letter to the last of the same phrase: what stands between them belongs to it.
-_PHRASE = re.compile(rf"{_LETTER}(?:[^\S\n]*[\w\u200c\u200d'\u2019.-]*[^\S\n]*{_LETTER})*")
-
-
-def isolated(text: str) -> Markup:
-    """The sentence, escaped, each of its right-to-left phrases in a <bdi>."""
-    parts, end = [], 0
-    for found in _PHRASE.finditer(text):
-        parts += [escape(text[end : found.start()]), Markup("<bdi>{}</bdi>").format(found[0])]
-        end = found.end()
-    return Markup("").join([*parts, escape(text[end:])])

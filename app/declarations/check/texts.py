@@ -1,0 +1,28 @@
+"""Texts in Markdown: whether pages can show them. Parses in this process, which for an edit is the helper."""
+
+from __future__ import annotations
+
+from app.declarations.findings import Findings
+from app.declarations.images.texts import text_nodes
+from app.texts.markdown import TextTooLarge, markdown_html
+from evergold.yaml_lines import Node
+
+#: The HTML of all texts of a competition together.
+HTML_LIMIT = 1_000_000
+#: As far as texts are declared; a longer one is refused for its length.
+_LONGEST = 50_000
+
+
+def check_texts(competition: Node, findings: Findings) -> None:
+    """Add an error for each text of a competition that unfolds to too much, or for all of them together."""
+    total = 0
+    for node in text_nodes(competition):
+        if node is None or not node.text or len(node.text) > _LONGEST:
+            continue
+        try:
+            total += len(markdown_html(node.text, 3, {}))
+        except TextTooLarge as fault:
+            findings.error(node, f"this text cannot be shown. {fault}")
+        if total > HTML_LIMIT:
+            findings.error(competition, f"its texts unfold to more than {HTML_LIMIT:,} characters of HTML together")
+            return

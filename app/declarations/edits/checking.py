@@ -1,0 +1,78 @@
+"""Checking a declaration that is to hold, as a file would be checked: in the helper, for organisers sent all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.base.errors import InvalidForm
+from app.base.storage import Storage
+from app.declarations.check import InvalidPhases, LoadedCompetition, load_checked
+from app.declarations.edits.fields import findings_by_path
+from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import Document
+from app.declarations.revisions.folder import linked, main_file
+from app.helper.process import Job, TooMuchWork, run
+from app.helper.wire import Message
+from app.models import RevisionSource
+
+#: Items and baselines are read, which may be large. Further editors wait, a few in threads of their requests.
+_CHECK = Job(
+    "app.declarations.edits.checking:check_document", processor_seconds=60, seconds=120, mebibytes=2048, waiting=6
+)
+#: How many values are marked; who made more mistakes sees the others afterwards.
+_FAULTS_LIMIT = 200
+_TOO_MUCH = "Its files take too long, or too much memory, to check. Make them smaller."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A declaration that is to hold; files: sha256 by path, in storage; faults: what could not be set, by name."""
+
+    document: Document
+    files: Mapping[str, str]
+    source: RevisionSource
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def checked(
+    wanted: Wanted, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
+) -> Iterator[tuple[LoadedCompetition, list[str]]]:
+    """Yield the declaration as a checked file would be, with warnings; raises InvalidForm with every error by its path,
+    or Busy."""
+    with linked(wanted.files, storage) as folder:
+        head = {
+            "document": wanted.document,
+            "main": str(folder / main_file(wanted.files)),
+            "now": now.isoformat(),
+            "sealed": [list(place) for place in sealed],
+        }
+        try:
+            answer, _ = run(_CHECK, head)
+        except TooMuchWork:
+            answer = {"faults": {"declaration": _TOO_MUCH}}
+        faults = {**answer.get("faults", {}), **wanted.faults}
+        if faults:
+            raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
+        document = answer["document"]
+        yield LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document), answer["warnings"]
+
+
+def check_document(head: dict[str, Any], _: bytes) -> Message:
+    """Write the document beside its files and check it there: a job of the helper. Returns `faults` by path, or
+    `document`, as it was read back, and `warnings`."""
+    main, now = Path(head["main"]), datetime.fromisoformat(head["now"])
+    main.write_text(declaration_text(head["document"]), encoding="utf-8", newline="\n")
+    try:
+        loaded, warnings = load_checked(main, now=now, sealed={tuple(place) for place in head["sealed"]})
+    except InvalidPhases as invalid:
+        errors = [finding for finding in invalid.findings if finding.severity == "error"]
+        faults = findings_by_path(main, errors)
+        return {"faults": dict(list(faults.items())[:_FAULTS_LIMIT])}, b""
+    return {"document": loaded[0].document, "warnings": [finding.message for finding in warnings]}, b""

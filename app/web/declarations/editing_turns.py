@@ -1,0 +1,44 @@
+"""Editing takes turns: declarations are checked in a helper, a few at a time, and who waits for that holds no thread
+that others, who only want to read, would need."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from fastapi import Depends, Request
+
+from app.web.http.rate_limits import client_of
+from app.web.http.turns import Turns
+
+AT_ONCE = 3
+#: How many may wait for their turn, and of one address: more than a group of organisers, but not the whole queue.
+WAITING, WAITING_PER_ADDRESS = 96, 24
+
+
+def editing_turns() -> Turns:
+    """Return the turns of a web process."""
+    return Turns(
+        AT_ONCE,
+        waiting_limit=WAITING,
+        waiting_per_client=WAITING_PER_ADDRESS,
+        message="Very many changes are being checked at this moment. Nothing was changed; please try again soon.",
+    )
+
+
+@asynccontextmanager
+async def editing(request: Request) -> AsyncIterator[None]:
+    """Hold a turn, for routes that read a body first; raises Busy."""
+    async with cast(Turns, request.app.state.editing_turns).turn(client_of(request)):
+        yield
+
+
+async def editing_turn(request: Request) -> AsyncIterator[None]:
+    """Hold a turn while a route works; raises Busy."""
+    async with editing(request):
+        yield
+
+
+#: The dependencies of such a route.
+EDITING = [Depends(editing_turn, scope="function")]
