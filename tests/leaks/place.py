@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -49,7 +49,7 @@ from evergold.scoring.errors import Problem
 from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
-from tests.competitions.embargo import add_phase, freeze, hide
+from tests.competitions.embargo import add_phase, declare, freeze, hide
 from tests.declarations.rows import keep_declaration
 from tests.judging import judged as judging
 from tests.sealed import make_key, seal_gold
@@ -265,11 +265,15 @@ def reveal(
     hidden: Hidden = HIDDEN,
     visibility: Mapping[str, Any] = EMBARGO,
     private: Mapping[str, tuple[float | None, float | None]] | None = None,
+    ends_at: datetime | None = None,
 ) -> None:
     """Start from what was saved and let the evaluation end so: None for a file that was rejected, a team that is not
-    there never took part. private: scores of a private part of the items, shown with the REVEAL."""
+    there never took part. private: scores of a private part of the items, shown with the REVEAL. ends_at: where it has
+    not ended."""
     place.restore()
     engine = place.site.engine
+    if ends_at is not None:
+        declare(engine, ends_at=ends_at)
     hide(engine, **visibility)
     if private is not None:
         _divide(engine)

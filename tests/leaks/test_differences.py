@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -53,7 +54,8 @@ Private = Mapping[str, tuple[float | None, float | None]]
 @dataclass(frozen=True)
 class Pair:
     """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
-    items, where that is what differs. each_commit: who looks with each commit; nobody: the pair is for soak."""
+    items, where that is what differs. each_commit: who looks with each commit; nobody: the pair is for soak. ends_at:
+    where the evaluation is still open."""
 
     what: str
     one: Hidden
@@ -64,6 +66,7 @@ class Pair:
     told_on_purpose: frozenset[str] = frozenset()
     private: tuple[Private, Private] | None = None
     each_commit: Sequence[str] = ()
+    ends_at: datetime | None = None
 
 
 #: How long scoring takes as a rule, of all runs of the server that were scored lately: of one more, too.
@@ -98,6 +101,23 @@ PAIRS = [
         {"alpha": (0.614, 0.514), "beta": (0.612, 0.512), "gamma": (0.2, None)},
         {"alpha": (0.611, 0.511), "beta": (0.613, 0.513), "gamma": (0.2, None)},
         {"precision": 2},
+    ),
+    Pair(
+        "digits beyond the usual ones of hidden gold",
+        {"alpha": (0.614043, 0.514043), "beta": (0.614012, 0.514012), "gamma": (0.2, None)},
+        {"alpha": (0.614011, 0.514011), "beta": (0.614044, 0.514044), "gamma": (0.200011, None)},
+        {"precision": None, "slices": None},
+        OUTSIDERS,
+        each_commit=("participant", "editor"),
+    ),
+    Pair(
+        "scores beside the ranking one while the phase is open",
+        {"alpha": (0.625, 0.5), "beta": (0.75, 0.25), "gamma": (0.25, 0.125)},
+        {"alpha": (0.5, 0.625), "beta": (0.25, 0.75), "gamma": (0.125, 0.25)},
+        {"precision": None, "slices": None},
+        OUTSIDERS,
+        each_commit=("participant", "editor"),
+        ends_at=REVEAL,
     ),
     Pair(
         "the private part of the items",
@@ -145,7 +165,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     one, other = (_everything(unscored, pair, of, roles, is_deep) for of in (0, 1))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
-    asked = PRIVATE if pair.private else BOARD
+    asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at else BOARD
     assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
 
 
@@ -180,10 +200,14 @@ def _everything(
 ) -> dict[tuple[str, str], str]:
     """What each of them gets from every address, by role and address."""
     hidden = (pair.one, pair.other)[of]
-    place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None)
+    place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None, ends_at=pair.ends_at)
     if pair.judged:
         place.judge(unscored, pair.judged)
     return _answers(unscored, roles, pictures)
+
+
+def _report(unscored: Place) -> str:
+    return f"/api/v1/submissions/{unscored.submitted['alpha'][0]}/report"
 
 
 def _paths(unscored: Place) -> list[str]:
@@ -214,10 +238,13 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig
 
 
 def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tuple[str, str], str]:
-    """By role and address, and the three of organisers; pictures: also single ones."""
+    """By role and address, and the four of organisers; pictures: also single ones."""
     paths = [path for path in _paths(unscored) if pictures or "/pictures/" not in path]
     found = {}
-    for role, asked in [*((role, paths) for role in roles), ("organiser", [BOARD, PRIVATE, RESCORING])]:
+    for role, asked in [
+        *((role, paths) for role in roles),
+        ("organiser", [BOARD, PRIVATE, RESCORING, _report(unscored)]),
+    ]:
         with unscored.client(role) as visitor:
             visitor.bare.headers["Accept-Encoding"] = "identity"  # compressed answers are compared by no reader
             for path in asked:
