@@ -9,7 +9,7 @@ from typing import Any
 from app.importers import parseme_texts as texts
 from app.importers.parseme_editions import GLOBAL, TOKENS, UNSEEN, Edition, Ranking
 from app.importers.parseme_folder import Language
-from app.importers.writing import Inline
+from app.importers.writing import ALL_SLICES, Inline
 from evergold.scoring.cupt_folders import DEV, TRAIN
 from evergold.scoring.mwe_languages import DIVERSITY
 from evergold.scoring.mwe_options import MACRO
@@ -201,7 +201,7 @@ def _on_test(plan: Plan, name: str, baselines: Baselines) -> dict[str, Any]:
 
 
 def _phase(name: str, title: str, description: str, start: str, end: str | None = None) -> dict[str, Any]:
-    times = {"start": start} if end is None else {"start": start, "end": end}
+    times = {"start": start, **ALL_SLICES} if end is None else {"start": start, "end": end}
     return {"name": name, "title": title, "description": description, **times, "entry": "best"}
 
 

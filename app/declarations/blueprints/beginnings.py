@@ -14,6 +14,7 @@ from app.base.storage import CHUNK_BYTES, Storage, StoredFile, UploadWriter
 from app.base.text import readable_size
 from app.declarations.blueprints.build import without_plain_gold
 from app.declarations.blueprints.kept import MOST_FILES
+from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from evergold.scoring.tasks import TASKS
 from evergold.yaml_lines import read_yaml_text
@@ -43,7 +44,7 @@ def first_document(name: str, title: str, task_type: str, now: datetime) -> Docu
                 "title": "Evaluation",
                 "start": f"{start:%Y-%m-%d %H:%M} UTC",
                 "end": f"{start + _LASTS:%Y-%m-%d} 23:59 AoE",
-                "limits": {"per_day": 5},
+                "limits": {"per_day": HIDDEN_GOLD_PER_DAY, "total": HIDDEN_GOLD_TOTAL},
                 "tasks": {"main": {}},
             }
         ],
