@@ -35,6 +35,7 @@ from app.messages.announcements import AnnouncementForm, publish
 from app.messages.questions import QuestionForm, ask
 from app.models import ApiToken, Board, PublicFile, Right, Role, RunStatus, ScoringRun, Submission, TokenScope, User
 from app.people import auth
+from app.people.rights import set_rights
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
@@ -583,3 +584,12 @@ def _others_of_the_same(submission_id: UUID | str) -> Select[UUID]:
 
 def _user(session: Session, username: str) -> User:
     return session.scalars(select(User).where(User.username == username)).one()
+
+
+def give_all_but_submissions(unscored: Place) -> None:
+    """An organiser who may everything else sees what participants see."""
+    rights = frozenset(Right) - {Right.SUBMISSIONS}
+    with writing(unscored.site.engine) as session:
+        editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()
+        set_rights(session, find_competition(session, COMPETITION), editor, rights, NOW, actor=None)
+    unscored.save()

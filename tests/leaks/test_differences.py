@@ -13,39 +13,18 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
-from app.base.db import writing
-from app.competitions.find import find_competition
-from app.models import Right, User
-from app.people.rights import set_rights
 from tests.leaks import place
 from tests.leaks.answers import plain
-from tests.leaks.place import ACCOUNTS, EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
+from tests.leaks.paths import OUTSIDERS, paths_of
+from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place, give_all_but_submissions
 from tests.leaks.templates import Templates
-from tests.web.routes import addresses
 from tests.web.site import Site
-from tests.world import COMPETITION, NOW
 
-#: Everybody who sees what participants see. Who organises elsewhere does so, too, and who organises without the right
-#: to submissions.
-OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere", "editor")
 #: What organisers are asked: who sees all is asked only whether what is hidden is there at all.
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 PRIVATE = f"{BOARD}?part=private"
 RESCORING = "/competitions/idioms/rescoring"
-#: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
-QUERIES = {
-    "/table": ("?format=markdown&intervals=true", "?format=latex&intervals=true", "?format=csv"),
-    "/citation": ("?format=bibtex", "?format=cff"),
-    "/official": ("?format=csv",),
-    "/pictures": ("?as=participant", "?as=public"),
-    "/pictures/{picture}": ("?as=participant",),
-    "/pictures/{picture}.svg": ("?as=participant",),
-    "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
-    "/results": ("?as=public", "?sort=1"),
-    "/report": ("?as=participant",),
-}
 
 
 Private = Mapping[str, tuple[float | None, float | None]]
@@ -148,15 +127,6 @@ def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates
     found.close()
 
 
-def give_all_but_submissions(unscored: Place) -> None:
-    """An organiser who may everything else sees what participants see."""
-    rights = frozenset(Right) - {Right.SUBMISSIONS}
-    with writing(unscored.site.engine) as session:
-        editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()
-        set_rights(session, find_competition(session, COMPETITION), editor, rights, NOW, actor=None)
-    unscored.save()
-
-
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestconfig: pytest.Config) -> None:
     """With --soak everybody looks, also at single pictures: their page has the same numbers."""
@@ -210,16 +180,6 @@ def _report(unscored: Place) -> str:
     return f"/api/v1/submissions/{unscored.submitted['alpha'][0]}/report"
 
 
-def _paths(unscored: Place) -> list[str]:
-    """Every GET route with everything that is there, and the other ways to ask for it."""
-    paths = []
-    for address in addresses(unscored.site.app):
-        if address.method == "GET":
-            more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
-            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
-    return paths
-
-
 @pytest.mark.soak
 def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig: pytest.Config) -> None:
     """Every board is shown, all is scored; then all of it is scored otherwise beside."""
@@ -239,7 +199,7 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig
 
 def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tuple[str, str], str]:
     """By role and address, and the four of organisers; pictures: also single ones."""
-    paths = [path for path in _paths(unscored) if pictures or "/pictures/" not in path]
+    paths = [path for path in paths_of(unscored) if pictures or "/pictures/" not in path]
     found = {}
     for role, asked in [
         *((role, paths) for role in roles),
