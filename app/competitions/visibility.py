@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -145,7 +146,7 @@ def rounded(value: float | None, decimals: int | None) -> float | None:
     Of a value of 10 or more no more digits are left than of one below, five at least: a mean of squares in the
     millions would else tell of hidden gold what a fraction does not.
     """
-    if value is None or decimals is None:
+    if value is None or decimals is None or not isfinite(value):
         return value
     if not -10 < value < 10:
         digits = max(decimals, HIDDEN_GOLD_DECIMALS) + 1
