@@ -131,7 +131,7 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
 
 
 def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
-    """Nothing of the difference where either's scores are not told with all their digits."""
+    """Nothing of the difference where either's certainty is not shown."""
     name = row.metric, row.split
     intervals = tuple(one.intervals.get(name) if one else None for one in (a, b))
     is_tested = a is not None and b is not None and row.difference is not None

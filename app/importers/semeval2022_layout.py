@@ -93,7 +93,7 @@ PHASES: dict[str, dict[str, Any]] = {
         "start": "2022-01-10 00:00 UTC",
         "end": "2022-02-01 00:00 UTC",
         "entry": "last",
-        "limits": Inline(total=10),
+        "limits": Inline(per_day=10, total=10),
         "visibility": Inline(board="hidden", public_from="close"),
     },
     "post-evaluation": {

@@ -25,6 +25,8 @@ class Inline(dict[str, Any]):
 
 #: Of a phase without an end, which would else never show what stands beside the scores that rank.
 ALL_SLICES = {"visibility": Inline(slices="all")}
+#: Of a phase whose gold everybody can download: its scores tell nothing.
+EVERYTHING = {"visibility": Inline(precision="full", slices="all")}
 
 
 def yaml_text(document: Mapping[str, Any], comment: str) -> str:

@@ -306,7 +306,7 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
     else:
         _change_gold(work, row, name_in_use(work.session, row.id, declared.gold), what)
         changed = work.changes.update(row, what, values)
-        if changed - {"gold_is_public"}:  # no board shows that
+        if changed:
             applied.stale.add(row.id)
         if "gold_is_public" in changed:
             _tell_items(work, row, what)
