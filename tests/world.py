@@ -49,6 +49,8 @@ PREPARED = "prepared"
 #: The phase that went before in it.
 EARLIER_PHASE = "earlier"
 ZERO_SHOT, ONE_SHOT = "zero_shot/all", "one_shot/all"
+#: What tests of other things than digits declare: every score with all its digits. None in its place: as is usual.
+SHOWN_WHOLE: Mapping[str, Any] = {"precision": "full", "slices": "all"}
 
 
 def add_competition(
@@ -90,6 +92,7 @@ def add_competition(
             submissions_total=total,
             rejected_per_hour=rejected_per_hour,
             upload_limit_bytes=1_000_000,
+            visibility=dict(SHOWN_WHOLE),
         )
         session.add(phase)
         session.flush()

@@ -18,6 +18,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
 from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
+from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
 from app.gold.recorded import record_sealed
 from app.gold.sealing import Sealed, SealingWriter, forget_sealed
@@ -25,6 +26,7 @@ from app.gold.versions import list_gold
 from app.models import GoldVersion, SealedFile, SealedKey
 from app.people import audit
 from app.runs.claims import SealedGold, sealed_gold
+from app.standings.renew import renew_all
 from workers.gold import open_sealed_gold
 from workers.gold_errors import SealBroken
 from workers.keys import key_file, own_recipients, read_keys
@@ -63,6 +65,7 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
     if opened.binding is None:
         raise SealBroken(f"{place} was sealed by an older Evergold, for no certain place: put it again, with --public")
     if opened.binding.is_public:
+        _show_all_scores(engine, version)
         return
     binding = replace(opened.binding, versions={sealed.place.phase: version.number}, is_public=True)
     storage = sealed_storage_of(get_settings())
@@ -80,6 +83,16 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
     except BaseException:
         forget_sealed(writer.sealed, storage)
         raise
+    _show_all_scores(engine, version)
+
+
+def _show_all_scores(engine: Engine, version: GoldVersion) -> None:
+    """Gold that anybody may have hides no digit of a score any more: boards compare by all of them."""
+    with writing(engine) as session:
+        boards_changed(session, [version.phase_task_id])
+        session.get_one(GoldVersion, version.id).is_public = True
+        session.flush()
+        renew_all(session, [version.phase_task_id], only_outdated=True)
 
 
 def _exchange(session: Session, version: GoldVersion, sealed: Sealed, place: str, now: datetime) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from app.base.text import folded
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
+from app.competitions.ordering import difference_of
 from app.models import BoardShown, EntryRule
 
 # --------------------------------------------------------------------------------------------------------- differences
@@ -29,10 +30,8 @@ def references(board: Leaderboard) -> list[str]:
 
 
 def difference(cell: Cell, reference: Cell) -> float | None:
-    """Of the values as they are shown; None where one is undefined."""
-    if cell.value is None or reference.value is None:
-        return None
-    return cell.value - reference.value
+    """Of the values as they are shown, without rounding noise; None where one is undefined."""
+    return difference_of(cell.value, reference.value, None)
 
 
 def is_better(delta: float, column: BoardColumn) -> bool:

@@ -29,7 +29,7 @@ from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.private_part import scored_by
-from app.competitions.visibility import SeenAs, View, coarser, declared_of, task_in_phase, view_of
+from app.competitions.visibility import SeenAs, View, declared_of, task_in_phase, view_of
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
     Board,
@@ -200,9 +200,7 @@ def sight_of(
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> Sight:
     """All that organisers see, ranked by the digits that rank it for everybody."""
-    ranks_by = None
-    for one in sources:
-        ranks_by = coarser(ranks_by, declared_of(one.phase, one.phase_task).precision)
+    ranks_by = min(declared_of(one.phase, one.phase_task).ranks_by for one in sources)
     everything = View(ranks_by=ranks_by, participants=View())
     own, *carried = [Source(one.phase.id, everything) for one in sources]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}

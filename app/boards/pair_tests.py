@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 from uuid import UUID
 
+from app.competitions.visibility import rounded
 from evergold.scoring.resampling.ranking import ALPHA
+
+_P_STEPS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,28 @@ class PairTest:
         """Whether the two are told apart; which one is better, the sign and the column say."""
         return self.decisive_p <= ALPHA and self.difference != 0
 
+    def rounded(self, decimals: int | None, difference: float | None) -> PairTest:
+        """Round everything to the decimals of the scores; None leaves it whole. difference: of the scores as shown."""
+        if decimals is None:
+            return self
+        return replace(
+            self,
+            difference=difference or 0.0,
+            low=rounded(self.low, decimals),
+            high=rounded(self.high, decimals),
+            p=rounded_p(self.p),
+            corrected=None if self.corrected is None else rounded_p(self.corrected),
+        )
+
     def turned(self) -> PairTest:
         """The other less the one."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return replace(self, difference=-self.difference, low=low, high=high)
+
+
+def rounded_p(p: float) -> float:
+    """Four decimals, rounded up, so that what is not significant does not become so."""
+    return ceil(round(p * _P_STEPS, 6)) / _P_STEPS
 
 
 #: By the pages of two rows (`LeaderboardRow.page_id`): the first row less the second. Each pair stands there once.

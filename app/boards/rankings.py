@@ -20,7 +20,8 @@ from app.base.errors import NotFound
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.find import boards_of
-from app.competitions.visibility import SeenAs
+from app.competitions.ordering import decimals_of
+from app.competitions.visibility import EXACT_DECIMALS, SeenAs, rounded
 from app.models import Board, BoardShown, Competition, Phase, User
 
 
@@ -149,12 +150,13 @@ def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Ranked:
     """What a board says of those that have a rank there: the best row of each team; how many rows in all; the lowest of
-    the scores."""
+    the scores. decimals: by which it ranks."""
 
     board: Leaderboard
     rows: Mapping[str, LeaderboardRow]
     count: int
     lowest: float | None
+    decimals: int
 
 
 def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
@@ -164,7 +166,8 @@ def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
     whole = [team for team in teams if all(team in board.rows for board in ranked)]
     placed = whole if ranking.missing is MissingEntry.LEFT_OUT else list(teams)
     lines = {team: tuple(_standing(ranking, board, team) for board in ranked) for team in placed}
-    means = {team: _mean(ranking, line) for team, line in lines.items()}
+    decimals = min(board.decimals for board in ranked)
+    means = {team: _mean(ranking, line, decimals) for team, line in lines.items()}
     in_order = sorted(_cost(ranking, mean) for mean in means.values())
     rows = [
         RankedTeam(
@@ -187,13 +190,20 @@ def _ranked(board: Leaderboard) -> _Ranked:
     for _, row in with_rank:
         best.setdefault(row.team, row)
     scores = [value for row in best.values() if (value := _score(board, row)) is not None]
-    return _Ranked(board, best, len(with_rank), min(scores, default=None))
+    return _Ranked(board, best, len(with_rank), min(scores, default=None), _decimals(board))
 
 
-def _mean(ranking: Ranking, line: Sequence[Standing]) -> Fraction:
+def _decimals(board: Leaderboard) -> int:
+    decimals = decimals_of(board.columns[board.rank_by], board.view.ranks_by)
+    return EXACT_DECIMALS if decimals is None else decimals
+
+
+def _mean(ranking: Ranking, line: Sequence[Standing], decimals: int) -> Fraction:
+    """Of scores with as many decimals as they rank by, so that means which look equal share a rank."""
     weights = [one.weight for one in ranking.boards]
     counted = [weight * one.counted for weight, one in zip(weights, line, strict=True)]
-    return sum(counted, Fraction(0)) / sum(weights, Fraction(0))
+    mean = sum(counted, Fraction(0)) / sum(weights, Fraction(0))
+    return mean if ranking.by is RankingBy.MEAN_RANK else round(mean, decimals)
 
 
 def _cost(ranking: Ranking, mean: Fraction) -> Fraction:
@@ -208,9 +218,9 @@ def _standing(ranking: Ranking, on: _Ranked, team: str) -> Standing:
     if ranking.by is RankingBy.MEAN_RANK:
         return Standing(rank, score, Fraction(rank if rank is not None else on.count + 1))
     if score is not None:
-        return Standing(rank, score, Fraction(score))
+        return Standing(rank, score, Fraction(str(rounded(score, on.decimals))))
     lowest = on.lowest if ranking.missing is MissingEntry.WORST else None
-    return Standing(None, None, Fraction(lowest or 0))
+    return Standing(None, None, Fraction(str(rounded(lowest or 0, on.decimals))))
 
 
 def _score(board: Leaderboard, row: LeaderboardRow) -> float | None:

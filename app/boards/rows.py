@@ -13,7 +13,7 @@ from app.boards.pair_tests import PairTest, PairTests
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.ordering import decimals_of
-from app.competitions.visibility import View
+from app.competitions.visibility import View, rounded
 from app.models import EntryRule, RowStatus
 from evergold.scoring.halves import Half
 
@@ -31,6 +31,12 @@ class Interval:
     high: float
     level: float
     method: str
+
+    def rounded(self, decimals: int | None) -> Interval:
+        """Round both ends as the score is; None leaves them whole."""
+        if decimals is None:
+            return self
+        return replace(self, low=rounded(self.low, decimals) or 0.0, high=rounded(self.high, decimals) or 0.0)
 
 
 class Cell(NamedTuple):

@@ -25,7 +25,7 @@ from app.boards.successors import Official, with_successors
 from app.boards.view import Sight, Source, WholeBoard, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import SeenAs, View, coarser, task_in_phase, view_of
+from app.competitions.visibility import SeenAs, View, coarser, task_in_phase, tells_statistics, view_of
 from app.models import (
     Board,
     BoardShown,
@@ -157,12 +157,14 @@ def _version(snapshot: Snapshot, sight: Sight) -> str:
 
 
 def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
-    """As for the live board; but what was ranked by few digits stays so."""
+    """As for the live board; but what was ranked by few digits stays so, and so does what an earlier version ranked by
+    all of them, unless fewer than usual are declared."""
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
     asked = [own, *_carried(session, snapshot, board)]
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
-    ranks_by = coarser(snapshot.document["ranks_by"], sight.own.view.ranks_by)
+    frozen, ranks_by = snapshot.document["ranks_by"], sight.own.view.ranks_by
+    ranks_by = None if frozen is None and tells_statistics(ranks_by) else coarser(frozen, ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
 
 

@@ -24,8 +24,8 @@ from app.boards.rows import (
 )
 from app.boards.statistics import Statistics
 from app.competitions.columns import BoardColumn
-from app.competitions.ordering import decimals_of, goodness, sign_of
-from app.competitions.visibility import View, coarser, rounded, until_words
+from app.competitions.ordering import decimals_of, difference_of, goodness, sign_of
+from app.competitions.visibility import View, coarser, is_exact, rounded, tells_statistics, until_words
 from app.models import BoardShown, EntryRule, RowStatus, Slices
 from evergold.scoring.halves import Half
 
@@ -119,15 +119,16 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
         sealed_gold=whole.sealed_gold,
         card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
         statistics=_state(ordered, whole, view, statistics),
-        pair_tests=_pair_tests(ordered, whole.rank_by, statistics),
+        pair_tests=_pair_tests(ordered, whole, precision, statistics),
         half=whole.half,
     )
 
 
 def _tells_statistics(whole: WholeBoard, view: View, precision: int | None) -> bool:
-    """Where scores are shown, with all digits. Ends of intervals, and what is significant, follow from digits that are
-    hidden; so does who is better than a record's holder of what a Ladder does not tell."""
-    return view.board is BoardShown.PUBLIC and precision is None and whole.entry_rule is not EntryRule.LADDER
+    """Where scores are shown, and not by fewer digits than usual. Who is better than a record's holder would follow
+    from what a Ladder does not tell."""
+    is_public = view.board is BoardShown.PUBLIC
+    return is_public and tells_statistics(precision) and whole.entry_rule is not EntryRule.LADDER
 
 
 def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistics | None) -> Mapping[int, RankRange]:
@@ -138,7 +139,9 @@ def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistic
     return rank_ranges_of(statistics, _ranked_runs(ordered), higher_is_better=higher)
 
 
-def _pair_tests(ordered: Sequence[_Ranked], rank_by: int, statistics: Statistics | None) -> PairTests:
+def _pair_tests(
+    ordered: Sequence[_Ranked], whole: WholeBoard, precision: int | None, statistics: Statistics | None
+) -> PairTests:
     """Of the rows whose scores this viewer sees. A hidden row is compared with nobody, whoever sees it."""
     if statistics is None:
         return {}
@@ -146,9 +149,14 @@ def _pair_tests(ordered: Sequence[_Ranked], rank_by: int, statistics: Statistics
         ComparedRow(row.run_id, row.submission_id, rank is not None)
         for row, rank in ((line.row, rank) for line, rank in ordered)
         if row.run_id is not None and row.submission_id is not None
-        if row.status in (None, RowStatus.UNRANKED) and row.cells[rank_by].value is not None
+        if row.status in (None, RowStatus.UNRANKED) and row.cells[whole.rank_by].value is not None
     ]
-    return pair_tests(statistics, rows)
+    decimals = decimals_of(whole.columns[whole.rank_by], precision)
+    values = {line.row.submission_id: line.row.cells[whole.rank_by].value for line, _ in ordered}
+    return {
+        (one, other): test.rounded(decimals, difference_of(values[one], values[other], decimals))
+        for (one, other), test in pair_tests(statistics, rows).items()
+    }
 
 
 def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
@@ -184,7 +192,7 @@ def _is_hidden(row: LeaderboardRow, view: View, sight: Sight) -> bool:
 
 def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
     """Where only what ranks is shown, other columns are not even named."""
-    if view.slices is Slices.NONE:
+    if view.shows_ranking_scores_only:
         return [whole.rank_by]
     return list(range(len(whole.columns)))
 
@@ -197,7 +205,7 @@ def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: i
     """
     column = whole.columns[whole.rank_by]
     decimals, sign = decimals_of(column, ranks_by), sign_of(column)
-    with_moments = ranks_by is None and view.board is BoardShown.PUBLIC
+    with_moments = is_exact(ranks_by) and view.board is BoardShown.PUBLIC
 
     values: list[float | None] = []
     places = []  # sorted as they are: a key for each comparison's sake would be made of thousands of lines
@@ -272,7 +280,7 @@ def _cells(
             return hidden
         if line.row.status is RowStatus.DISQUALIFIED:
             return disqualified
-        has_slices = line.source.view.slices is not Slices.NONE
+        has_slices = not line.source.view.shows_ranking_scores_only
         if are_whole and has_slices:
             return line.row.cells
         cells = []
@@ -282,14 +290,17 @@ def _cells(
                 cells.append(Cell(None, NOT_SHOWN, None))
             else:
                 cell = cell if decimals is None else cell._replace(value=rounded(cell.value, decimals))
-                cells.append(_with_interval(cell, column, line.row.run_id, statistics))
+                cells.append(_with_interval(cell, column, line.row.run_id, statistics, decimals))
         return tuple(cells)
 
     return cells_of
 
 
-def _with_interval(cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None) -> Cell:
+def _with_interval(
+    cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None, decimals: int | None
+) -> Cell:
     """A score that is not defined has none."""
     if statistics is None or cell.value is None:
         return cell
-    return cell._replace(interval=statistics.interval(run_id, column.metric, column.split))
+    found = statistics.interval(run_id, column.metric, column.split)
+    return cell._replace(interval=found and found.rounded(decimals))

@@ -24,6 +24,7 @@ from app.models import (
     PhaseTask,
     RunStatus,
     ScoringRun,
+    Slices,
     Submission,
     Team,
     TeamKind,
@@ -101,7 +102,7 @@ class Embargo:
         """Whether participants do not see everything."""
         view = self.view
         is_whole = view.board is BoardShown.PUBLIC and view.names and view.own_scores
-        return not (is_whole and view.has_details)
+        return not (is_whole and view.slices is Slices.ALL and view.has_statistics)
 
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -25,6 +26,12 @@ from evergold.scoring.halves import Half
 
 #: As a moment of phases.yaml: when the phase ends, wherever that is moved to.
 CLOSE = "close"
+#: As a precision of phases.yaml: all decimals.
+FULL = "full"
+#: Decimals of a score while its gold is hidden, unless declared otherwise: each further one tells more of the labels.
+HIDDEN_GOLD_DECIMALS = 4
+#: Decimals that compare scores of which all are shown: the last ones of a sum are rounding noise.
+EXACT_DECIMALS = 12
 
 
 class SeenAs(StrEnum):
@@ -40,8 +47,9 @@ class View:
 
     board: how much of its boards; board_at: when all of them (None: they are shown, or never will be). names: whether
     teams have their names; own_scores: whether a team's own scores are shown to it; each with its moment in the same
-    way. only: the (metric, split) pairs that are shown, None for all. precision: decimals of every value, None for all.
-    ranks_by: decimals that choose entries and rank, for everybody alike, so that no order tells hidden digits.
+    way. slices_at: when all slices are shown. only: the (metric, split) pairs that are shown, None for all.
+    precision: decimals of every value, None for all. ranks_by: decimals that choose entries and rank, for everybody
+    alike, so that no order tells hidden digits; None: of an official board that an earlier version ranked by floats.
     is_divided: whether the items have a private part; private: whether its scores are shown, with its moment.
     participants: for organisers, what participants see; None for everybody else.
     """
@@ -53,9 +61,10 @@ class View:
     own_scores: bool = True
     own_scores_at: datetime | None = None
     slices: Slices = Slices.ALL
+    slices_at: datetime | None = None
     only: frozenset[tuple[str, str]] | None = None
     precision: int | None = None
-    ranks_by: int | None = None
+    ranks_by: int | None = EXACT_DECIMALS
     is_divided: bool = False
     private: bool = False
     private_at: datetime | None = None
@@ -85,6 +94,21 @@ class View:
         return self.slices is Slices.ALL and self.precision is None
 
     @property
+    def has_statistics(self) -> bool:
+        """Whether intervals, rank ranges and tests of the scores shown are shown, too: see `tells_statistics`."""
+        return tells_statistics(self.precision)
+
+    @property
+    def shows_ranking_scores_only(self) -> bool:
+        """Whether other scores than those that rank boards are not even named."""
+        return self.slices in (Slices.NONE, Slices.RANKED)
+
+    @property
+    def ranks_exactly(self) -> bool:
+        """Whether equal values are equal, and do not only look so."""
+        return is_exact(self.ranks_by)
+
+    @property
     def key(self) -> str:
         """Equal for equal views: for tags and versions. It tells nothing that the view does not show."""
         shown = replace(self.participants, participants=None) if self.participants else self
@@ -98,15 +122,36 @@ class View:
 
 
 _TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at", "slices", "precision", "ranks_by") + (
+    "slices_at",
     "is_divided",
     "private",
     "private_at",
 )
 
 
+def tells_statistics(precision: int | None) -> bool:
+    """Whether ends of intervals and significance may be shown beside values of this precision: where fewer digits than
+    usual are declared, they would tell what those hide."""
+    return precision is None or precision >= HIDDEN_GOLD_DECIMALS
+
+
+def is_exact(decimals: int | None) -> bool:
+    """Whether values that are equal by so many decimals are equal."""
+    return decimals is None or decimals >= EXACT_DECIMALS
+
+
 def rounded(value: float | None, decimals: int | None) -> float | None:
-    """The value as it leaves the server: half-even, once; `decimals` None leaves it whole, and zero has no sign."""
-    return value if value is None or decimals is None else round(value, decimals) + 0.0
+    """The value as it leaves the server: half-even, once; `decimals` None leaves it whole, and zero has no sign.
+
+    Of a value of 10 or more no more digits are left than of one below, five at least: a mean of squares in the
+    millions would else tell of hidden gold what a fraction does not.
+    """
+    if value is None or decimals is None or not isfinite(value):
+        return value
+    if not -10 < value < 10:
+        digits = max(decimals, HIDDEN_GOLD_DECIMALS) + 1
+        decimals = min(decimals, digits - len(str(int(abs(value)))))
+    return round(value, decimals) + 0.0
 
 
 def rounded_document(document: Any, decimals: int | None) -> Any:
@@ -143,9 +188,26 @@ class Declared:
     private_from: datetime | None = None
     closes_at: datetime | None = None
 
+    @property
+    def ranks_by(self) -> int:
+        """Decimals that choose entries and rank: those shown, as far as they are more than rounding noise."""
+        return EXACT_DECIMALS if self.precision is None else self.precision
+
+    def slices_at(self, now: datetime) -> Slices:
+        """The slices shown at this moment: `ranked` ends with the phase."""
+        return Slices.ALL if self.slices is Slices.RANKED and _reached(self.closes_at, now) else self.slices
+
+
+def is_hidden_gold(phase_task: PhaseTask | None) -> bool:
+    """Whether the gold of a task in a phase is for the workers alone; without a task, as a phase's usually is."""
+    return phase_task is None or not (phase_task.gold_is_public or phase_task.gold_is_revealed)
+
 
 def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
     """What holds for a task of the phase: what it says itself, key by key, or else what the phase does.
+
+    Of hidden gold only the scores that rank are shown while the phase is open, and few decimals at any time, unless
+    more is declared; once the gold is public, its scores tell nothing that is not known.
 
     closed_at: the close that is meant, of a board that was frozen then; None: the phase's end, wherever it is now.
     """
@@ -163,21 +225,32 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at:
         own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
         names_from=_moment(names_from, close),
         is_anonymous=bool(names_from),
-        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or Slices.ALL),
-        precision=said.get("precision"),
+        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_hidden_gold(phase_task)]),
+        precision=_precision(said.get("precision"), phase_task),
         is_divided=bool(private),
         private_from=_moment(private.get("shown_from", CLOSE), close) if private else None,
         closes_at=close,
     )
 
 
+#: By whether gold is hidden.
+_USUAL_SLICES = {True: Slices.RANKED, False: Slices.ALL}
+
+
+def _precision(declared: int | str | None, phase_task: PhaseTask | None) -> int | None:
+    if declared is None:
+        return HIDDEN_GOLD_DECIMALS if is_hidden_gold(phase_task) else None
+    return None if declared == FULL else int(declared)
+
+
 def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] | None = None) -> View:
-    """What those see who do not organise; `only`: the scores that `declared.slices` leaves."""
+    """What those see who do not organise; `only`: the scores that the slices of that moment leave."""
     is_public = declared.board is BoardShown.PUBLIC or _reached(declared.public_from, now)
     has_names = not declared.is_anonymous or _reached(declared.names_from, now)
     own_from = declared.closes_at if declared.own_scores is OwnScores.AFTER_CLOSE else None
     sees_private = declared.is_divided and _reached(declared.private_from, now)
     sees_own = declared.own_scores is OwnScores.AT_ONCE or _reached(own_from, now)
+    slices = declared.slices_at(now)
     return View(
         board=BoardShown.PUBLIC if is_public else declared.board,
         board_at=None if is_public else declared.public_from,
@@ -185,10 +258,11 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
         names_at=None if has_names else declared.names_from,
         own_scores=sees_own,
         own_scores_at=None if sees_own else own_from,
-        slices=declared.slices,
+        slices=slices,
+        slices_at=declared.closes_at if slices is Slices.RANKED else None,
         only=only,
         precision=declared.precision,
-        ranks_by=declared.precision,
+        ranks_by=declared.ranks_by,
         is_divided=declared.is_divided,
         private=sees_private,
         private_at=None if sees_private else declared.private_from,
@@ -237,7 +311,7 @@ def _decided(
     session: Session, phase: Phase, phase_task: PhaseTask, now: datetime, closed_at: datetime | None = None
 ) -> View:
     declared = declared_of(phase, phase_task, closed_at=closed_at)
-    return decide(declared, now, _scores_left(session, phase, phase_task, declared.slices))
+    return decide(declared, now, _scores_left(session, phase, phase_task, declared.slices_at(now)))
 
 
 def _of_organiser(view: View) -> View:
@@ -283,7 +357,7 @@ def _scores_left(
         select(Board).where(Board.competition_id == phase.competition_id, Board.task_id == phase_task.task_id)
     ).all()
     ranking = {(board.rank_metric, board.rank_split) for board in boards}
-    if slices is Slices.NONE:
+    if slices in (Slices.NONE, Slices.RANKED):
         return frozenset(ranking)
     judged = {(HUMAN_SCORE, board.rank_split) for board in boards}
     columns = {(column["metric"], column["split"]) for board in boards for column in board.columns}

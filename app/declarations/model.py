@@ -27,6 +27,7 @@ from app.declarations.values import (
     Moment,
     MomentOrClose,
     Name,
+    Precision,
     RelativePath,
     Seed,
     Title,
@@ -35,6 +36,9 @@ from app.declarations.values import (
     WithoutChoice,
 )
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
+
+#: Submissions of a team to a task whose gold is hidden, unless declared otherwise.
+HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL = 5, 50
 
 
 class ScoreDeclaration(Declaration):
@@ -183,19 +187,33 @@ class VisibilityDeclaration(Declaration):
     names_from: MomentOrClose | None = Field(
         None, description="a moment, or 'close': before it rows have neutral names; absent: teams have their names"
     )
-    slices: Slices = Field(Slices.ALL, description="which scores there are: those that rank, those in columns, all")
-    precision: Whole | None = Field(
-        None, ge=0, le=10, description="decimals of every value (a fraction: 3 is 70.4 %), also for ranks; absent: all"
+    slices: Slices | None = Field(
+        None,
+        description="which scores there are: those that rank ('none'), the same until the phase ends and then all "
+        "('ranked'), those in columns, all; absent: 'ranked' where gold is hidden, else 'all'",
+    )
+    precision: Precision | None = Field(
+        None,
+        description="decimals of every value (a fraction: 3 is 70.4 %), also for ranks; 'full': all of them; absent: 4 "
+        "where gold is hidden, else all",
     )
 
 
 class LimitsDeclaration(Declaration):
     """Per team and task of this phase; rejected and failed submissions do not count."""
 
-    per_day: Whole | None = Field(None, ge=1, le=LARGEST, description="days of UTC; absent: no limit")
+    per_day: Whole | None = Field(
+        None,
+        ge=1,
+        le=LARGEST,
+        description="days of UTC; null: no limit; absent: 5 where gold is hidden and neither week nor month has a "
+        "limit, else no limit",
+    )
     per_week: Whole | None = Field(None, ge=1, le=LARGEST, description="weeks of UTC, from Monday on; absent: no limit")
     per_month: Whole | None = Field(None, ge=1, le=LARGEST, description="months of UTC; absent: no limit")
-    total: Whole | None = Field(None, ge=1, le=LARGEST, description="absent: no limit")
+    total: Whole | None = Field(
+        None, ge=1, le=LARGEST, description="null: no limit; absent: 50 where gold is hidden, else no limit"
+    )
     rejected_per_hour: Whole = Field(60, ge=1, le=LARGEST, description="malformed uploads, in any 60 minutes")
     upload_bytes: Whole = Field(16 * MEBIBYTE, ge=1, le=LARGEST, description="size of one upload")
 
@@ -273,6 +291,17 @@ class PhaseDeclaration(Declaration):
         True, description="whether the boards are frozen, as official results, when the phase has ended"
     )
     tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
+
+    @property
+    def effective_limits(self) -> LimitsDeclaration:
+        """As declared; else, where a task's gold is hidden, as many submissions as tell little of its labels."""
+        declared = self.limits.model_fields_set
+        if all(task.gold_is_public for task in self.tasks.values()):
+            return self.limits
+        usual = {"total": HIDDEN_GOLD_TOTAL, "per_day": HIDDEN_GOLD_PER_DAY}
+        if declared & {"per_week", "per_month"}:
+            del usual["per_day"]
+        return self.limits.model_copy(update={key: value for key, value in usual.items() if key not in declared})
 
 
 class CompetitionDeclaration(Declaration):

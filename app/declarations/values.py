@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.base.times import MOMENT_PATTERN, parse_moment
-from app.competitions.visibility import CLOSE
+from app.competitions.visibility import CLOSE, FULL
 from app.models import EntryRule
 from evergold.scoring.halves import SEED_CHARACTERS
 
@@ -57,6 +57,22 @@ FileMoment = Annotated[
 ]
 
 Whole = Annotated[int, Strict()]
+_DECIMALS_MOST = 10
+
+
+def _decimals(value: object) -> int | str:
+    if value == FULL:
+        return FULL
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _DECIMALS_MOST:
+        return value
+    raise ValueError(f"this is a whole number from 0 to {_DECIMALS_MOST}, or 'full' for all decimals")
+
+
+Precision = Annotated[
+    int | Literal["full"],
+    BeforeValidator(_decimals),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": _DECIMALS_MOST}, {"const": FULL}]}),
+]
 #: No limit of a competition is larger, and every database column holds it.
 LARGEST = 2**31 - 1
 

@@ -1,7 +1,7 @@
 """How sure a team's own scores are, and whether a run is better than one before it: as far as its viewer sees scores.
 
-Only with all their digits: the ends of an interval, and whether a difference is significant, follow from hidden ones.
-On a Ladder scores are told to nobody, and neither is this.
+Rounded as the scores are, and not at all where these have fewer digits than usual: the ends of an interval, and whether
+a difference is significant, follow from hidden ones. On a Ladder scores are told to nobody, and neither is this.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from app.boards.pair_tests import PairTest
+from app.boards.pair_tests import PairTest, rounded_p
 from app.boards.run_statistics import StatisticsOfRun, run_statistics_of
 from app.boards.statistics import Score
+from app.competitions.ordering import difference_of
+from app.competitions.visibility import rounded
 from app.feedback.scores import OwnScores
 from app.models import EntryRule, Submission
 from app.submissions.find import current_run
+from evergold.scoring.resampling.pairs import Difference
 
 
 def certainty_of(
@@ -30,8 +33,8 @@ def certainty_of(
 
 
 def is_told(own: OwnScores) -> bool:
-    """Whether scores are shown, and with all their digits."""
-    return own.view.own_scores and own.view.precision is None and own.settings.rule is not EntryRule.LADDER
+    """Whether scores are shown, and not by fewer digits than usual."""
+    return own.view.own_scores and own.view.has_statistics and own.settings.rule is not EntryRule.LADDER
 
 
 def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTest | None:
@@ -43,10 +46,24 @@ def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTe
 
 
 def _shown(kept: StatisticsOfRun, own: OwnScores) -> StatisticsOfRun:
-    """Of the scores that this phase shows at all."""
-    shows = own.view.shows
+    """Of the scores that this phase shows at all, in its digits."""
+    shows, decimals = own.view.shows, own.view.precision
     return replace(
         kept,
-        intervals={name: one for name, one in kept.intervals.items() if shows(*name)},
-        differences={key: one for key, one in kept.differences.items() if shows(*key[1])},
+        intervals={name: one.rounded(decimals) for name, one in kept.intervals.items() if shows(*name)},
+        differences={key: _rounded(one, decimals) for key, one in kept.differences.items() if shows(*key[1])},
+    )
+
+
+def _rounded(one: Difference, decimals: int | None) -> Difference:
+    if decimals is None:
+        return one
+    return replace(
+        one,
+        first=rounded(one.first, decimals) or 0.0,
+        second=rounded(one.second, decimals) or 0.0,
+        difference=difference_of(one.second, one.first, decimals) or 0.0,
+        low=rounded(one.low, decimals),
+        high=rounded(one.high, decimals),
+        p=rounded_p(one.p),
     )

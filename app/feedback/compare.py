@@ -18,7 +18,8 @@ from app.base.errors import EvergoldError
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun
-from app.competitions.visibility import SeenAs, coarser, rounded
+from app.competitions.ordering import difference_of
+from app.competitions.visibility import SeenAs, coarser
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, CompetitionTask, RunStatus, Submission, User
@@ -123,16 +124,14 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
     is_same = a is not None and b is not None and a.signature == b.signature
     difference, better = None, None
     if is_same and a and b and a.value is not None and b.value is not None:
-        # From what is shown, so that the difference tells no digit that is not.
-        difference = (rounded(b.value, decimals) or 0.0) - (rounded(a.value, decimals) or 0.0)
-        difference = rounded(difference, 10 if decimals is None else decimals)
+        difference = difference_of(b.value, a.value, decimals)
         better = better_by(difference or 0.0, higher_is_better=metric is None or metric.higher_is_better)
     title = metric.title if metric else key[0]
     return Compared(key[0], title, key[1], a, b, difference, better, is_same or a is None or b is None)
 
 
 def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
-    """Nothing of the difference where either's scores are not told with all their digits."""
+    """Nothing of the difference where either's certainty is not shown."""
     name = row.metric, row.split
     intervals = tuple(one.intervals.get(name) if one else None for one in (a, b))
     is_tested = a is not None and b is not None and row.difference is not None

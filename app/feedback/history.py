@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.boards.rows import with_decimals
 from app.competitions.columns import BoardColumn, board_columns
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import decimals_of, difference_of
 from app.competitions.visibility import rounded
 from app.feedback.scores import own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
@@ -116,7 +116,7 @@ def _attempts(
         value = rounded(scores.get((column.metric, column.split)), decimals)
         if value is None:
             continue
-        change = None if not attempts else value - attempts[-1].value
+        change = difference_of(value, attempts[-1].value, decimals) if attempts else None
         is_record = best is None or (value > best if column.higher_is_better else value < best)
         best = value if is_record else best
         attempts.append(Attempt(submission.id, submission.submitted_at, submission.method, value, change, is_record))

@@ -22,7 +22,7 @@ from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
 from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.entry_rules import EntrySettings
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import decimals_of, difference_of
 from app.competitions.visibility import SeenAs, rounded
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
@@ -204,7 +204,7 @@ def _standing(
     mine, view = own[submission.id], own[submission.id].view
     score = next(one for one in mine.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     values = {one.id: _value(board, own[one.id], column) for one in oldest_first}
-    value = values[submission.id]
+    value, decimals = values[submission.id], decimals_of(column, view.precision)
     place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
     before = values[oldest_first[place - 1].id] if place else None
     counts = _counts(shown, submission)
@@ -214,10 +214,10 @@ def _standing(
         column=with_decimals(column, view.precision),
         score=Score(score.metric, score.split, value, score.reason, score.signature),
         ranks=RunRanks(*(then or (None, None)), now=now.now, of=now.of),
-        change=_difference(value, before),
-        to_best=_difference(value, _best([v for key, v in values.items() if key != submission.id], column)),
-        to_baseline=_difference(value, baseline_value(shown)) if is_told(shown) else None,
-        ahead=_ahead(shown, value),
+        change=difference_of(value, before, decimals),
+        to_best=difference_of(value, _best([v for key, v in values.items() if key != submission.id], column), decimals),
+        to_baseline=difference_of(value, baseline_value(shown), decimals) if is_told(shown) else None,
+        ahead=_ahead(shown, value, decimals),
         counts=counts,
         is_chosen=board.name in mine.chosen_for,
         why=_why(mine.settings, is_chosen=_any_chosen(board, own)),
@@ -246,16 +246,12 @@ def _with_certainty(
     )
 
 
-def _difference(value: float | None, other: float | None) -> float | None:
-    return None if value is None or other is None else value - other
-
-
 def _best(values: Sequence[float | None], column: BoardColumn) -> float | None:
     known = [value for value in values if value is not None]
     return (max if column.higher_is_better else min)(known, default=None)
 
 
-def _ahead(board: Leaderboard, value: float | None) -> NextTeam | None:
+def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> NextTeam | None:
     """Among the ranked rows of others, as they are shown."""
     if value is None or not is_told(board):
         return None
@@ -267,7 +263,9 @@ def _ahead(board: Leaderboard, value: float | None) -> NextTeam | None:
 
     others = [row for row in board.rows if row.rank is not None and not row.is_mine and lead(row) > 0]
     nearest = min(others, key=lead, default=None)
-    return NextTeam(nearest.team, (nearest.cells[place].value or 0.0) - value) if nearest else None
+    return (
+        NextTeam(nearest.team, difference_of(nearest.cells[place].value, value, decimals) or 0.0) if nearest else None
+    )
 
 
 def _counts(board: Leaderboard, submission: Submission) -> bool | None:

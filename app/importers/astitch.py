@@ -17,7 +17,7 @@ from app.importers import astitch_texts as texts
 from app.importers.astitch_data import Files, convert_coarse, convert_fine, convert_similarity
 from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.published import read_published
-from app.importers.writing import Inline, refuse_existing, write_csv, write_text, yaml_text
+from app.importers.writing import EVERYTHING, Inline, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
@@ -162,6 +162,7 @@ def _phase(
         "title": title,
         "description": description,
         "start": f"{PUBLISHED_ON} 00:00 UTC",
+        **EVERYTHING,
         "tasks": {
             name: {
                 "gold": _gold_name(phase, name),

@@ -15,7 +15,7 @@ from typing import Any
 from app.importers import ncimp_texts as texts
 from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.ncimp_results import HEADER, published_rows
-from app.importers.writing import Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
+from app.importers.writing import EVERYTHING, Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
 from evergold.scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
@@ -145,6 +145,7 @@ def declaration(
                 "title": "Open for ever",
                 "start": "2025-06-01 00:00 UTC",
                 "limits": {"upload_bytes": UPLOAD_BYTES},
+                **EVERYTHING,
                 "tasks": {
                     "probing": {
                         "gold": GOLD,

@@ -9,7 +9,7 @@ from typing import Any
 from app.importers import parseme_texts as texts
 from app.importers.parseme_editions import GLOBAL, TOKENS, UNSEEN, Edition, Ranking
 from app.importers.parseme_folder import Language
-from app.importers.writing import Inline
+from app.importers.writing import ALL_SLICES, EVERYTHING, Inline
 from evergold.scoring.cupt_folders import DEV, TRAIN
 from evergold.scoring.mwe_languages import DIVERSITY
 from evergold.scoring.mwe_options import MACRO
@@ -185,6 +185,7 @@ def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
     asked = _phase_task(plan, "practice", "dev-blind", "Blind development data", baselines)
     return {
         **_phase("practice", "Practice (development data)", texts.PRACTICE, plan.edition.data_given),
+        **(EVERYTHING if plan.with_training else {}),
         "limits": Inline(upload_bytes=UPLOAD_BYTES),
         "tasks": {NAME: {**asked, "options": Inline(options)} if options else asked},
     }
@@ -201,7 +202,7 @@ def _on_test(plan: Plan, name: str, baselines: Baselines) -> dict[str, Any]:
 
 
 def _phase(name: str, title: str, description: str, start: str, end: str | None = None) -> dict[str, Any]:
-    times = {"start": start} if end is None else {"start": start, "end": end}
+    times = {"start": start, **ALL_SLICES} if end is None else {"start": start, "end": end}
     return {"name": name, "title": title, "description": description, **times, "entry": "best"}
 
 

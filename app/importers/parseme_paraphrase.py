@@ -19,7 +19,7 @@ from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.parseme_declaration import TEST_PHASES
 from app.importers.parseme_editions import EDITIONS
 from app.importers.parseme_folder import write_zip
-from app.importers.writing import LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
+from app.importers.writing import ALL_SLICES, LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
 from evergold.scoring.paraphrase import BLIND, ID, SENTENCE, TEST, BlindFile, GoldFile, blind, read_blind, read_gold
 from evergold.scoring.paraphrase_languages import MACRO
@@ -231,6 +231,7 @@ def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Ma
         "title": title,
         "description": description,
         "start": _EDITION.data_given,
+        **ALL_SLICES,
         "entry": "best",
         "tasks": {NAME: {**asked, "options": Inline(languages=names)}},
     }
@@ -247,7 +248,7 @@ def _on_test(
         "name": name,
         "title": title,
         "description": description,
-        **({"start": start, "end": end} if name == "evaluation" else {"start": end}),
+        **({"start": start, "end": end} if name == "evaluation" else {"start": end, **ALL_SLICES}),
         "entry": "best",
         "limits": Inline(per_day=10),
         "tasks": {NAME: _phase_task(TEST, "Blind test data", gold if known else f"{LATER}{gold}", baselines)},

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.importers.writing import Inline
+from app.importers.writing import ALL_SLICES, Inline
 
 NAME = "semeval2022-task2"
 LANGUAGE_TITLES = {"en": "English", "pt": "Portuguese", "gl": "Galician"}
@@ -88,18 +88,19 @@ PARTS = (
 #: and for ever after. Dates are those at which data were given out, and at which the last results came in.
 PHASES: dict[str, dict[str, Any]] = {
     "practice": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(total=999)},
-    "eval": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(per_day=10)},
+    "eval": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(per_day=10), **ALL_SLICES},
     "test": {
         "start": "2022-01-10 00:00 UTC",
         "end": "2022-02-01 00:00 UTC",
         "entry": "last",
-        "limits": Inline(total=10),
+        "limits": Inline(per_day=10, total=10),
         "visibility": Inline(board="hidden", public_from="close"),
     },
     "post-evaluation": {
         "start": "2022-02-01 00:00 UTC",
         "entry": "best",
         "limits": Inline(total=999),
+        **ALL_SLICES,
         "carry_over": "test",
     },
 }

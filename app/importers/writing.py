@@ -23,6 +23,12 @@ class Inline(dict[str, Any]):
     """A mapping that is written on one line: `{metric: macro_f1, split: zero_shot/all}`."""
 
 
+#: Of a phase without an end, which would else never show what stands beside the scores that rank.
+ALL_SLICES = {"visibility": Inline(slices="all")}
+#: Of a phase whose gold everybody can download: its scores tell nothing.
+EVERYTHING = {"visibility": Inline(precision="full", slices="all")}
+
+
 def yaml_text(document: Mapping[str, Any], comment: str) -> str:
     """The document as YAML after a comment; long texts as blocks, keys in their order."""
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

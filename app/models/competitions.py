@@ -7,8 +7,22 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    column,
+    false,
+    func,
+    select,
+    table,
+)
+from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS, STORED_FILE
@@ -41,9 +55,11 @@ class OwnScores(StrEnum):
 
 
 class Slices(StrEnum):
-    """Which scores there are for those who do not organise: those that rank, those that boards show, or all."""
+    """Which scores there are for those who do not organise: those that rank, those that boards show, or all; `ranked`
+    is `none` until the phase ends and `all` from then on."""
 
     NONE = "none"
+    RANKED = "ranked"
     COLUMNS = "columns"
     ALL = "all"
 
@@ -163,6 +179,15 @@ class Phase(Base):
     phase_tasks: Mapped[list[PhaseTask]] = relationship(lazy="raise", order_by="PhaseTask.id")
 
 
+def _newest_gold_is_public(phase_task_id: Mapped[int]) -> ColumnElement[bool]:
+    """Whether the version of sealed gold that is in use was put as public, or made so when it was revealed."""
+    names = ("phase_task_id", "number", "published_at")
+    versions = table("gold_versions", *map(column, names), column("is_public", Boolean))
+    own = versions.c.phase_task_id == phase_task_id, versions.c.published_at.is_not(None)
+    newest = select(versions.c.is_public).where(*own).order_by(versions.c.number.desc()).limit(1)
+    return func.coalesce(newest.correlate_except(versions).scalar_subquery(), false())
+
+
 class PhaseTask(Base):
     """A task as it is asked in one phase: its items, its gold's name, its downloads, and the version of its boards."""
 
@@ -187,6 +212,7 @@ class PhaseTask(Base):
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
     private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.private_part
     board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
+    gold_is_revealed: Mapped[bool] = column_property(_newest_gold_is_public(id))
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")
     task: Mapped[CompetitionTask] = relationship(lazy="raise")

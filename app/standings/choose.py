@@ -21,7 +21,7 @@ from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.tasks import TASKS
 
 #: Raised whenever this code would choose otherwise: what was kept before is then made anew.
-VERSION = 2
+VERSION = 3
 #: The higher, the less may stand on a board.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
@@ -95,7 +95,7 @@ def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
         split=board.rank_split,
         track=board.track,
         higher_is_better=column.higher_is_better,
-        decimals=decimals_of(column, declared_of(phase, phase_task).precision),
+        decimals=decimals_of(column, declared_of(phase, phase_task).ranks_by),
         rule=settings.rule,
         without_choice=settings.without_choice,
         ladder_step=settings.ladder_step,
@@ -160,7 +160,7 @@ def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
 def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
     """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
     last, entries = theirs[-1], len(theirs)
-    values = [one.value for one in theirs]
+    values = [rounded(one.value, rules.decimals) for one in theirs]
     step = rules.ladder_step or 0.0
     holder = None
     if not last.is_baseline:

@@ -58,7 +58,8 @@ Upload predictions, wait for their scores, read the leaderboards.
 
 - **Authentication**: `Authorization: Bearer evg_…`. Make a token on your account page, or with `POST /api/v1/tokens`.
 - **Errors** have one shape everywhere: `{"error": {"code", "message", "details"}}`.
-- **Scores** are fractions with full precision. An undefined score is `null` with a `reason`, never 0.
+- **Scores** are fractions: with four decimals where gold is hidden, unless the phase says otherwise
+  (`visibility.precision`), with all where it is public. An undefined score is `null` with a `reason`, never 0.
 """
 TAGS = [
     {"name": "competitions", "description": "What there is, when it is open, what to download."},

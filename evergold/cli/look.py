@@ -44,7 +44,7 @@ def competitions(server: ServerOption = None, as_json: JsonOption = False) -> No
 def board(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
     server: ServerOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with every digit that is shown.")] = False,
     table: Annotated[str, typer.Option(metavar="FORMAT", help="Print a table: `markdown` or `latex`.")] = "",
     column: Annotated[
         list[str] | None, typer.Option(metavar="'METRIC SPLIT'", help="A column of the table; may be repeated.")
@@ -77,7 +77,7 @@ def board(
 def ranking(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/RANKING")],
     server: ServerOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with full precision.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with every digit that is shown.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a ranking across tasks."""

@@ -110,7 +110,7 @@ class Board:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Each with ROW_FIELDS, and every score by its column's name: full precision, None where it is undefined."""
+        """Each with ROW_FIELDS, and every score by its column's name: all digits shown, None where it is undefined."""
         columns = self.columns
         return [self._row(row, columns) for row in self.document["rows"]]
 

@@ -209,7 +209,7 @@ def chosen_rows(
 ) -> list[LeaderboardRow]:
     """The rows of those entries that stand on the board, without ranks and in no order.
 
-    ranking: the ranking column's index, the column, and the precision by which the best is found: of two that look
+    ranking: the ranking column's index, the column, and the decimals by which the best is found: of two that look
     equal the earlier stands, so that nobody learns by the choice which one is better. until: choices made later do not
     count.
     """
@@ -269,7 +269,8 @@ def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardCo
     column = ranking[1]
     if theirs[-1].kind is TeamKind.BASELINE:
         return _row(theirs[-1], len(theirs))
-    values = [entry.ranking.value for entry in theirs]
+    decimals = decimals_of(column, ranking[2])
+    values = [rounded(entry.ranking.value, decimals) for entry in theirs]
     holder = record_holder(values, step, higher_is_better=column.higher_is_better)
     if holder is None:
         return _row(theirs[-1], len(theirs))
@@ -364,8 +365,7 @@ def live_rows(
         entries = [entry for entry in entries if entry.gold == gold]
     outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
     settings = entry_settings(asked.phase, asked.phase_task)
-    precision = declared_of(asked.phase, asked.phase_task).precision
-    ranking = (rank_by, columns[rank_by], precision)
+    ranking = (rank_by, columns[rank_by], declared_of(asked.phase, asked.phase_task).ranks_by)
     rows = chosen_rows(session, asked.phase_task, board, entries, settings, columns, ranking, until)
     return [row._replace(is_outdated=row.run_id in outdated) for row in rows]
 

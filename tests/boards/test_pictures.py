@@ -279,7 +279,7 @@ def test_digits_that_are_not_shown_are_nowhere(engine: Engine, people: list[User
 def test_a_board_on_which_nothing_stands_has_none(engine: Engine, people: list[User]) -> None:
     assert drawn(engine) == {}
     with reading(engine) as session:
-        assert the_phase_task(session).phase.visibility == {}
+        assert the_phase_task(session).phase.visibility == world.SHOWN_WHOLE
 
 
 def test_rows_of_one_team_are_told_apart(engine: Engine, people: list[User]) -> None:

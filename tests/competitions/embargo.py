@@ -22,7 +22,9 @@ INSTANT = timedelta(microseconds=1)
 
 
 def declare(engine: Engine, *, phase: str = PHASE, competition: str = COMPETITION, **values: Any) -> None:
-    """Set columns of a phase, as apply does: its boards change with it."""
+    """Set columns of a phase, as apply does: its boards change with it. Digits and slices are whole unless declared."""
+    if "visibility" in values:
+        values["visibility"] = {**world.SHOWN_WHOLE, **values["visibility"]}
     with writing(engine) as session:
         row = session.scalars(
             select(Phase)
@@ -61,6 +63,7 @@ def add_phase(
             "upload_limit_bytes": 1_000_000,
             "position": 1,
             **values,
+            "visibility": {**world.SHOWN_WHOLE, **values.get("visibility", {})},
         }
         phase = Phase(competition_id=task.competition_id, name=name, starts_at=starts_at, **columns)
         session.add(phase)

@@ -28,6 +28,7 @@ from tests.world import (
     HOUR,
     NOW,
     SECOND,
+    SHOWN_WHOLE,
     add_competition,
     add_team,
     add_user,
@@ -104,7 +105,7 @@ def test_dates_that_are_ahead_come_in_order(engine: Engine) -> None:
     add_competition(engine, starts_at=NOW - DAY, ends_at=NOW + DAY)
     with writing(engine) as session:
         phase = the_phase_task(session).phase
-        phase.visibility = {"public_from": (NOW + 2 * DAY).isoformat(), "names_from": "close"}
+        phase.visibility = {**SHOWN_WHOLE, "public_from": (NOW + 2 * DAY).isoformat(), "names_from": "close"}
     with reading(engine) as session:
         found = find_competition(session, COMPETITION)
         assert next_moments(found, NOW) == [
@@ -128,6 +129,6 @@ def test_what_participants_see_is_said_of_every_board(engine: Engine) -> None:
     assert seen(NOW).view.board is BoardShown.PUBLIC
     assert [board.name for board in seen(NOW).boards] == ["zero-shot", "one-shot"]
     with writing(engine) as session:
-        the_phase_task(session).phase.visibility = {"public_from": "close"}
+        the_phase_task(session).phase.visibility = {**SHOWN_WHOLE, "public_from": "close"}
     assert seen(NOW).view.board is BoardShown.HIDDEN
     assert seen(NOW + DAY).view.board is BoardShown.PUBLIC

@@ -136,12 +136,67 @@ def test_equal_views_have_equal_keys_and_others_others() -> None:
 # ------------------------------------------------------------------------------------------------------------ declared
 
 
-def declared(phase: dict[str, Any], task: dict[str, Any] | None = None, ends_at: datetime | None = MOMENT) -> Declared:
-    return declared_of(Phase(visibility=phase, ends_at=ends_at), PhaseTask(visibility=task or {}))
+def declared(
+    phase: dict[str, Any],
+    task: dict[str, Any] | None = None,
+    ends_at: datetime | None = MOMENT,
+    *,
+    gold_is_public: bool = False,
+) -> Declared:
+    asked = PhaseTask(visibility=task or {}, gold_is_public=gold_is_public)
+    return declared_of(Phase(visibility=phase, ends_at=ends_at), asked)
 
 
-def test_nothing_declared_shows_everything() -> None:
-    assert declared({}) == Declared(closes_at=MOMENT)
+def test_nothing_declared_shows_four_decimals_of_the_ranking_score_of_hidden_gold() -> None:
+    assert declared({}) == Declared(slices=Slices.RANKED, precision=4, closes_at=MOMENT)
+
+
+def test_nothing_declared_shows_everything_of_public_gold() -> None:
+    assert declared({}, gold_is_public=True) == Declared(closes_at=MOMENT)
+
+
+@pytest.mark.parametrize("gold_is_public", [False, True])
+def test_declared_digits_and_slices_hold_for_any_gold(gold_is_public: bool) -> None:
+    whole = declared({"precision": "full", "slices": "all"}, gold_is_public=gold_is_public)
+    assert (whole.precision, whole.slices) == (None, Slices.ALL)
+    some = declared({"precision": 6, "slices": "columns"}, gold_is_public=gold_is_public)
+    assert (some.precision, some.slices) == (6, Slices.COLUMNS)
+    none = declared({"precision": 0}, gold_is_public=gold_is_public)
+    assert none.precision == 0
+
+
+def test_ranked_slices_end_with_the_phase() -> None:
+    before, after = (decide(declared({}), moment) for moment in (MOMENT - INSTANT, MOMENT))
+    assert (before.slices, before.slices_at, before.shows_ranking_scores_only) == (Slices.RANKED, MOMENT, True)
+    assert (after.slices, after.slices_at, after.shows_ranking_scores_only) == (Slices.ALL, None, False)
+    assert before.key != after.key
+    endless = decide(declared({}, ends_at=None), NOW + 999 * DAY)
+    assert (endless.slices, endless.slices_at) == (Slices.RANKED, None)
+
+
+@pytest.mark.parametrize(
+    ("precision", "ranks_by", "has_statistics", "has_details"),
+    [
+        (None, 4, True, False),
+        (2, 2, False, False),
+        (4, 4, True, False),
+        (10, 10, True, False),
+        ("full", 12, True, True),
+    ],
+)
+def test_what_follows_from_digits(
+    precision: int | str | None, ranks_by: int, has_statistics: bool, has_details: bool
+) -> None:
+    """Intervals are shown beside the usual digits; counts would tell them all."""
+    view = decide(declared({"precision": precision, "slices": "all"}), NOW)
+    assert (view.ranks_by, view.has_statistics, view.has_details) == (ranks_by, has_statistics, has_details)
+
+
+def test_public_gold_compares_by_twelve_decimals() -> None:
+    """More are rounding noise: 0.025 and 0.024999999999999994 are one mean of absolute errors, summed in two orders."""
+    view = decide(declared({}, gold_is_public=True), NOW)
+    assert (view.precision, view.ranks_by, view.ranks_exactly) == (None, 12, True)
+    assert rounded(0.024999999999999994, view.ranks_by) == rounded(0.025000000000000022, view.ranks_by) == 0.025
 
 
 def test_a_moment_alone_hides_until_then() -> None:
@@ -162,7 +217,7 @@ def test_close_is_the_end_of_the_phase_wherever_it_is_moved_to() -> None:
 
 def test_a_task_overrides_its_phase_key_by_key() -> None:
     found = declared({"board": "hidden", "precision": 2, "slices": "none"}, {"board": "public", "precision": None})
-    assert (found.board, found.precision, found.slices) == (PUBLIC, None, Slices.NONE)
+    assert (found.board, found.precision, found.slices) == (PUBLIC, 4, Slices.NONE)
 
 
 # ------------------------------------------------------------------------------------------------------------- viewers
@@ -196,7 +251,7 @@ def test_organisers_see_everything_and_what_others_do_not(embargoed: Engine) -> 
         grant_role(session, find_competition(session, COMPETITION), helper, Role.ORGANISER, NOW)
     for organiser in (helper, add_user(embargoed, "root", is_administrator=True)):
         view = seen(embargoed, organiser)
-        assert replace(view, participants=None, ranks_by=None) == View()
+        assert replace(view, participants=None, ranks_by=12) == View()
         assert (view.is_organiser, view.participants, view.ranks_by) == (True, everybody, 1)
 
 
@@ -227,7 +282,7 @@ def test_slices_leave_what_ranks_or_what_stands_in_columns(engine: Engine) -> No
             the_phase_task(session).phase.visibility = {"slices": slices.value}
         only[slices] = seen(engine, None).only
     ranking = {("macro_f1", ZERO_SHOT), ("macro_f1", "one_shot/all")}
-    assert only[Slices.NONE] == ranking
+    assert only[Slices.NONE] == only[Slices.RANKED] == ranking
     judged = {("human_score", ZERO_SHOT), ("human_score", "one_shot/all")}  # a column of the board once it is published
     assert only[Slices.COLUMNS] == ranking | judged | {("accuracy", ZERO_SHOT), ("accuracy", "one_shot/all")}
     assert only[Slices.ALL] is None
@@ -246,6 +301,12 @@ def test_slices_leave_what_ranks_or_what_stands_in_columns(engine: Engine) -> No
         (0.125, 2, 0.12),  # half to even; 0.125 is exact in binary
         (0.375, 2, 0.38),
         (2.5, 0, 2.0),
+        (9.87654, 4, 9.8765),
+        (12.34567, 4, 12.346),  # five digits, as of a value below ten
+        (-123456.78, 4, -123460.0),
+        (153.0, 0, 153.0),
+        (8796093022207.5, 4, 8796100000000.0),  # a mean of squares that would tell 44 labels
+        (123456.123456789, 12, 123456.1234568),
         (None, 2, None),
     ],
 )

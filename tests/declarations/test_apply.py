@@ -262,6 +262,7 @@ def test_other_options_rescore_nothing_and_say_so(sqlite_engine: Engine, demo: F
 
 
 def test_published_results_stand_on_the_board_with_their_source(engine: Engine, demo: Folder) -> None:
+    demo.change("        entry: last\n", "        entry: last\n        visibility: {slices: all}\n")
     apply(engine, demo)
     with reading(engine) as session:
         phase, board = find_board(find_competition(session, "demo"), "evaluation", "zero-shot")

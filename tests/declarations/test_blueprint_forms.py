@@ -77,6 +77,12 @@ def test_what_is_typed_is_kept_also_where_it_is_wrong() -> None:
     assert DOCUMENT["phases"][0]["tasks"]["main"]["limits"] == {"per_day": 3}, "the first one stays"
 
 
+@pytest.mark.parametrize(("typed", "expected"), [("full", "full"), (" 6 ", 6), ("many", "many")])
+def test_a_number_or_a_word_is_typed_into_one_field(typed: str, expected: object) -> None:
+    changed = with_form(DOCUMENT, steps_of("phases/0/visibility"), {"precision": typed})
+    assert changed["phases"][0]["visibility"] == {"precision": expected}
+
+
 def test_a_part_that_says_nothing_any_more_is_gone_and_one_begins_with_its_first_word() -> None:
     changed = with_form(DOCUMENT, steps_of("phases/0/tasks/main/limits"), {})
     assert changed["phases"][0]["tasks"]["main"] == {}

@@ -77,9 +77,15 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
             ("visibility: {own_scores: never}",),
             "36 warning: own_scores is 'never', but everybody reads these scores on the public board",
         ),
-        (("visibility: {slices: colums}",), "36 error: 'slices' must be one of none, columns, all, but is 'colums'"),
+        (
+            ("visibility: {slices: colums}",),
+            "36 error: 'slices' must be one of none, ranked, columns, all, but is 'colums'",
+        ),
         (("visibility: {board: hiden, public_from: close}",), "36 error: 'board' must be one of hidden, ranks_only"),
-        (("visibility: {precision: 11}",), "36 error: 'precision' must be at most 10, but is 11"),
+        (
+            ("visibility: {precision: 11}",),
+            "36 error: 'precision' is not right: this is a whole number from 0 to 10, or 'full' for all decimals",
+        ),
         (("visibility: {public_from: tomorrow}",), "36 error: 'public_from' is not right: 'tomorrow' is not a moment"),
         (("visibility: {boards: hidden}",), "36 error: there is no key 'boards' here; did you mean 'board'?"),
         (

@@ -54,6 +54,30 @@ def test_minimal_competition_gets_defaults() -> None:
     assert declared.boards[0].columns[0].decimals == 4
 
 
+def phase_with(limits: dict[str, Any], **task: Any) -> PhaseDeclaration:
+    (minimal,) = MINIMAL["phases"]
+    return PhaseDeclaration.model_validate({**minimal, "limits": limits, "tasks": {"t": task}})
+
+
+@pytest.mark.parametrize(
+    ("limits", "per_day", "total"),
+    [
+        ({}, 5, 50),
+        ({"per_day": 9}, 9, 50),
+        ({"total": 9}, 5, 9),
+        ({"per_week": 9}, None, 50),
+        ({"per_month": 9}, None, 50),
+        ({"per_day": None, "total": None}, None, None),
+    ],
+)
+def test_few_submissions_are_taken_by_default_where_gold_is_hidden(
+    limits: dict[str, Any], per_day: int | None, total: int | None
+) -> None:
+    found = phase_with(limits).effective_limits
+    assert (found.per_day, found.total) == (per_day, total)
+    assert phase_with(limits, gold_is_public=True).effective_limits == phase_with(limits).limits
+
+
 @pytest.mark.parametrize("name", ["Demo", "a b", "a--b", "-a", "a_b", "", "ä", "a" * 61, "../x"])
 def test_name_that_cannot_stand_in_an_address_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):

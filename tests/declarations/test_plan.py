@@ -129,12 +129,19 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
         "        entry: chosen\n        limits: {total: 3}\n        visibility: {names_from: close, precision: 3}\n",
     )
     assert the_effect(place).what == [
-        "total is 3, before without a limit",
+        "total is 3, before 50",
         "which submission counts: 'chosen' until 2026-07-01 12:00 UTC, else 'last', before 'last'",
         "teams have neutral names from now on",
-        "decimals shown: 3, before all",
+        "decimals shown: 3, before 4",
         "its boards may look different",
     ]
+
+
+def test_effects_say_that_more_digits_and_slices_are_shown(place: Place) -> None:
+    entry = "        entry: last\n"
+    place.folder.change(entry, f"{entry}        visibility: {{precision: full, slices: all}}\n")
+    shown = ["slices shown: all, before ranked", "decimals shown: all, before 4"]
+    assert the_effect(place).what == [*shown, "its boards may look different"]
 
 
 @pytest.mark.parametrize("change", ["another gold", "other options", "other items"], ids=["gold", "options", "items"])

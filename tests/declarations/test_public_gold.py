@@ -82,14 +82,19 @@ def test_only_yes_or_no_is_an_answer(demo: Competition) -> None:
 # --------------------------------------------------------------------------------------------------------------- apply
 
 
-def test_apply_says_what_changed_and_moves_no_board(place: Place) -> None:
+def test_apply_says_what_changed_and_raises_the_boards_version(place: Place) -> None:
+    """Whoever holds a board as it was asks for it again: it shows more digits, and ranks by them."""
     assert phase_task(place.engine, "evaluation").gold_is_public is False
     before = phase_task(place.engine, "evaluation").board_version
     place.folder.change(EVALUATION, EVALUATION + PUBLIC)
     changes = place.apply()
-    assert said(changes) == [f"changed gold_is_public of {WHAT} from False to True"]
+    assert said(changes) == [
+        "changed per_day of phase 'evaluation' of 'demo' from 5 to none",
+        "changed total of phase 'evaluation' of 'demo' from 50 to none",
+        f"changed gold_is_public of {WHAT} from False to True",
+    ]
     found = phase_task(place.engine, "evaluation")
-    assert (found.gold_is_public, found.board_version) == (True, before)
+    assert (found.gold_is_public, found.board_version) == (True, before + 1)
     assert said(place.apply()) == []
 
 
@@ -109,7 +114,16 @@ def test_whoever_took_part_before_is_told_of_rescoring(place: Place) -> None:
     submit(place.engine)
     outcome = place.edit({NAME: True}, preview=True)
     assert any("already show their items once they are rescored" in line for line in noted(outcome.changes))
-    assert [effect.what for effect in outcome.effects] == [["teams see item by item where they are right"]]
+    assert [effect.what for effect in outcome.effects] == [
+        [
+            "per_day is without a limit, before 5",
+            "total is without a limit, before 50",
+            "slices shown: all, before ranked",
+            "decimals shown: all, before 4",
+            "teams see item by item where they are right",
+            "its boards may look different",
+        ]
+    ]
 
 
 def test_taking_it_back_forgets_what_was_kept(place: Place) -> None:
@@ -121,7 +135,13 @@ def test_taking_it_back_forgets_what_was_kept(place: Place) -> None:
     assert kept(place) == 1, "a preview changes nothing"
     outcome = place.edit({NAME: False})
     assert said(outcome.changes) == said(preview.changes)
-    assert [effect.what for effect in outcome.effects] == [["teams see no single item any more"]]
+    (effect,) = outcome.effects
+    assert effect.what[2:] == [
+        "slices shown: ranked, before all",
+        "decimals shown: 4, before all",
+        "teams see no single item any more",
+        "its boards may look different",
+    ]
     assert kept(place) == 0
 
 

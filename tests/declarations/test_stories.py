@@ -62,7 +62,7 @@ def amounts(said: dict[str, Any], phase: dict[str, Any] = PHASE) -> dict[str, li
 @pytest.mark.parametrize(
     ("name", "board", "own"),
     [
-        ("open", [ALL, ALL], [ALL, ALL]),
+        ("open", [PART, ALL], [ALL, ALL]),
         ("until-close", [NOTHING, ALL], [ALL, ALL]),
         ("sealed", [NOTHING, NOTHING], [NOTHING, NOTHING]),
     ],
@@ -93,7 +93,7 @@ def test_a_phase_without_an_end_never_closes() -> None:
 
 def test_what_is_no_date_yet_and_no_known_word_is_no_fault_of_the_picture() -> None:
     seen = amounts({"board": "sometimes", "public_from": "soon", "own_scores": 3}, {"start": "x", "end": "y"})
-    assert seen["Everybody: the board"] == [ALL, ALL]
+    assert seen["Everybody: the board"] == [PART, ALL]
 
 
 def test_phases_whose_dates_are_none_are_named_and_not_drawn() -> None:

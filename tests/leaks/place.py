@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -35,6 +35,7 @@ from app.messages.announcements import AnnouncementForm, publish
 from app.messages.questions import QuestionForm, ask
 from app.models import ApiToken, Board, PublicFile, Right, Role, RunStatus, ScoringRun, Submission, TokenScope, User
 from app.people import auth
+from app.people.rights import set_rights
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
@@ -49,7 +50,7 @@ from evergold.scoring.errors import Problem
 from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
-from tests.competitions.embargo import add_phase, freeze, hide
+from tests.competitions.embargo import add_phase, declare, freeze, hide
 from tests.declarations.rows import keep_declaration
 from tests.judging import judged as judging
 from tests.sealed import make_key, seal_gold
@@ -265,11 +266,15 @@ def reveal(
     hidden: Hidden = HIDDEN,
     visibility: Mapping[str, Any] = EMBARGO,
     private: Mapping[str, tuple[float | None, float | None]] | None = None,
+    ends_at: datetime | None = None,
 ) -> None:
     """Start from what was saved and let the evaluation end so: None for a file that was rejected, a team that is not
-    there never took part. private: scores of a private part of the items, shown with the REVEAL."""
+    there never took part. private: scores of a private part of the items, shown with the REVEAL. ends_at: where it has
+    not ended."""
     place.restore()
     engine = place.site.engine
+    if ends_at is not None:
+        declare(engine, ends_at=ends_at)
     hide(engine, **visibility)
     if private is not None:
         _divide(engine)
@@ -579,3 +584,12 @@ def _others_of_the_same(submission_id: UUID | str) -> Select[UUID]:
 
 def _user(session: Session, username: str) -> User:
     return session.scalars(select(User).where(User.username == username)).one()
+
+
+def give_all_but_submissions(unscored: Place) -> None:
+    """An organiser who may everything else sees what participants see."""
+    rights = frozenset(Right) - {Right.SUBMISSIONS}
+    with writing(unscored.site.engine) as session:
+        editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()
+        set_rights(session, find_competition(session, COMPETITION), editor, rights, NOW, actor=None)
+    unscored.save()

@@ -9,42 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
-from app.base.db import writing
-from app.competitions.find import find_competition
-from app.models import Right, User
-from app.people.rights import set_rights
 from tests.leaks import place
 from tests.leaks.answers import plain
-from tests.leaks.place import ACCOUNTS, EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place
+from tests.leaks.paths import OUTSIDERS, paths_of
+from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place, give_all_but_submissions
 from tests.leaks.templates import Templates
-from tests.web.routes import addresses
 from tests.web.site import Site
-from tests.world import COMPETITION, NOW
 
-#: Everybody who sees what participants see. Who organises elsewhere does so, too, and who organises without the right
-#: to submissions.
-OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere", "editor")
 #: What organisers are asked: who sees all is asked only whether what is hidden is there at all.
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 PRIVATE = f"{BOARD}?part=private"
 RESCORING = "/competitions/idioms/rescoring"
-#: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
-QUERIES = {
-    "/table": ("?format=markdown&intervals=true", "?format=latex&intervals=true", "?format=csv"),
-    "/citation": ("?format=bibtex", "?format=cff"),
-    "/official": ("?format=csv",),
-    "/pictures": ("?as=participant", "?as=public"),
-    "/pictures/{picture}": ("?as=participant",),
-    "/pictures/{picture}.svg": ("?as=participant",),
-    "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
-    "/results": ("?as=public", "?sort=1"),
-    "/report": ("?as=participant",),
-}
 
 
 Private = Mapping[str, tuple[float | None, float | None]]
@@ -53,7 +33,8 @@ Private = Mapping[str, tuple[float | None, float | None]]
 @dataclass(frozen=True)
 class Pair:
     """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
-    items, where that is what differs. each_commit: who looks with each commit; nobody: the pair is for soak."""
+    items, where that is what differs. each_commit: who looks with each commit; nobody: the pair is for soak. ends_at:
+    where the evaluation is still open."""
 
     what: str
     one: Hidden
@@ -64,6 +45,7 @@ class Pair:
     told_on_purpose: frozenset[str] = frozenset()
     private: tuple[Private, Private] | None = None
     each_commit: Sequence[str] = ()
+    ends_at: datetime | None = None
 
 
 #: How long scoring takes as a rule, of all runs of the server that were scored lately: of one more, too.
@@ -100,6 +82,23 @@ PAIRS = [
         {"precision": 2},
     ),
     Pair(
+        "digits beyond the usual ones of hidden gold",
+        {"alpha": (0.614043, 0.514043), "beta": (0.614012, 0.514012), "gamma": (0.2, None)},
+        {"alpha": (0.614011, 0.514011), "beta": (0.614044, 0.514044), "gamma": (0.200011, None)},
+        {"precision": None, "slices": None},
+        OUTSIDERS,
+        each_commit=("participant", "editor"),
+    ),
+    Pair(
+        "scores beside the ranking one while the phase is open",
+        {"alpha": (0.625, 0.5), "beta": (0.75, 0.25), "gamma": (0.25, 0.125)},
+        {"alpha": (0.5, 0.625), "beta": (0.25, 0.75), "gamma": (0.125, 0.25)},
+        {"precision": None, "slices": None},
+        OUTSIDERS,
+        each_commit=("participant", "editor"),
+        ends_at=REVEAL,
+    ),
+    Pair(
         "the private part of the items",
         HIDDEN,
         HIDDEN,
@@ -128,15 +127,6 @@ def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates
     found.close()
 
 
-def give_all_but_submissions(unscored: Place) -> None:
-    """An organiser who may everything else sees what participants see."""
-    rights = frozenset(Right) - {Right.SUBMISSIONS}
-    with writing(unscored.site.engine) as session:
-        editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()
-        set_rights(session, find_competition(session, COMPETITION), editor, rights, NOW, actor=None)
-    unscored.save()
-
-
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestconfig: pytest.Config) -> None:
     """With --soak everybody looks, also at single pictures: their page has the same numbers."""
@@ -145,7 +135,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     one, other = (_everything(unscored, pair, of, roles, is_deep) for of in (0, 1))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
-    asked = PRIVATE if pair.private else BOARD
+    asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at else BOARD
     assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
 
 
@@ -180,20 +170,14 @@ def _everything(
 ) -> dict[tuple[str, str], str]:
     """What each of them gets from every address, by role and address."""
     hidden = (pair.one, pair.other)[of]
-    place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None)
+    place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None, ends_at=pair.ends_at)
     if pair.judged:
         place.judge(unscored, pair.judged)
     return _answers(unscored, roles, pictures)
 
 
-def _paths(unscored: Place) -> list[str]:
-    """Every GET route with everything that is there, and the other ways to ask for it."""
-    paths = []
-    for address in addresses(unscored.site.app):
-        if address.method == "GET":
-            more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
-            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
-    return paths
+def _report(unscored: Place) -> str:
+    return f"/api/v1/submissions/{unscored.submitted['alpha'][0]}/report"
 
 
 @pytest.mark.soak
@@ -214,10 +198,13 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig
 
 
 def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tuple[str, str], str]:
-    """By role and address, and the three of organisers; pictures: also single ones."""
-    paths = [path for path in _paths(unscored) if pictures or "/pictures/" not in path]
+    """By role and address, and the four of organisers; pictures: also single ones."""
+    paths = [path for path in paths_of(unscored) if pictures or "/pictures/" not in path]
     found = {}
-    for role, asked in [*((role, paths) for role in roles), ("organiser", [BOARD, PRIVATE, RESCORING])]:
+    for role, asked in [
+        *((role, paths) for role in roles),
+        ("organiser", [BOARD, PRIVATE, RESCORING, _report(unscored)]),
+    ]:
         with unscored.client(role) as visitor:
             visitor.bare.headers["Accept-Encoding"] = "identity"  # compressed answers are compared by no reader
             for path in asked:

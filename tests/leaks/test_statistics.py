@@ -63,10 +63,11 @@ DECLARED: list[tuple[dict[str, Any], tuple[str, bool, bool]]] = [
     ({"board": "hidden"}, NOTHING),
     ({"board": "ranks_only"}, NOTHING),
     ({"precision": 2}, ("withheld", False, False)),
+    ({"precision": None, "slices": None}, ALL),
 ]
 
 
-def test_they_are_shown_where_scores_are_with_all_digits_and_to_whom(unscored: Place) -> None:
+def test_they_are_shown_where_scores_are_with_four_decimals_or_more_and_to_whom(unscored: Place) -> None:
     for visibility, outsiders in DECLARED:
         place.reveal(unscored, HIDDEN, visibility)
         for role in OUTSIDERS:
@@ -148,7 +149,7 @@ def test_pairs_are_told_of_rows_whose_scores_are_seen_and_of_no_hidden_one(unsco
 
 
 def test_a_team_reads_on_its_own_page_what_it_reads_on_the_board(unscored: Place) -> None:
-    """And how sure its own scores are where it sees them with all their digits, whatever the board shows."""
+    """And how sure its own scores are where it sees four decimals of them, whatever the board shows."""
     never = {"own_scores": "never"}
     for visibility, outsiders in [*DECLARED, (never, NOTHING), ({"board": "hidden", **never}, NOTHING)]:
         place.reveal(unscored, HIDDEN, visibility)
@@ -156,7 +157,7 @@ def test_a_team_reads_on_its_own_page_what_it_reads_on_the_board(unscored: Place
         with unscored.client("participant") as alpha:
             page = alpha.send("GET", f"/submissions/{submission}").text
             standings = alpha.send("GET", f"/api/v1/submissions/{submission}").json()["standings"]
-        is_sure = "precision" not in visibility and "own_scores" not in visibility
+        is_sure = visibility.get("precision") is None and "own_scores" not in visibility
         assert ("interval" in page) == is_sure, visibility
         assert ("Told apart from every other team" in page) == (outsiders == ALL), visibility
         assert [(bool(one["interval"]), bool(one["rivals"])) for one in standings] == (

@@ -83,7 +83,7 @@ def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None
 def set_visibility(engine: Engine, **said: str | int) -> None:
     """What phases.yaml would say under `visibility` of the phase."""
     with writing(engine) as session:
-        session.execute(update(Phase).values(visibility=said))
+        session.execute(update(Phase).values(visibility={**world.SHOWN_WHOLE, **said}))
 
 
 def competition_title(engine: Engine) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, select, update
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
+from app.competitions.visibility import view_of
 from app.gold.binding import Binding
 from app.gold.plain import list_as_public
 from app.gold.recorded import KeysChanged, record_sealed
@@ -19,6 +20,7 @@ from app.gold.sealing import SealingWriter, key_id_of, unbound_line
 from app.models import (
     CompetitionTask,
     GoldVersion,
+    KeptBoard,
     Phase,
     PhaseTask,
     RunStatus,
@@ -289,6 +291,37 @@ def test_the_workers_own_command_makes_gold_public_and_keeps_its_commitment(engi
     with reading(engine) as session:
         assert session.get_one(GoldVersion, version.id).commitment == version.commitment
         assert session.get(SealedFile, version.sealed_file_id) is None, "the hidden file is used nowhere any more"
+
+
+@pytest.mark.parametrize("knows", [True, False], ids=["now", "by an earlier version"])
+def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User, knows: bool) -> None:
+    """Whatever phases.yaml says of gold; an earlier version wrote of what it revealed in the sealed file alone."""
+    seal_gold(engine, GOLD.encode())
+    with writing(engine) as session:
+        the_phase_task(session).phase.visibility = {}
+    ended(engine, ada)
+    assert digits(engine) == (4, 4)
+    before = kept_by(engine)
+    make_public(engine, PLACE, None, NOW)
+    if not knows:
+        with writing(engine) as session:
+            session.execute(update(GoldVersion).values(is_public=False))
+        make_public(engine, PLACE, None, NOW)
+    assert digits(engine) == (None, 12)
+    assert not before & kept_by(engine), "standings are chosen anew"
+
+
+def digits(engine: Engine) -> tuple[int | None, int | None]:
+    """That everybody sees, and that rank."""
+    with reading(engine) as session:
+        view = view_of(session, the_phase_task(session), None, NOW)
+    return view.precision, view.ranks_by
+
+
+def kept_by(engine: Engine) -> set[str]:
+    """The rules by which standings were chosen."""
+    with reading(engine) as session:
+        return set(session.scalars(select(KeptBoard.rules)))
 
 
 def test_it_makes_gold_public_in_that_phase_alone(engine: Engine, ada: User) -> None:

@@ -55,7 +55,7 @@ def test_a_run_is_tested_against_the_one_before(engine: Engine, ada: User, three
     assert (first.change_test, first.interval is not None) == (None, True)
     better = second.change_test
     assert better is not None
-    assert better.difference == second.change == pytest.approx(58 / 60 - 40 / 60)
+    assert better.difference == pytest.approx(second.change) == pytest.approx(58 / 60 - 40 / 60)
     assert better.low is not None
     assert better.high is not None
     assert 0 < better.low < better.difference < better.high < 1

@@ -268,6 +268,7 @@ def _apply_phases(work: Work, declared: CompetitionDeclaration, applied: Applied
 
 
 def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
+    limits = phase.effective_limits
     return {
         "title": phase.title,
         "description": phase.description,
@@ -280,12 +281,12 @@ def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
         "visibility": phase.visibility.model_dump(mode="json", exclude_unset=True),
         "carry_over": phase.carry_over,
         "has_snapshot": phase.snapshot,
-        "submissions_per_day": phase.limits.per_day,
-        "submissions_per_week": phase.limits.per_week,
-        "submissions_per_month": phase.limits.per_month,
-        "submissions_total": phase.limits.total,
-        "rejected_per_hour": phase.limits.rejected_per_hour,
-        "upload_limit_bytes": phase.limits.upload_bytes,
+        "submissions_per_day": limits.per_day,
+        "submissions_per_week": limits.per_week,
+        "submissions_per_month": limits.per_month,
+        "submissions_total": limits.total,
+        "rejected_per_hour": limits.rejected_per_hour,
+        "upload_limit_bytes": limits.upload_bytes,
         "position": position,
     }
 
@@ -305,7 +306,7 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
     else:
         _change_gold(work, row, name_in_use(work.session, row.id, declared.gold), what)
         changed = work.changes.update(row, what, values)
-        if changed - {"gold_is_public"}:  # no board shows that
+        if changed:
             applied.stale.add(row.id)
         if "gold_is_public" in changed:
             _tell_items(work, row, what)

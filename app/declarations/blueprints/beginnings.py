@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from app.declarations.blueprints.build import without_plain_gold
+from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from evergold.scoring.tasks import TASKS
 
@@ -31,7 +32,7 @@ def first_document(name: str, title: str, task_type: str, now: datetime) -> Docu
                 "title": "Evaluation",
                 "start": f"{start:%Y-%m-%d %H:%M} UTC",
                 "end": f"{start + _LASTS:%Y-%m-%d} 23:59 AoE",
-                "limits": {"per_day": 5},
+                "limits": {"per_day": HIDDEN_GOLD_PER_DAY, "total": HIDDEN_GOLD_TOTAL},
                 "tasks": {"main": {}},
             }
         ],

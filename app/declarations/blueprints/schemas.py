@@ -55,7 +55,10 @@ def plain(schema: Schema) -> Schema:
     if choices := schema.get("anyOf"):
         several = [plain(one) for one in choices if one.get("type") != "null"]
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        return {**several[0], **rest} if len(several) == 1 else {"type": "string", **rest}
+        if len(several) == 1:
+            return {**several[0], **rest}
+        # A number, or a word in its place: what is typed is a number if it can be read as one.
+        return {"type": "integer" if any(one.get("type") == "integer" for one in several) else "string", **rest}
     return schema
 
 

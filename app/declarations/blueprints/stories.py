@@ -36,7 +36,8 @@ STORIES = (
     Story(
         "open",
         "The board is open, always",
-        "Everybody sees every score as soon as it is there. For practice, for teaching, and after a contest.",
+        "Everybody sees the scores that rank at once, the others at the end. For practice, for teaching, and after a "
+        "contest.",
         {"board": None, "public_from": None, "own_scores": None},
     ),
     Story(
@@ -127,6 +128,8 @@ def _span(moment: datetime, start: datetime, end: datetime | None) -> str:
 
 
 def _board(view: View) -> tuple[str, str]:
+    if view.board is BoardShown.PUBLIC and view.shows_ranking_scores_only:
+        return PART, "with the scores that rank"
     return {
         BoardShown.PUBLIC: (ALL, "with scores"),
         BoardShown.RANKS_ONLY: (PART, "ranks alone"),

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from app.base.text import did_you_mean
+from app.competitions.visibility import FULL, HIDDEN_GOLD_DECIMALS
 from app.declarations.findings import Finding
+from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document, Path as ValuePath, dotted, name_of, value_at
 from app.models import BoardShown, EntryRule, OwnScores, Slices
 from app.teams.questions import QuestionKind, ready_questions
@@ -71,6 +73,7 @@ class Part:
 
 _WHEN = "2027-01-31 23:59 AoE, 2027-01-31 12:00 UTC, 2027-01-31 12:00 +02:00"
 _WITHOUT = "Empty: no limit."
+_USUAL = "Empty: {} where gold is hidden, else no limit."
 
 
 def parts(document: Document) -> list[Part]:
@@ -166,18 +169,21 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
     yield Field((*path, "choose_until"), "Choose until", Kind.MOMENT, hint="With 'chosen': a moment, or close.")
     yield Field((*path, "without_choice"), "Without a choice", Kind.CHOICE, (EntryRule.LAST, EntryRule.BEST))
     yield Field((*path, "ladder_step"), "Step of the ladder", Kind.DECIMAL, hint="With 'ladder': 0.01 is one point.")
-    yield Field((*limits, "per_day"), "Submissions a day", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    per_day, total = ("", "") if of_task else map(_USUAL.format, (HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL))
+    yield Field((*limits, "per_day"), "Submissions a day", Kind.NUMBER, hint=per_day)
     yield Field((*limits, "per_week"), "Submissions a week", Kind.NUMBER, hint="" if of_task else _WITHOUT)
     yield Field((*limits, "per_month"), "Submissions a month", Kind.NUMBER, hint="" if of_task else _WITHOUT)
-    yield Field((*limits, "total"), "Submissions in total", Kind.NUMBER, hint="" if of_task else _WITHOUT)
+    yield Field((*limits, "total"), "Submissions in total", Kind.NUMBER, hint=total)
     yield Field((*limits, "rejected_per_hour"), "Malformed uploads an hour", Kind.NUMBER)
     yield Field((*limits, "upload_bytes"), "Size of an upload, in bytes", Kind.NUMBER)
     yield Field((*visibility, "board"), "Board", Kind.CHOICE, tuple(BoardShown))
     yield Field((*visibility, "public_from"), "Board public from", Kind.MOMENT, hint="A moment, or close.")
     yield Field((*visibility, "own_scores"), "Own scores", Kind.CHOICE, tuple(OwnScores))
     yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, or close.")
-    yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices))
-    yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint="Empty: all of them.")
+    slices = "Empty: ranked where gold is hidden, that is all when the phase has ended; else all at once."
+    yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices), slices)
+    decimals = f"A number, or {FULL}. Empty: {HIDDEN_GOLD_DECIMALS} where gold is hidden, else all."
+    yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint=decimals)
 
 
 def _public_gold(path: ValuePath) -> Field:

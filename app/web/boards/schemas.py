@@ -71,8 +71,8 @@ EXAMPLE_ROW: dict[str, Any] = {
 
 
 class ColumnOut(ApiModel):
-    """A column: which score it shows, and how a page would round it (values here have all digits, unless the phase
-    bounds their precision)."""
+    """A column: which score it shows, and how a page would round it (values here have the digits of the
+    phase, see `visibility.precision`)."""
 
     metric: str
     split: str

@@ -16,8 +16,9 @@ EXAMPLE_VISIBILITY = {
     "names_at": None,
     "own_scores": True,
     "own_scores_at": None,
-    "slices": "all",
-    "precision": None,
+    "slices": "ranked",
+    "slices_at": "2026-03-01T12:00:00Z",
+    "precision": 4,
     "part": None,
     "private_at": None,
 }
@@ -32,8 +33,14 @@ class VisibilityOut(ApiModel):
     names_at: Moment | None = Field(description="when teams get their names; null: they have them, or nobody said when")
     own_scores: bool = Field(description="whether teams see the scores of their own submissions")
     own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
-    slices: Slices = Field(description="which scores: those that rank, those in columns of boards, or all")
-    precision: int | None = Field(description="decimals of values; null: all of them")
+    slices: Slices = Field(
+        description="which scores: those that rank (`none`; `ranked`: until the phase ends), those in `columns` of "
+        "boards, or `all`"
+    )
+    slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or nobody said when")
+    precision: int | None = Field(
+        description="decimals of values, of which a value of 10 or more has fewer; null: all of them"
+    )
     part: Half | None = Field(description="the part of the items that ranks boards now; null: they are not divided")
     private_at: Moment | None = Field(description="when the private part will; null: it does, or there is none")
 
@@ -49,6 +56,7 @@ def visibility_out(view: View) -> VisibilityOut:
         own_scores=shown.own_scores,
         own_scores_at=shown.own_scores_at,
         slices=shown.slices,
+        slices_at=shown.slices_at,
         precision=shown.precision,
         part=shown.half,
         private_at=shown.private_at,

@@ -81,7 +81,7 @@ _EXAMPLE = {
 
 
 class ScoreOut(ApiModel):
-    """One score: a fraction with full precision, or null with the reason why it is undefined."""
+    """One score: a fraction in the digits of the phase, or null with the reason why it is undefined."""
 
     metric: str
     split: str

@@ -1,4 +1,4 @@
-"""A submission's scores as a table of splits by metrics, with four digits; full precision stands elsewhere."""
+"""A submission's scores as a table of splits by metrics, with four digits at most."""
 
 from __future__ import annotations
 

@@ -40,6 +40,7 @@ def add_phase(site: Site, name: str, starts_at: Any = NOW - 2 * DAY) -> None:
             rejected_per_hour=60,
             upload_limit_bytes=1_000_000,
             position=1,
+            visibility=dict(world.SHOWN_WHOLE),
         )
         session.add(phase)
         session.flush()

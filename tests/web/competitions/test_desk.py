@@ -18,7 +18,7 @@ from app.people.roles import grant_role
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
-from tests.world import COMPETITION, NOW, ZERO_SHOT, fail, reject, the_phase_task, the_run
+from tests.world import COMPETITION, NOW, SHOWN_WHOLE, ZERO_SHOT, fail, reject, the_phase_task, the_run
 
 DESK = f"{COMPETITION_PAGE}/desk"
 
@@ -125,7 +125,7 @@ def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx
     board = f"{COMPETITION_PAGE}/phases/evaluation/boards/zero-shot"
     assert "<td>everything</td>" in olga.get(DESK).text
     with writing(site.engine) as session:
-        session.scalars(select(Phase)).one().visibility = {"public_from": "close"}
+        session.scalars(select(Phase)).one().visibility = {**SHOWN_WHOLE, "public_from": "close"}
     page = olga.get(DESK).text
     assert "The board is hidden from participants" in page
     assert f"{board}?as=participant" in page

@@ -292,7 +292,7 @@ def test_hidden_boards_hide_the_round_and_hidden_names_stay_hidden(
 
     def declare(**visibility: str) -> None:
         with writing(site.engine) as session:
-            session.execute(update(Phase).values(visibility=visibility))
+            session.execute(update(Phase).values(visibility={**world.SHOWN_WHOLE, **visibility}))
 
     declare(names_from="close")
     with site.client() as nobody:
@@ -313,7 +313,7 @@ def test_slices_that_boards_hide_are_hidden_here_too(site: Site, systems: dict[s
     bring(olga, f"{systems['alpha']},en-1,A1,3,3,3", f"{systems['alpha']},pt-1,A1,0,0,0")
     olga.client.put(f"{ROUNDS}/paper/publication")
     with writing(site.engine) as session:
-        session.execute(update(Phase).values(visibility={"slices": "columns"}))
+        session.execute(update(Phase).values(visibility={**world.SHOWN_WHOLE, "slices": "columns"}))
     with site.client() as nobody:
         [alpha] = nobody.get(f"{ROUNDS}/paper").json()["systems"]
         assert alpha["human"]["macro"]["value"] == 0.5

@@ -181,7 +181,7 @@ def test_scores_that_are_held_back_hold_items_back(
     site: Site, ada: Person, pair: Pair, visibility: dict[str, object]
 ) -> None:
     with writing(site.engine) as session:
-        world.the_phase_task(session).phase.visibility = visibility
+        world.the_phase_task(session).phase.visibility = {**world.SHOWN_WHOLE, **visibility}
     assert "<bdi>i" not in page(ada, pair)
     document = asked(ada, pair)
     assert document["items"]["rows"] == []

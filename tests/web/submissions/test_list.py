@@ -49,7 +49,7 @@ def page(person: Person, path: str, status: int = 200) -> str:
 
 def hide(site: Site, **visibility: object) -> None:
     with writing(site.engine) as session:
-        world.the_phase_task(session).phase.visibility = visibility
+        world.the_phase_task(session).phase.visibility = {**world.SHOWN_WHOLE, **visibility}
 
 
 # ---------------------------------------------------------------------------------------------------------------- list

@@ -1,0 +1,32 @@
+"""Whatever can be asked of a server by GET: every route with everything that is there, in all the ways it is asked."""
+
+from __future__ import annotations
+
+from tests.leaks.place import Place
+from tests.web.routes import addresses
+
+#: Everybody who sees what participants see. Who organises elsewhere does so, too, and who organises without the right
+#: to submissions.
+OUTSIDERS = ("anonymous", "participant", "other team", "annotator", "organiser elsewhere", "editor")
+#: Asked in other ways, too: as a table for a paper, with borrowed eyes, sorted.
+QUERIES = {
+    "/table": ("?format=markdown&intervals=true", "?format=latex&intervals=true", "?format=csv"),
+    "/citation": ("?format=bibtex", "?format=cff"),
+    "/official": ("?format=csv",),
+    "/pictures": ("?as=participant", "?as=public"),
+    "/pictures/{picture}": ("?as=participant",),
+    "/pictures/{picture}.svg": ("?as=participant",),
+    "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
+    "/results": ("?as=public", "?sort=1"),
+    "/report": ("?as=participant",),
+}
+
+
+def paths_of(unscored: Place) -> list[str]:
+    """Every GET route with everything that is there, and the other ways to ask for it."""
+    paths = []
+    for address in addresses(unscored.site.app):
+        if address.method == "GET":
+            more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
+            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
+    return paths

@@ -1,0 +1,90 @@
+"""Of hidden gold nobody but its organisers reads a fifth decimal, by whatever address, unless it is declared.
+
+`test_differences` sees whether anything follows from hidden digits; here every number of every answer is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+from sqlalchemy import update
+
+from app.base.db import writing
+from app.models import PhaseTask
+from tests.leaks import place
+from tests.leaks.paths import OUTSIDERS, paths_of
+from tests.leaks.place import Hidden, Place, give_all_but_submissions
+from tests.leaks.templates import Templates
+from tests.web.site import Site
+
+#: Every score, mean and difference of these has a fifth decimal that rounding to four takes away.
+PLANTED: Hidden = {"alpha": (0.61404321, 0.51407654), "beta": (0.72313579, 0.54328642), "gamma": (0.45678912, None)}
+USUAL = {"precision": None, "slices": None}
+_NUMBER = re.compile(r"\d+\.\d{3,}")
+
+
+@pytest.fixture
+def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
+    """Everything is there but the outcomes."""
+    found = templates.copy(quick_empty_site, place.build)
+    give_all_but_submissions(found)
+    yield found
+    found.close()
+
+
+def test_no_answer_has_a_fifth_decimal_of_a_score(unscored: Place, pytestconfig: pytest.Config) -> None:
+    place.reveal(unscored, PLANTED, USUAL)
+    place.judge(unscored, place.TEAMS)
+    for role in OUTSIDERS if pytestconfig.getoption("--soak") else ("participant", "editor"):
+        assert _leaks(unscored, role) == {}, role
+    assert _leaks(unscored, "organiser"), "organisers read all digits: so they were there to be told"
+
+
+def test_declared_or_public_they_are_there(unscored: Place) -> None:
+    """Else the test above would look for nothing."""
+    place.reveal(unscored, PLANTED, {"precision": "full", "slices": "all"})
+    declared = _leaks(unscored, "participant")
+    place.reveal(unscored, PLANTED, USUAL)
+    with writing(unscored.site.engine) as session:
+        session.execute(update(PhaseTask).values(gold_is_public=True))
+    public = _leaks(unscored, "participant")
+    board, own = "/boards/zero-shot.csv", f"/submissions/{unscored.submitted['alpha'][0]}"
+    for found in (declared, public):
+        assert any(path.endswith(board) for path in found)
+        assert any(path.endswith(own) for path in found)
+        assert any("/pictures" in path for path in found)
+
+
+def _leaks(unscored: Place, role: str) -> dict[str, str]:
+    """By path, the first number that tells more than four decimals of something."""
+    found = {}
+    with unscored.client(role) as visitor:
+        visitor.bare.headers["Accept-Encoding"] = "identity"
+        for path in paths_of(unscored):
+            text = visitor.send("GET", path).text
+            leak = next((number for number in _NUMBER.findall(text) if _tells(number)), None)
+            if leak is not None:
+                found[path] = leak
+    return found
+
+
+def _tells(number: str) -> bool:
+    """Whether a number, as a fraction or in percent, is nearer to what was planted than four decimals come."""
+    decimals = len(number.partition(".")[2])
+    read = [float(number)] if decimals > 4 else []
+    read.append(float(number) / 100)
+    return any(abs(one - truth) < abs(round(truth, 4) - truth) / 2 for one in read for truth in _TRUTHS)
+
+
+def _truths() -> list[float]:
+    """Scores, the ends of their intervals as `place` keeps them, and differences."""
+    values = [one for of in PLANTED.values() if of for one in (*of, sum(end or 0.0 for end in of) / 2) if one]
+    ends = [end for one in values for end in (one * 0.97, one * 0.99 + 0.01)]
+    differences = [abs(one - other) for one, other in combinations(values, 2)]
+    return [one for one in (*values, *ends, *differences) if abs(round(one, 4) - one) > 5e-6]
+
+
+_TRUTHS = _truths()
