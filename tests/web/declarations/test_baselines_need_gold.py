@@ -65,6 +65,7 @@ def with_second_baseline(somebody: Linguist) -> httpx.Response:
     token = {"csrf_token": somebody.token, "version": version_of(page), "name": ""}
     somebody.browser.post(f"{place}/add", params={"at": "phases/0/tasks/main/baselines"}, data=token)
     somebody.say(place, "phases/0/tasks/main/baselines/1", name="Once more", file="prediction.csv")
+    somebody.say(place, "phases/0/limits", per_day="6")  # something that changes before there is gold
     return applied(somebody, f"{place}/build")
 
 
