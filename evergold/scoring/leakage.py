@@ -1,0 +1,168 @@
+"""How much of hidden gold scores can give away: bits of the gold, and bits that each shown score tells at most.
+
+Upper bounds, by counting: whoever knows m answers with v possible values each knows log2(v) · m bits and no more, however
+clever the predictions were. Nothing here opens a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evergold.scoring.task import AnyTask, Metric
+from evergold.scoring.tasks import (
+    idiom_detection,
+    idiom_similarity,
+    meaning_matching,
+    multi_label,
+    ranking,
+    sequence_labelling,
+    table,
+)
+
+#: What a number shown with all its digits can tell: the bits of a double's fraction.
+FULL_BITS = 53.0
+#: Scores that count right items, so that n items allow n + 1 values.
+SHARES_OF_ITEMS = frozenset({"accuracy", "exact_match", "subset_accuracy"})
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSize:
+    """How much there is to learn.
+
+    items: how many have an answer of their own; bits: the entropy of all answers together, each taken by itself; labels:
+    how many different labels a prediction may have, None where answers are no labels.
+    """
+
+    items: int
+    bits: float
+    labels: int | None = None
+
+    def part(self, share: float) -> GoldSize:
+        """The size of a part of the items, on average."""
+        return GoldSize(round(self.items * share), self.bits * share, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A score that is shown for each submission. decimals: of the fraction; None: all; numbers: how many numbers there
+    are of it, 3 where its interval is shown."""
+
+    metric: Metric
+    decimals: int | None
+    numbers: int = 1
+
+    def bits(self, size: GoldSize | None) -> float:
+        """The most that it tells of one submission. size: bounds it where a score counts items, None: unknown."""
+        at_most = _bits_of_digits(self.metric, self.decimals) * self.numbers
+        outcomes = _log2_of_outcomes(self.metric, size) if size is not None else None
+        return at_most if outcomes is None else min(at_most, outcomes)
+
+
+def _bits_of_digits(metric: Metric, decimals: int | None) -> float:
+    if decimals is None or metric.minimum is None or metric.maximum is None:
+        return FULL_BITS  # without a bound, large predictions move what few digits show
+    values = round((metric.maximum - metric.minimum) * 10**decimals) + 1
+    return min(FULL_BITS, math.log2(values))
+
+
+def _log2_of_outcomes(metric: Metric, size: GoldSize) -> float | None:
+    """Of how many values a score can have, given how many items gold has of each label; None: no bound.
+
+    Scores of labels follow from how many items of each label are right; with two labels one number says both.
+    """
+    if size.labels is None:
+        return None
+    free = 1 if metric.name in SHARES_OF_ITEMS or size.labels <= 2 else size.labels
+    return free * math.log2(size.items + 1)
+
+
+def bits_of_ladder(submissions: int, step: float) -> float:
+    """The most that a Ladder tells in so many submissions: its records rise from step to step, and never fall."""
+    steps = math.floor(1 / step) + 1
+    return _log2_of_choices(submissions + steps, submissions)
+
+
+def _log2_of_choices(of: int, chosen: int) -> float:
+    return (math.lgamma(of + 1) - math.lgamma(chosen + 1) - math.lgamma(of - chosen + 1)) / math.log(2)
+
+
+# --------------------------------------------------------------------------------------------------------------- gold
+
+
+def entropy_bits(answers: Iterable[Hashable]) -> float:
+    """The entropy of all answers together: n · H of how often each value occurs, as it is given."""
+    counts = Counter(answers)
+    n = counts.total()
+    return sum(count * math.log2(n / count) for count in counts.values())
+
+
+def size_of_gold(task: AnyTask, gold: Any, options: Any) -> GoldSize | None:
+    """How much there is to learn of this gold; None where the task type's answers have no such measure."""
+    measure = _SIZES.get(task.name)
+    return measure(gold, options) if measure else None
+
+
+def _of_labels(labels: Sequence[Hashable], allowed: int) -> GoldSize:
+    return GoldSize(len(labels), entropy_bits(labels), max(2, allowed))
+
+
+def _of_values(values: Sequence[Hashable]) -> GoldSize:
+    return GoldSize(len(values), entropy_bits(values))
+
+
+def _table(gold: table.Gold, options: table.TableOptions) -> GoldSize:
+    if options.kind == "labels":
+        return _of_labels(gold.values, len(gold.items.labels or ()))
+    return _of_values(gold.values)
+
+
+def _detection(gold: idiom_detection.Gold, options: idiom_detection.Options) -> GoldSize:
+    return _of_labels([int(label) for label in gold.labels], len(options.labels))
+
+
+def _matching(gold: meaning_matching.Gold, options: object) -> GoldSize:
+    return _of_labels([int(label) for label in gold.labels], 2)
+
+
+def _similarity(gold: idiom_similarity.Gold, options: object) -> GoldSize:
+    return _of_values([float(value) for value in gold.sims if not math.isnan(value)])
+
+
+def _sets(gold: multi_label.Gold, options: object) -> GoldSize:
+    """Each label of each item is an answer of its own."""
+    labels = gold.items.labels or sorted({label for own in gold.values for label in own})
+    bits = sum(entropy_bits([label in own for own in gold.values]) for label in labels)
+    return GoldSize(len(gold.values), bits)
+
+
+def _rankings(gold: ranking.Gold, options: object) -> GoldSize:
+    return _of_values([relevance for judged in gold.judgements.values() for relevance in judged.values()])
+
+
+def _spans(gold: sequence_labelling.Gold, options: object) -> GoldSize | None:
+    """Of tokens the tags; None for spans of characters, of which hardly any is an answer."""
+    if not gold.items.tokens:
+        return None
+    tags = []
+    for name, tokens in gold.items.tokens.items():
+        own = ["O"] * len(tokens)
+        for span in gold.spans.get(name, ()):
+            for place in range(span.start, min(span.end, len(own))):
+                own[place] = f"{'B' if place == span.start else 'I'}-{span.type}"
+        tags += own
+    return _of_values(tags)
+
+
+_SIZES: Mapping[str, Callable[[Any, Any], GoldSize | None]] = {
+    idiom_detection.NAME: _detection,
+    idiom_similarity.NAME: _similarity,
+    meaning_matching.NAME: _matching,
+    multi_label.NAME: _sets,
+    ranking.NAME: _rankings,
+    sequence_labelling.NAME: _spans,
+    table.NAME: _table,
+}
