@@ -1,7 +1,7 @@
 """How much of hidden gold scores can give away: bits of the gold, and bits that each shown score tells at most.
 
-Upper bounds, by counting: whoever knows m answers with v possible values each knows log2(v) · m bits and no more, however
-clever the predictions were. Nothing here opens a file.
+Upper bounds, by counting: whoever knows m scores with v possible values each knows m · log2(v) bits and no more,
+however clever the predictions were. Nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ from evergold.scoring.tasks import (
 
 #: What a number shown with all its digits can tell: the bits of a double's fraction.
 FULL_BITS = 53.0
+#: Powers of ten that a number without bounds may have.
+DECADES = 300
+#: Of a number of 10 or more so many digits are shown at least: see `rounded` in `app.competitions.visibility`.
+DIGITS = 5
+#: A p is shown with three decimals.
+P_BITS = math.log2(1001)
 #: Scores that count right items, so that n items allow n + 1 values.
 SHARES_OF_ITEMS = frozenset({"accuracy", "exact_match", "subset_accuracy"})
 
@@ -33,8 +39,8 @@ SHARES_OF_ITEMS = frozenset({"accuracy", "exact_match", "subset_accuracy"})
 class GoldSize:
     """How much there is to learn.
 
-    items: how many have an answer of their own; bits: the entropy of all answers together, each taken by itself; labels:
-    how many different labels a prediction may have, None where answers are no labels.
+    items: how many have an answer of their own; bits: the entropy of all answers together, each taken by itself;
+    labels: how many different labels a prediction may have, None where answers are no labels or come in clusters.
     """
 
     items: int
@@ -42,42 +48,49 @@ class GoldSize:
     labels: int | None = None
 
     def part(self, share: float) -> GoldSize:
-        """The size of a part of the items, on average."""
+        """Return the size of a part of the items, on average."""
         return GoldSize(round(self.items * share), self.bits * share, self.labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A score that is shown for each submission. decimals: of the fraction; None: all; numbers: how many numbers there
-    are of it, 3 where its interval is shown."""
+    """A score that is shown for each submission. decimals: of the fraction; None: all; has_statistics: whether its
+    interval is shown, too, and a test of it against the submission before."""
 
     metric: Metric
     decimals: int | None
-    numbers: int = 1
+    has_statistics: bool = False
 
     def bits(self, size: GoldSize | None) -> float:
-        """The most that it tells of one submission. size: bounds it where a score counts items, None: unknown."""
-        at_most = _bits_of_digits(self.metric, self.decimals) * self.numbers
-        outcomes = _log2_of_outcomes(self.metric, size) if size is not None else None
-        return at_most if outcomes is None else min(at_most, outcomes)
+        """Return the most that it tells of one submission. size: bounds it where a score counts items."""
+        number = _bits_of_number(self.metric, self.decimals)
+        digits = 5 * number + P_BITS if self.has_statistics and self.metric.has_interval else number
+        outcomes = self._bits_of_outcomes(size) if size is not None else None
+        return digits if outcomes is None else min(digits, outcomes)
+
+    def _bits_of_outcomes(self, size: GoldSize) -> float | None:
+        """Return the bits of all that could come out, given how many items gold has of each label; None: no bound.
+
+        Scores of labels, and their intervals, follow from how many items of each label are right; with two labels one
+        number says both. A test compares two submissions, whose predictions divide the items once more.
+        """
+        if size.labels is None:
+            return None
+        if self.metric.name in SHARES_OF_ITEMS:
+            numbers = 2 if self.has_statistics and size.labels > 2 else 1
+        else:
+            numbers = (1 if size.labels <= 2 else size.labels) * (2 if self.has_statistics else 1)
+        return numbers * math.log2(size.items + 1)
 
 
-def _bits_of_digits(metric: Metric, decimals: int | None) -> float:
-    if decimals is None or metric.minimum is None or metric.maximum is None:
-        return FULL_BITS  # without a bound, large predictions move what few digits show
-    values = round((metric.maximum - metric.minimum) * 10**decimals) + 1
+def _bits_of_number(metric: Metric, decimals: int | None) -> float:
+    if decimals is None:
+        return FULL_BITS
+    if metric.minimum is not None and metric.maximum is not None:
+        values = (metric.maximum - metric.minimum) * 10**decimals + 1
+    else:
+        values = 2 * 10.0 ** (decimals + 1) + DECADES * 9 * 10.0 ** max(DIGITS - 1, decimals)
     return min(FULL_BITS, math.log2(values))
-
-
-def _log2_of_outcomes(metric: Metric, size: GoldSize) -> float | None:
-    """Of how many values a score can have, given how many items gold has of each label; None: no bound.
-
-    Scores of labels follow from how many items of each label are right; with two labels one number says both.
-    """
-    if size.labels is None:
-        return None
-    free = 1 if metric.name in SHARES_OF_ITEMS or size.labels <= 2 else size.labels
-    return free * math.log2(size.items + 1)
 
 
 def bits_of_ladder(submissions: int, step: float) -> float:
@@ -106,8 +119,8 @@ def size_of_gold(task: AnyTask, gold: Any, options: Any) -> GoldSize | None:
     return measure(gold, options) if measure else None
 
 
-def _of_labels(labels: Sequence[Hashable], allowed: int) -> GoldSize:
-    return GoldSize(len(labels), entropy_bits(labels), max(2, allowed))
+def _of_labels(labels: Sequence[Hashable], allowed: int, clusters: object) -> GoldSize:
+    return GoldSize(len(labels), entropy_bits(labels), max(2, allowed) if clusters is None else None)
 
 
 def _of_values(values: Sequence[Hashable]) -> GoldSize:
@@ -116,16 +129,16 @@ def _of_values(values: Sequence[Hashable]) -> GoldSize:
 
 def _table(gold: table.Gold, options: table.TableOptions) -> GoldSize:
     if options.kind == "labels":
-        return _of_labels(gold.values, len(gold.items.labels or ()))
+        return _of_labels(gold.values, len(gold.items.labels or ()), gold.clusters)
     return _of_values(gold.values)
 
 
 def _detection(gold: idiom_detection.Gold, options: idiom_detection.Options) -> GoldSize:
-    return _of_labels([int(label) for label in gold.labels], len(options.labels))
+    return _of_labels([int(label) for label in gold.labels], len(options.labels), gold.clusters)
 
 
 def _matching(gold: meaning_matching.Gold, options: object) -> GoldSize:
-    return _of_labels([int(label) for label in gold.labels], 2)
+    return _of_labels([int(label) for label in gold.labels], 2, gold.clusters)
 
 
 def _similarity(gold: idiom_similarity.Gold, options: object) -> GoldSize:
