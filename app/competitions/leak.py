@@ -23,6 +23,8 @@ from evergold.scoring.task import AnyTask, Options
 GREEN, WARNING = 0.1, 0.5
 #: How many teams may put their answers together.
 COLLUDING = 10
+#: So many remedies fit in a sentence.
+REMEDIES_SHOWN = 3
 Score = tuple[str, str]
 
 
@@ -223,6 +225,8 @@ def _green_total(leak: Leak) -> int | None:
 
 # --------------------------------------------------------------------------------------------------------------- words
 
+LEVEL_WORDS = {Level.GREEN: "well hidden", Level.FAIR: "partly readable", Level.WARNING: "warning: readable"}
+
 
 def leak_words(leak: Leak) -> str:
     """All of it in one sentence, for organisers."""
@@ -233,7 +237,8 @@ def leak_words(leak: Leak) -> str:
     if leak.size is None:
         labels = "any number of" if math.isinf(leak.total_bits) else f"{leak.total_bits:,.0f}"
         return f"{told}: as much as {labels} yes/no labels; how many bits the gold has is not known yet"
-    gold = f"{leak.size.items:,} items with {leak.size.bits:,.0f} bits"
+    taken = "with" if leak.size.is_measured else "taken as"
+    gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
     if leak.is_divided:
         public = f"one team can read {percent(leak.told)} of it, and nothing of the private part"
         return f"{gold} in the public part; {told}: {public}"
@@ -243,7 +248,7 @@ def leak_words(leak: Leak) -> str:
 
 def remedy_words(remedies: Sequence[Remedy]) -> str:
     """`limits.total: 6 (9 %) or …`; empty without any."""
-    return " or ".join(f"{one.setting} ({percent(one.share)})" for one in remedies)
+    return " or ".join(f"{one.setting} ({percent(one.share)})" for one in remedies[:REMEDIES_SHOWN])
 
 
 def percent(share: float | None) -> str:
@@ -260,6 +265,7 @@ def leak_document(leak: Leak) -> Mapping[str, Any]:
     return {
         "items": leak.size.items if leak.size else None,
         "gold_bits": round(leak.size.bits, 1) if leak.size else None,
+        "is_measured": leak.size.is_measured if leak.size else False,
         "scores": leak.scores,
         "decimals": leak.decimals,
         "bits_per_submission": round(leak.bits, 2),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evergold.scoring.task import AnyTask, Metric
@@ -40,16 +40,18 @@ class GoldSize:
     """How much there is to learn.
 
     items: how many have an answer of their own; bits: the entropy of all answers together, each taken by itself;
-    labels: how many different labels a prediction may have, None where answers are no labels or come in clusters.
+    labels: how many different labels a prediction may have, None where answers are no labels or come in clusters;
+    is_measured: whether it was computed from gold, and not taken from what is asked.
     """
 
     items: int
     bits: float
     labels: int | None = None
+    is_measured: bool = True
 
     def part(self, share: float) -> GoldSize:
         """Return the size of a part of the items, on average."""
-        return GoldSize(round(self.items * share), self.bits * share, self.labels)
+        return replace(self, items=round(self.items * share), bits=self.bits * share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,28 @@ def size_of_gold(task: AnyTask, gold: Any, options: Any) -> GoldSize | None:
     """How much there is to learn of this gold; None where the task type's answers have no such measure."""
     measure = _SIZES.get(task.name)
     return measure(gold, options) if measure else None
+
+
+def size_of_items(task: AnyTask, items: Any, options: Any) -> GoldSize | None:
+    """How much there is to learn, as far as what is asked says: labels as if all were as frequent, texts as if each
+    were another, any other answer as one bit. None where the task type's answers have no such measure."""
+    if task.demands is None or task.name not in _SIZES:
+        return None
+    labels = _labels_of(task, options)
+    tokens = getattr(items, "tokens", None)
+    count = sum(map(len, tokens.values())) if tokens else len(task.demands(items))
+    kinds = count if getattr(options, "kind", None) == "texts" else labels or 2
+    in_clusters = getattr(options, "resample_by", None) is not None
+    return GoldSize(count, count * math.log2(max(1, kinds)), None if in_clusters else labels, is_measured=False)
+
+
+def _labels_of(task: AnyTask, options: Any) -> int | None:
+    """How many labels a prediction may have; None where it has none, or nobody said which."""
+    if task.name == meaning_matching.NAME:
+        return 2
+    is_labelled = task.name == idiom_detection.NAME or getattr(options, "kind", None) == "labels"
+    labels = getattr(options, "labels", None)
+    return max(2, len(labels)) if is_labelled and labels else None
 
 
 def _of_labels(labels: Sequence[Hashable], allowed: int, clusters: object) -> GoldSize:

@@ -17,6 +17,7 @@ from app.base.config import Settings
 from app.base.text import readable_size
 from app.competitions.tracks import track_title, tracks_of
 from app.models import Competition
+from app.competitions.leak import percent
 from app.web.html import certainty, words
 from app.web.html.markdown import Images, ShownImage, isolated, render_inline, render_markdown
 from app.web.http import csrf
@@ -98,6 +99,7 @@ def environment() -> Environment:
         plural=words.plural,
         ordinal=words.ordinal,
         isolated=isolated,
+        leak_share=percent,
     )
     return made
 
