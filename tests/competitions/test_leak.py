@@ -66,7 +66,7 @@ def test_a_warning_names_what_would_help_and_by_how_much() -> None:
     shares = {one.setting: one.share for one in found.remedies}
     assert shares["private_part: {share: 0.5, …}"] == 0.0
     assert shares["visibility.precision: 2"] == pytest.approx(50 * math.log2(201) / 1000)
-    assert [one.share < 0.1 for one in found.remedies] == sorted((one.share < 0.1 for one in found.remedies))[::-1]
+    assert [one.share < 0.1 for one in found.remedies] == sorted(one.share < 0.1 for one in found.remedies)[::-1]
     total = next(one.setting for one in found.remedies if one.setting.startswith("limits.total"))
     assert leak("pearson", GoldSize(1000, 1000.0), total=int(total.split()[1])).level is Level.GREEN
     assert leak("pearson", GoldSize(1000, 1000.0), total=int(total.split()[1]) + 1).level is not Level.GREEN

@@ -9,8 +9,30 @@ from app.competitions.leak import Level, leak_document, leak_words
 from app.web.http.schemas import ApiModel, example
 
 
+_EXAMPLE: dict[str, object] = {
+    "phase": "evaluation",
+    "task": "idiom-detection",
+    "items": 1000,
+    "gold_bits": 998.8,
+    "is_measured": True,
+    "scores": 1,
+    "decimals": 4,
+    "bits_per_submission": 9.97,
+    "submissions": 11,
+    "total_bits": 109.6,
+    "share": 0.11,
+    "share_of_ten_teams": 1.0,
+    "share_of_public_part": None,
+    "level": "fair",
+    "remedies": [{"setting": "limits.total: 10", "share": 0.0998}],
+    "message": "1,000 items with 999 bits; a submission tells at most 10.0 bits (1 score, 4 decimals), …",
+}
+
+
 class RemedyOut(ApiModel):
     """A setting that lowers the share."""
+
+    model_config = example({"setting": "limits.total: 10", "share": 0.0998})
 
     setting: str = Field(description="as in phases.yaml")
     share: float = Field(description="of the gold that one team could read then, 0 to 1")
@@ -19,26 +41,7 @@ class RemedyOut(ApiModel):
 class LeakOut(ApiModel):
     """What one team can read of a task's gold in a whole phase, at most."""
 
-    model_config = example(
-        {
-            "phase": "evaluation",
-            "task": "idiom-detection",
-            "items": 1000,
-            "gold_bits": 998.8,
-            "is_measured": True,
-            "scores": 1,
-            "decimals": 4,
-            "bits_per_submission": 9.97,
-            "submissions": 10,
-            "total_bits": 99.7,
-            "share": 0.0998,
-            "share_of_ten_teams": 0.998,
-            "share_of_public_part": None,
-            "level": "green",
-            "remedies": [],
-            "message": "1,000 items with 999 bits; a submission tells at most 10.0 bits (1 score, 4 decimals), …",
-        }
-    )
+    model_config = example(_EXAMPLE)
 
     phase: str
     task: str
@@ -60,6 +63,8 @@ class LeakOut(ApiModel):
 
 class LeakList(ApiModel):
     """Every task of every phase whose gold is hidden."""
+
+    model_config = example({"leaks": [_EXAMPLE]})
 
     leaks: list[LeakOut]
 

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from app.base import api_links, links
 from app.base.config import Settings
 from app.base.text import readable_size
+from app.competitions.leak import percent
 from app.competitions.tracks import track_title, tracks_of
 from app.models import Competition
-from app.competitions.leak import percent
 from app.web.html import certainty, words
 from app.web.html.markdown import Images, ShownImage, isolated, render_inline, render_markdown
 from app.web.http import csrf

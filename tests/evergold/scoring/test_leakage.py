@@ -89,5 +89,3 @@ def test_numbers_count_as_distinct_as_they_are_given(tmp_path: Path) -> None:
     path.write_text("id,value\n1,0.5\n2,0.5\n3,1\n4,2\n", encoding="utf-8")
     options = read_options(TABLE, {"metrics": ["pearson"], "value": "value"})
     assert size_of_gold(TABLE, TABLE.read_gold(path, options), options) == GoldSize(4, 6.0)  # 2 · 1 + 2 · 2 bits
-
-
