@@ -14,7 +14,7 @@ from app.base.storage import Storage, local_file, storage_of
 from app.declarations.blueprints.baseline_scores import baseline_scores
 from app.declarations.blueprints.kept import find_blueprint
 from app.declarations.blueprints.preview import boards_of, declaration_of
-from app.declarations.blueprints.stories import seen_when
+from app.declarations.blueprints.stories import is_phase_divided, seen_when
 from app.declarations.images.texts import media_type_of
 from app.declarations.leaks import declared_leaks
 from app.models import Blueprint
@@ -44,7 +44,12 @@ def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint
         phases=list(
             zip(
                 declared.phases if declared else (),
-                [seen_when(phase, phase.get("visibility") or {}) for phase in phases],
+                [
+                    seen_when(
+                        phase, phase.get("visibility") or {}, is_divided=is_phase_divided(blueprint.document, phase)
+                    )
+                    for phase in phases
+                ],
                 strict=True,
             )
         ),

@@ -8,7 +8,6 @@ from app.boards.leaks import PhaseLeak
 from app.competitions.leak import Level, leak_document, leak_words
 from app.web.http.schemas import ApiModel, example
 
-
 _EXAMPLE: dict[str, object] = {
     "phase": "evaluation",
     "task": "idiom-detection",
