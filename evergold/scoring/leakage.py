@@ -153,7 +153,8 @@ def _of_values(values: Sequence[Hashable]) -> GoldSize:
 
 def _table(gold: table.Gold, options: table.TableOptions) -> GoldSize:
     if options.kind == "labels":
-        return _of_labels(gold.values, len(gold.items.labels or ()), gold.clusters)
+        others = 0 if options.labels else 1  # else a prediction may have labels that no gold has
+        return _of_labels(gold.values, len(gold.items.labels or ()) + others, gold.clusters)
     return _of_values(gold.values)
 
 
