@@ -33,7 +33,7 @@ soak: venv-dev  ## all tests at their full depth, and a long storm: before a rel
 	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
-	@$(VENV)/python -m tests.attacks
+	@$(VENV)/python -m tests.attacks.hidden_gold
 	@$(MAKE) --no-print-directory audit ALL=1
 
 test-bertscore: venv-dev  ## of these only the tests that need torch

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evergold.scoring.table_options import TableOptions
 from evergold.scoring.task import AnyTask, Metric
 from evergold.scoring.tasks import (
     idiom_detection,
@@ -151,7 +152,7 @@ def _of_values(values: Sequence[Hashable]) -> GoldSize:
     return GoldSize(len(values), entropy_bits(values))
 
 
-def _table(gold: table.Gold, options: table.TableOptions) -> GoldSize:
+def _table(gold: table.Gold, options: TableOptions) -> GoldSize:
     if options.kind == "labels":
         others = 0 if options.labels else 1  # else a prediction may have labels that no gold has
         return _of_labels(gold.values, len(gold.items.labels or ()) + others, gold.clusters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import unescape
 
@@ -11,15 +12,16 @@ from tests.attacks.server import API
 from tests.web.reading import text_of
 from tests.web.site import csrf_of
 
-PROBES = 63
+#: More than a phase may have, and as many as it may.
+PROBES = (63, 10)
 
 
-def attack(browser: httpx.Client, competition: str, ids: Sequence[str]) -> tuple[int, str]:
-    """Return how many baselines were scored, and what the server said. browser: logged in, with a session."""
+def attack(browser: httpx.Client, competition: str, ids: Sequence[str], probes: int) -> tuple[int, str, int]:
+    """Return the server's answer, status and sentence, and how many baselines were scored. browser: logged in."""
     page = browser.get(f"/competitions/{competition}/edit")
     token = csrf_of(page.text)
     place = browser.post(f"/competitions/{competition}/rewrite", data={"csrf_token": token}).url.path
-    for probe in range(PROBES):
+    for probe in range(probes):
         rows = "".join(f"{one},{int(number == probe)}\n" for number, one in enumerate(ids))
         files: list[tuple[str, tuple[str | None, str]]] = [
             ("csrf_token", (None, token)),
@@ -29,18 +31,22 @@ def attack(browser: httpx.Client, competition: str, ids: Sequence[str]) -> tuple
     whole = browser.get(place).text
     version = whole.split('name="version" value="', 1)[1].split('"', 1)[0]
     document = text_of_area(whole)
-    probes = "".join(f"              - {{name: P{probe}, file: probe-{probe}.csv}}\n" for probe in range(PROBES))
-    asked = f"{{gold: {competition}/gold.csv, items: items.csv}}"
-    block = (
-        f"\n            gold: {competition}/gold.csv\n            items: items.csv\n            baselines:\n{probes}"
-    )
-    changed = document.replace(f" {asked}\n", block)
-    assert changed != document, document
+    lines = "".join(f"              - {{name: P{probe}, file: probe-{probe}.csv}}\n" for probe in range(probes))
+    keys = ("", f"gold: {competition}/gold.csv", "items: items.csv", f"baselines:\n{lines}")
+    asked = f" {{gold: {competition}/gold.csv, items: items.csv}}\n"
+    changed = document.replace(asked, "\n            ".join(keys)) if asked in document else document
     browser.post(f"{place}/yaml", data={"csrf_token": token, "version": version, "yaml": changed})
     answer = browser.post(f"{place}/build", data={"csrf_token": token})
     board = browser.get(f"{API}/competitions/{competition}/phases/evaluation/boards/main").json()
     scored = sum(row.get("kind") == "baseline" for row in board["rows"])
-    return scored, f"{answer.status_code}: {text_of(answer.text)}"
+    browser.post(f"{place}/discard", data={"csrf_token": token})
+    return answer.status_code, _sentence(text_of(answer.text)), scored
+
+
+def _sentence(text: str) -> str:
+    """What the page says of baselines."""
+    found = re.search(r"[^.]*aselines on hidden gold.*?\.", text)
+    return found[0].strip() if found else text[:200]
 
 
 def text_of_area(page: str) -> str:

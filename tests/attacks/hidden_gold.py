@@ -45,9 +45,12 @@ ATTACKS: dict[str, tuple[str, Attack, int]] = {
 
 
 def main() -> int:
-    worst = 0
+    """Arguments: competitions to attack, or `edit`; none: all of it."""
+    worst, chosen = 0, sys.argv[1:]
     with attacked() as server:
         for number, (title, (competition, attack, most)) in enumerate(ATTACKS.items()):
+            if chosen and competition not in chosen:
+                continue
             ids, gold = gold_of(server, competition)
             with account(server, f"mallory{number}") as client:
                 found = attack(team(client, competition, _file_of(competition, ids)), len(ids))
@@ -55,8 +58,10 @@ def main() -> int:
             share = 100 * read / len(gold)
             print(f"{title:<28} {read:>5} of {len(gold):,} labels ({share:.1f} %) in {found.submissions} submissions")
             worst = max(worst, read - most)
-        scored, said = _edit_alone(server)
-        print(f"{'63 baselines by edit alone':<28} {scored:>5} baselines scored ({said[:150]})")
+        scored = 0
+        for probes, status, said, number in _edit_alone(server) if not chosen or "edit" in chosen else ():
+            print(f"{f'{probes} baselines by edit alone':<28} {number:>5} scored; {status}: {said}")
+            scored += number
     return int(worst > 0 or scored > 0)
 
 
@@ -73,7 +78,8 @@ def _file_of(competition: str, ids: Sequence[str]) -> Callable[[Sequence[float |
     return text
 
 
-def _edit_alone(server: Server) -> tuple[int, str]:
+def _edit_alone(server: Server) -> list[tuple[int, int, str, int]]:
+    """How many baselines, the answer's status and sentence, and how many were scored."""
     ids, _ = gold_of(server, "counting")
     with account(server, "edda") as browser:
         del browser.headers["Authorization"]
@@ -83,7 +89,7 @@ def _edit_alone(server: Server) -> tuple[int, str]:
         browser.follow_redirects = True
         token = csrf_of(browser.get("/login").text)
         browser.post("/login", data={"csrf_token": token, "username": "edda", "password": PASSWORD})
-        return baselines.attack(browser, "counting", ids)
+        return [(probes, *baselines.attack(browser, "counting", ids, probes)) for probes in baselines.PROBES]
 
 
 if __name__ == "__main__":
