@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Engine, select
@@ -20,6 +20,7 @@ from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus
 from app.runs.claims import SealedGold, sealed_gold
 from app.standings.tries import gold_of_run
 from evergold.scoring.halves import Division, Half, half
+from evergold.scoring.leakage import size_of_gold
 from evergold.scoring.rehearsal import simulated
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.power import resolutions
@@ -58,6 +59,7 @@ class _GoldOfTask:
         told = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
         told += [self.options.model_dump(mode="json"), self.baselines]
         told += [self.division.fingerprint] if self.division else []
+        told += ["with the size of the gold"]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -70,7 +72,9 @@ def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power
     nothing = Power(wanted.gold, wanted.key, "", ())
     try:
         of_baselines = [one for run in wanted.baselines if (one := samples.of(run, wanted.task)) is not None]
-        return _power(wanted, of_baselines) if of_baselines else _power(wanted, _made_up(wanted))
+        gold = _opened(wanted)
+        power = _power(wanted, of_baselines or _made_up(wanted, gold))
+        return replace(power, size=size_of_gold(wanted.task, gold, wanted.options))
     except _CLOSED as closed:
         log.warning("power_not_computed", phase_task_id=phase_task_id, reason=str(closed))
         return None
@@ -121,17 +125,19 @@ def _baselines(session: Session, phase_task_id: int, task_version: int, gold: st
     return tuple(sorted(last.values())[-_MOST_BASELINES:])
 
 
-def _made_up(wanted: _GoldOfTask) -> list[Sample]:
+def _opened(wanted: _GoldOfTask) -> Any:
+    """The gold itself, of which only numbers leave this module."""
+    if wanted.sealed is not None:
+        return read_sealed_gold(wanted.task, wanted.options, wanted.sealed).content
+    return read_gold(wanted.task, wanted.options, wanted.gold)
+
+
+def _made_up(wanted: _GoldOfTask, gold: Any) -> list[Sample]:
     """Two, of the public part where items are divided, as runs' own outcomes are; none where the task type has none, or
     scoring takes an encoder."""
     make, task = wanted.task.sample, wanted.task
     if make is None or task.needs_gpu:
         return []
-    gold: Any = (
-        read_sealed_gold(task, wanted.options, wanted.sealed).content
-        if wanted.sealed is not None
-        else read_gold(task, wanted.options, wanted.gold)
-    )
     predictions = [simulated(task, gold, wanted.options, number) for number in (1, 2)]
     if None in predictions:
         return []

@@ -16,6 +16,7 @@ from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.find import boards_of
 from app.gold.versions import gold_identity
 from app.models import Board, Competition, GoldPower, Phase, PhaseTask
+from evergold.scoring.leakage import GoldSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,13 @@ class SmallestDifference:
 @dataclass(frozen=True, slots=True)
 class Power:
     """gold, key: of which gold, computed with what; systems: whose errors it rests on, in words; scores: none where
-    nobody can say."""
+    nobody can say; size: how much there is to learn of the gold, None where its answers have no such measure."""
 
     gold: str
     key: str
     systems: str
     scores: tuple[SmallestDifference, ...]
+    size: GoldSize | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def lacks_power(session: Session, phase_task_id: int) -> bool:
     """Whether it has gold of which nothing was computed yet."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     gold, kept = gold_identity(session, phase_task), session.get(GoldPower, phase_task_id)
-    return gold is not None and (kept is None or kept.gold != gold)
+    return gold is not None and (kept is None or kept.gold != gold or "size" not in kept.document)
 
 
 def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
@@ -83,8 +85,20 @@ def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
 
 def record_power(session: Session, phase_task_id: int, power: Power) -> None:
     """Keep it in the place of what was kept before."""
-    document = {"systems": power.systems, "scores": [[s.metric, s.split, s.difference, s.size] for s in power.scores]}
+    scores = [[s.metric, s.split, s.difference, s.size] for s in power.scores]
+    size = [power.size.items, round(power.size.bits, 1), power.size.labels] if power.size else None
+    document = {"systems": power.systems, "scores": scores, "size": size}
     session.merge(GoldPower(phase_task_id=phase_task_id, gold=power.gold, key=power.key, document=document))
+
+
+def gold_sizes(session: Session, phase_tasks: Sequence[PhaseTask]) -> dict[int, GoldSize]:
+    """The sizes of the gold that is in use, by id of the phase task; what no worker has measured is left out."""
+    kept = _kept(session, [one.id for one in phase_tasks])
+    return {
+        one.id: power.size
+        for one in phase_tasks
+        if (power := kept.get(one.id)) is not None and power.size and power.gold == gold_identity(session, one)
+    }
 
 
 def _kept(session: Session, phase_tasks: Sequence[int]) -> dict[int, Power]:
@@ -93,7 +107,9 @@ def _kept(session: Session, phase_tasks: Sequence[int]) -> dict[int, Power]:
 
 
 def _read(gold: str, key: str, document: dict[str, Any]) -> Power:
-    return Power(gold, key, document["systems"], tuple(SmallestDifference(*one) for one in document["scores"]))
+    size = document.get("size")
+    scores = tuple(SmallestDifference(*one) for one in document["scores"])
+    return Power(gold, key, document["systems"], scores, GoldSize(*size) if size else None)
 
 
 def _ranking(board: Board) -> BoardColumn:

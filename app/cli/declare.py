@@ -13,10 +13,14 @@ from app.cli.settings import DataDirOption, PhasesOption, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, print_json, remark, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.declarations.apply.changes import Change
+    from app.declarations.check import LoadedCompetition
     from app.declarations.edits.effects import Effect
     from app.declarations.edits.plan import Plan
     from app.declarations.findings import Finding
+    from app.declarations.leaks import DeclaredLeak
 from evergold.cli.output import PANEL, count
 
 commands = typer.Typer()
@@ -53,6 +57,7 @@ def check(
     errors = sum(finding.severity == "error" for finding in findings)
     loaded = [] if errors else load_competitions(path)
     now_open = [file for competition in loaded for file in open_files(competition.declaration, datetime.now(UTC))]
+    leaks = _leaks(loaded, gold)
     if as_json:
         print_json(
             {
@@ -60,6 +65,7 @@ def check(
                 "errors": errors,
                 "findings": [_finding(finding) for finding in findings],
                 "public_now": [asdict(file) for file in now_open],
+                "leaks": [_leak(one) for one in leaks],
             }
         )
     else:
@@ -67,9 +73,24 @@ def check(
             say(str(finding))
         for file in now_open:
             say(f"public now: {file}")
+        for one in leaks:
+            say(f"gold that scores tell: {one}")
         say(f"{path}: {count(errors, 'error')}, {count(len(findings) - errors, 'warning')}.")
     if errors:
         raise typer.Exit(Code.ERROR)
+
+
+def _leaks(loaded: Sequence[LoadedCompetition], gold: Path | None = None) -> list[DeclaredLeak]:
+    """What share of hidden gold a team could read, of every task in every phase."""
+    from app.declarations.leaks import declared_leaks
+
+    return [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath, gold)]
+
+
+def _leak(one: DeclaredLeak) -> dict[str, Any]:
+    from app.competitions.leak import leak_document
+
+    return {"competition": one.competition, "phase": one.phase, "task": one.task, **leak_document(one.leak)}
 
 
 def _sealed_here() -> set[tuple[str, str, str]]:
@@ -136,11 +157,14 @@ def plan(
                 "changes": [{"message": str(change), "counts": change.counts} for change in planned.changes],
                 "effects": [asdict(effect) for effect in planned.effects],
                 "rescore": planned.rescore,
+                "leaks": [_leak(one) for one in planned.leaks],
             }
         )
     else:
         say_changes(planned.changes)
         say_effects(planned.effects)
+        for one in planned.leaks:
+            say(f"gold that scores tell: {one}")
     if planned.changes_something:
         raise typer.Exit(Code.REJECTED)
 

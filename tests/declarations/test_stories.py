@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from app.declarations.blueprints.calendar import dates_of
-from app.declarations.blueprints.stories import ALL, NOTHING, PART, STORIES, seen_when, story_of, with_story
+from app.declarations.blueprints.stories import (
+    ALL,
+    NOTHING,
+    PART,
+    STORIES,
+    is_phase_divided,
+    seen_when,
+    story_of,
+    with_story,
+)
 
 PHASE: dict[str, Any] = {
     "name": "evaluation",
@@ -15,6 +24,8 @@ PHASE: dict[str, Any] = {
     "start": "2027-01-10 12:00 UTC",
     "end": "2027-01-20 12:00 UTC",
 }
+
+TASKS = [{"name": "main", "type": "table"}, {"name": "texts", "type": "text-generation"}]
 
 
 def named(said: dict[str, Any]) -> str | None:
@@ -42,9 +53,11 @@ def test_keys_are_recognised_as_the_story_that_they_tell(said: dict[str, Any], n
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_a_story_sets_its_keys_and_leaves_the_others(story: Any) -> None:
-    before = {"phases": [{**PHASE, "visibility": {"board": "ranks_only", "public_from": "close", "precision": 2}}]}
-    said = with_story(before, 0, story.name)["phases"][0]["visibility"]
-    assert named(said) == story.name
+    visibility = {"board": "ranks_only", "public_from": "close", "precision": 2}
+    before = {"tasks": TASKS, "phases": [{**PHASE, "visibility": visibility, "tasks": {"main": {}}}]}
+    after = with_story(before, 0, story.name)
+    said = after["phases"][0]["visibility"]
+    assert story_of(said, is_divided=is_phase_divided(after, after["phases"][0])) == story
     assert said["precision"] == 2
     assert before["phases"][0]["visibility"]["board"] == "ranks_only", "the first one stays"
 
@@ -62,6 +75,7 @@ def amounts(said: dict[str, Any], phase: dict[str, Any] = PHASE) -> dict[str, li
 @pytest.mark.parametrize(
     ("name", "board", "own"),
     [
+        ("live", [PART, ALL], [ALL, ALL]),
         ("open", [PART, ALL], [ALL, ALL]),
         ("until-close", [NOTHING, ALL], [ALL, ALL]),
         ("sealed", [NOTHING, NOTHING], [NOTHING, NOTHING]),
@@ -101,3 +115,27 @@ def test_phases_whose_dates_are_none_are_named_and_not_drawn() -> None:
     found, others = dates_of({"phases": [PHASE, {"name": "later", "start": "soon"}, backwards, "?"]})
     assert [one.title for one in found] == ["Evaluation"]
     assert others == ["later", "Backwards", "Phase 4"]
+
+
+def test_the_story_with_a_private_part_is_the_first_one() -> None:
+    assert STORIES[0].name == "live"
+    assert STORIES[0].is_divided
+
+
+def test_the_live_board_divides_the_items_of_hidden_gold_with_a_seed_that_nobody_guesses() -> None:
+    tasks = {"main": {}, "open": {"gold_is_public": True}}
+    document = {"tasks": [*TASKS, {"name": "open", "type": "table"}], "phases": [{**PHASE, "tasks": tasks}]}
+    first, second = (with_story(document, 0, "live")["phases"][0]["tasks"] for _ in range(2))
+    assert first["main"]["private_part"]["share"] == 0.5
+    assert len(first["main"]["private_part"]["seed"]) == 32
+    assert first["main"]["private_part"]["seed"] != second["main"]["private_part"]["seed"]
+    assert first["open"] == {"gold_is_public": True}
+    again = {**document, "phases": [{**PHASE, "tasks": first}]}
+    assert with_story(again, 0, "live")["phases"][0]["tasks"] == first, "a seed that is there stays"
+    assert "private_part" not in with_story(again, 0, "open")["phases"][0]["tasks"]["main"]
+    assert with_story(again, 0, "until-close")["phases"][0]["tasks"] == first
+
+
+def test_the_private_half_is_hidden_until_the_close() -> None:
+    seen = seen_when(PHASE, {}, is_divided=True)
+    assert dict(seen.rows)["Everybody: the private half"] == ((NOTHING, "hidden"), (ALL, "ranks the board"))

@@ -57,6 +57,7 @@ PUT    /api/v1/competitions/{competition}/judging/{round_name}/annotators/{langu
 GET    /api/v1/competitions/{competition}/judging/{round_name}/marks.csv                                  401 403 403 403 403 200 200 403 200 403 403
 DELETE /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200 403 200 403 403
 PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication                                401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/leaks                                                           401 403 403 403 403 200 200 403 403 200 403
 GET    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
 PUT    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
 DELETE /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 200 200 200 403 403 403

@@ -101,6 +101,7 @@ OPERATIONS = {
     "list_announcements": f"GET {API}/competitions/{{competition}}/announcements",
     "list_competitions": f"GET {API}/competitions",
     "list_failed_runs": f"GET {API}/competitions/{{competition}}/failed-runs",
+    "list_leaks": f"GET {API}/competitions/{{competition}}/leaks",
     "list_gold": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}/gold",
     "list_judging_rounds": f"GET {API}/competitions/{{competition}}/judging",
     "list_participants": f"GET {API}/competitions/{{competition}}/participants",

@@ -8,12 +8,14 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.boards.power import BoardPower, lacks_power, power_of
+from app.boards.leaks import leaks_in
+from app.boards.power import BoardPower, gold_sizes, lacks_power, power_of
 from app.boards.statistics_work import QUIET
 from app.competitions.find import find_competition
 from app.models import GoldPower, TeamKind, User
 from evergold.cli import run
 from evergold.scoring.halves import Division, Half
+from evergold.scoring.leakage import GoldSize
 from tests.sealed import PLACE, seal_gold
 from tests.workers.test_board_statistics import ITEMS, _worker, computed, due, enter
 from tests.world import COMPETITION, NOW, add_team, add_user, the_phase_task
@@ -99,6 +101,23 @@ def test_what_is_kept_tells_no_item(engine: Engine) -> None:
     computed(engine)
     with reading(engine) as session:
         (kept,) = session.scalars(select(GoldPower))
-    assert set(kept.document) == {"systems", "scores"}
+    assert set(kept.document) == {"systems", "scores", "size"}
     for metric, split, difference, size in kept.document["scores"]:
         assert (type(metric), type(split), type(difference), type(size)) == (str, str, float, int)
+    assert [type(number) for number in kept.document["size"]] == [int, float, int]
+
+
+def test_the_gold_is_measured_once_and_its_leak_follows(engine: Engine) -> None:
+    """Sixty items, half of them with each label: sixty bits."""
+    with reading(engine) as session:
+        (before,) = leaks_in(session, find_competition(session, COMPETITION))
+    assert before.leak.size is None
+    computed(engine)
+    with reading(engine) as session:
+        (after,) = leaks_in(session, find_competition(session, COMPETITION))
+        assert gold_sizes(session, [the_phase_task(session)]) == {1: GoldSize(ITEMS, float(ITEMS), 2)}
+    assert after.leak.size == GoldSize(ITEMS, float(ITEMS), 2)
+    rows = "".join(f"{number},d{number},EN,{number % 2}\n" for number in range(4 * ITEMS))
+    seal_gold(engine, f"ID,DataID,Language,Label\n{rows}".encode(), places=[PLACE])
+    with reading(engine) as session:
+        assert gold_sizes(session, [the_phase_task(session)]) == {}, "of another gold"

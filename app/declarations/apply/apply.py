@@ -253,7 +253,7 @@ def _apply_phases(work: Work, declared: CompetitionDeclaration, applied: Applied
     existing = {row.name: row for row in work.session.scalars(query)}
     for position, phase in enumerate(declared.phases):
         what = f"phase '{phase.name}' of '{declared.name}'"
-        values = _phase_values(phase, position)
+        values = phase_values(phase, position)
         row = existing.get(phase.name)
         if row is None:
             row = Phase(competition_id=applied.row.id, name=phase.name, **values)
@@ -267,7 +267,7 @@ def _apply_phases(work: Work, declared: CompetitionDeclaration, applied: Applied
             _apply_phase_task(work, applied, phase.name, task, asked)
 
 
-def _phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
+def phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
     limits = phase.effective_limits
     return {
         "title": phase.title,
@@ -295,7 +295,7 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
     what = _asked_words(applied.row.name, phase, task)
     ids = {"phase_id": applied.phases[phase].id, "task_id": applied.tasks[task].id}
     row = work.session.scalar(select(PhaseTask).filter_by(**ids))
-    values = _phase_task_values(declared)
+    values = phase_task_values(declared)
     if row is None:
         row = PhaseTask(**ids, gold=name_in_use(work.session, None, declared.gold), **values)
         work.session.add(row)
@@ -327,7 +327,7 @@ def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
         work.changes.note(f"submissions to {what} that were scored already show their items once they are rescored")
 
 
-def _phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
+def phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
     """Everything but the gold; what differs from the phase only as far as it was said."""
     own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
     return {

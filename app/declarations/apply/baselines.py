@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.base.storage import StoredFile
 from app.competitions.changed import boards_changed
+from app.declarations.apply.baseline_limit import TooManyBaselines, baseline_refusal
 from app.declarations.apply.changes import Work
 from app.declarations.model import BaselineDeclaration
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
@@ -31,7 +32,10 @@ def apply_baselines(
     stored: Callable[[str], StoredFile],
     what: str,
 ) -> None:
-    """Submit what is new, or say that it waits; note which of them have a rank. stored: a declared file, in storage."""
+    """Submit what is new, or say that it waits; note which of them have a rank. stored: a declared file, in storage.
+
+    Raises TooManyBaselines.
+    """
     ranked = []
     for baseline in declared:
         if phase_task.gold is None:
@@ -43,6 +47,11 @@ def apply_baselines(
             ranked.append(team.id)
         why = _why_submit(work.session, team, phase_task, file, baseline.track)
         if why is not None:
+            if refusal := baseline_refusal(work, phase_task, baseline.name, what):
+                if work.refuses_baselines:
+                    raise TooManyBaselines(refusal)
+                work.changes.note(refusal)
+                continue
             run = _submit(work, team, phase_task, baseline, file, phase_task.gold)
             work.changes.add(f"submitted baseline '{baseline.name}' to {what}{why}", run_id=run.id)
     _note_ranked(work, phase_task, ranked, what)

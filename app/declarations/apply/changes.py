@@ -97,6 +97,8 @@ class Work:
     changes: Changes
     is_plan: bool = False  # everything is rolled back: no file is stored
     stage: Stage = Stage.PUBLISHED  # in which a new competition begins
+    trusts_declaration: bool = True  # about plain gold being public: not when an organiser edits
+    refuses_baselines: bool = True  # beyond the limit; False: they are left out, with a note
     kept: dict[Path, StoredFile] = field(default_factory=dict)  # files that were read already
 
 

@@ -30,7 +30,7 @@ def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datet
         return []
     files = {file.path: StoredFile(file.sha256, file.size_bytes) for file in revision.files}
     declared = [one for one in _declared(revision.document, phase.name, task.name) if one.file in files]
-    work = Work(session, storage_of(get_settings()), now, Changes())
+    work = Work(session, storage_of(get_settings()), now, Changes(), refuses_baselines=False)
     what = f"'{task.name}' in phase '{phase.name}' of '{phase.competition.name}'"
     apply_baselines(work, phase.competition, phase_task, declared, files.__getitem__, what)
     return [change.run_id for change in work.changes.made if change.run_id is not None]

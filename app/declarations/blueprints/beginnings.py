@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from app.declarations.blueprints.build import without_plain_gold
+from app.declarations.blueprints.stories import STORIES, with_story
 from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from evergold.scoring.tasks import TASKS
@@ -14,14 +15,17 @@ _LASTS = timedelta(days=14)
 
 
 def first_document(name: str, title: str, task_type: str, now: datetime) -> Document:
-    """One task of this type, one phase that asks it, a board with the first scores that the task has."""
+    """One task of this type, one phase that asks it, a board with the first scores that the task has.
+
+    Who sees what is the first story: a live board with a private part, wherever the task type scores parts.
+    """
     try:
         columns = TASKS[task_type].columns(TASKS[task_type].options())
         shown = [{"metric": one.metric, "split": one.split} for one in columns[:2]]
     except (KeyError, ValueError):  # options without which it has none
         shown = []
     start = (now.astimezone(UTC) + timedelta(days=7)).replace(hour=12, minute=0)
-    return {
+    document = {
         "name": name,
         "title": title,
         "tasks": [{"name": "main", "type": task_type, "title": title}],
@@ -37,6 +41,7 @@ def first_document(name: str, title: str, task_type: str, now: datetime) -> Docu
             }
         ],
     }
+    return with_story(document, 0, STORIES[0].name)
 
 
 def copied_document(document: Document, name: str, title: str) -> Document:

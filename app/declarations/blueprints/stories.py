@@ -1,4 +1,6 @@
-"""Who sees what when, as three stories to choose from; each is a few keys of a phase's `visibility`, and no more.
+"""Who sees what when, as stories to choose from: keys of a phase's `visibility`, and whether its items are divided.
+
+The first one keeps the board live and a half of the items unseen, as scores of a live board tell of the gold.
 
 What a story, or a mixture of one's own, lets people see is asked of the rule that decides it on boards.
 """
@@ -6,6 +8,7 @@ What a story, or a mixture of one's own, lets people see is asked of the rule th
 from __future__ import annotations
 
 import copy
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,31 +17,51 @@ from typing import Any
 from app.base.times import in_utc, parse_moment
 from app.competitions.visibility import CLOSE, View, decide, declared_of
 from app.declarations.revisions.documents import Document
-from app.models import BoardShown, EntryRule, OwnScores, Phase, Slices
+from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slices
+from evergold.scoring.halves import SEED_CHARACTERS
+from evergold.scoring.tasks import TASKS
 
 Keys = Mapping[str, Any]
 OWN = "own"
+#: Of the items that are private where a story divides them.
+HALF = 0.5
 #: Where a date is missing or no date yet, the picture has one of its own: it shows before and after, and no dates.
 _SOME_START, _SOME_SPAN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """name: as a form sends it; keys: what it sets, None for what it takes away."""
+    """name: as a form sends it; keys: what it sets, None for what it takes away; is_divided: whether each task that can
+    be divided has a private part; None: either."""
 
     name: str
     title: str
     words: str
     keys: Mapping[str, str | None]
+    is_divided: bool | None = None
+
+    def divides(self, is_divided: bool) -> bool:
+        """Whether items have a private part once it is chosen. is_divided: whether they have one now."""
+        return is_divided if self.is_divided is None else self.is_divided
 
 
+_LIVE: Mapping[str, str | None] = {"board": None, "public_from": None, "own_scores": None}
 STORIES = (
+    Story(
+        "live",
+        "The board is live, half of the items decide",
+        "Everybody sees scores on the public half at once. The private half, of which nobody has seen a score, ranks "
+        "the board from the close on. For contests.",
+        _LIVE,
+        is_divided=True,
+    ),
     Story(
         "open",
         "The board is open, always",
-        "Everybody sees the scores that rank at once, the others at the end. For practice, for teaching, and after a "
-        "contest.",
-        {"board": None, "public_from": None, "own_scores": None},
+        "Everybody sees the scores that rank at once, the others at the end, and scores tell of the gold. For "
+        "practice, for teaching, and after a contest.",
+        _LIVE,
+        is_divided=False,
     ),
     Story(
         "until-close",
@@ -56,10 +79,16 @@ STORIES = (
 _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE.value}
 
 
-def story_of(visibility: Keys) -> Story | None:
+def story_of(visibility: Keys, *, is_divided: bool = False) -> Story | None:
     """The one whose keys these are, however they are said; None for a mixture. Names, slices, digits are beside it."""
     meant = _meant(visibility)
-    return next((one for one in STORIES if _meant(one.keys) == meant), None)
+    return next((one for one in STORIES if _meant(one.keys) == meant and one.is_divided in (None, is_divided)), None)
+
+
+def is_phase_divided(document: Document, phase: Mapping[str, Any]) -> bool:
+    """Whether every task of the phase that can be divided has a private part, and there is one."""
+    tasks = _divisible(document, phase)
+    return bool(tasks) and all(one.get("private_part") for one in tasks)
 
 
 def with_story(document: Document, phase: int, name: str) -> Document:
@@ -76,7 +105,28 @@ def with_story(document: Document, phase: int, name: str) -> Document:
             said[key] = value
     if not said:
         del changed["phases"][phase]["visibility"]
+    for task in _divisible(changed, changed["phases"][phase]):
+        if chosen.is_divided and not task.get("private_part"):
+            task["private_part"] = {"share": HALF, "seed": secrets.token_hex(SEED_CHARACTERS)}
+        elif chosen.is_divided is False:
+            task.pop("private_part", None)
     return changed
+
+
+def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tasks of the phase whose items can have a private part: of hidden gold, and of a type that scores parts."""
+    types = {one.get("name"): one.get("type") for one in document.get("tasks") or [] if isinstance(one, dict)}
+    tasks = phase.get("tasks")
+    asked = tasks.items() if isinstance(tasks, dict) else ()
+    return [
+        one
+        for name, one in asked
+        if isinstance(one, dict) and one.get("gold_is_public") is not True and _scores_parts(types.get(name))
+    ]
+
+
+def _scores_parts(task_type: object) -> bool:
+    return isinstance(task_type, str) and task_type in TASKS and TASKS[task_type].part is not None
 
 
 def _meant(visibility: Keys) -> tuple[Any, Any, Any]:
@@ -100,14 +150,16 @@ class Seen:
 ALL, PART, NOTHING = "all", "part", "nothing"
 
 
-def seen_when(phase: Mapping[str, Any], visibility: Keys) -> Seen:
-    """phase: as it is declared, however wrong; visibility: its own, as it is declared."""
+def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> Seen:
+    """phase: as it is declared, however wrong; visibility: its own, as it is declared; is_divided: whether its items
+    have a private part, shown from the close."""
     start = _moment(phase.get("start")) or _SOME_START
     end = _moment(phase.get("end"))
     if end is None and phase.get("end"):  # typed, and no moment yet: it will be one
         end = start + _SOME_SPAN
     row = Phase(visibility=dict(_readable(visibility)), entry_rule=_entry(phase), starts_at=start, ends_at=end)
-    declared = declared_of(row)
+    part = {"share": HALF, "seed": ""} if is_divided else {}
+    declared = declared_of(row, PhaseTask(visibility={}, entry={}, private_part=part))
     later = {one for one in (declared.public_from, declared.names_from, end) if one is not None and one > start}
     begins = [start, *sorted(later)]
     views = [decide(declared, moment) for moment in begins]
@@ -115,6 +167,8 @@ def seen_when(phase: Mapping[str, Any], visibility: Keys) -> Seen:
         ("Everybody: the board", tuple(_board(view) for view in views)),
         ("A team: its own scores", tuple(_own_scores(view) for view in views)),
     ]
+    if is_divided:
+        rows.append(("Everybody: the private half", tuple(_private(view) for view in views)))
     if declared.is_anonymous:
         rows.append(("Everybody: names of teams", tuple(_names(view) for view in views)))
     rows.append(("You: everything", tuple((ALL, "at any time") for _ in views)))
@@ -139,6 +193,10 @@ def _board(view: View) -> tuple[str, str]:
 
 def _own_scores(view: View) -> tuple[str, str]:
     return (ALL, "seen") if view.own_scores or view.board is BoardShown.PUBLIC else (NOTHING, "hidden")
+
+
+def _private(view: View) -> tuple[str, str]:
+    return (ALL, "ranks the board") if view.private else (NOTHING, "hidden")
 
 
 def _names(view: View) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from app.base.text import did_you_mean, listed, readable_size
 from app.base.times import in_utc, parse_moment
+from app.declarations.check.baselines import check_number_of_baselines
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
 from app.declarations.check.private_part import PrivatePartNode, check_private_parts
 from app.declarations.check.rankings import check_rankings
@@ -97,6 +98,7 @@ def check_competition(
     _warn_of_public_gold(phase_tasks, now, findings)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
     check_private_parts([PrivatePartNode(one.node, one.phase.node, one.task.type) for one in phase_tasks], findings)
+    check_number_of_baselines([(one.name, one.node) for one in phases], findings)
     check_method_card(competition, findings)
     check_registration(competition, findings)
     by_phase: dict[str, list[str]] = {}

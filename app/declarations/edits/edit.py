@@ -25,6 +25,7 @@ from app.declarations.edits.checking import Wanted, checked
 from app.declarations.edits.effects import Effect, effects, standings
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Value, sorted_values
+from app.declarations.edits.new_baselines import check_new_baselines, declared_baselines
 from app.declarations.edits.plan import RolledBack
 from app.declarations.revisions.documents import (
     Difference,
@@ -144,8 +145,9 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
         try:
             with writing(engine) as session:
                 lock_declarations(session)
-                work = Work(session, storage, now, Changes(), is_preview)
-                number, found = _apply(work, edit, base, loaded, wanted.source)
+                is_operator = edit.by is None or edit.by.is_administrator
+                work = Work(session, storage, now, Changes(), is_preview, trusts_declaration=is_operator)
+                number, found = _apply(work, edit, base, loaded, wanted)
                 outcome = Outcome(base, number, work.changes.made, found, warnings, meant)
                 if is_preview:
                     raise RolledBack
@@ -155,7 +157,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
 
 
 def _apply(
-    work: Work, edit: Edit, base: int, loaded: LoadedCompetition, source: RevisionSource
+    work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: Wanted
 ) -> tuple[int | None, list[Effect]]:
     """Under the lock: the number of the new revision, None where nothing means anything else, and whom it affects."""
     competition = find_competition(work.session, edit.competition)
@@ -163,9 +165,12 @@ def _apply(
     if newest.number != base:
         raise _conflict(work.session, competition, base, newest)
     before = standings(work.session, [competition.name], work.now)
-    revision = apply_declaration(work, competition, loaded, source, edit.by, edit.note)
+    revision = apply_declaration(work, competition, loaded, wanted.source, edit.by, edit.note)
     work.session.flush()
-    _record(work.session, edit, competition, revision, source, work.now)
+    if edit.by is not None:
+        baselines = declared_baselines(loaded.declaration, wanted.files)
+        check_new_baselines(work.session, edit.by, competition, baselines, newest)
+    _record(work.session, edit, competition, revision, wanted.source, work.now)
     after = standings(work.session, [competition.name], work.now)
     return revision.number if revision else None, effects(before, after)
 

@@ -6,7 +6,7 @@ So plan and apply cannot disagree, except by what happens between them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Engine
@@ -16,14 +16,16 @@ from app.base.storage import Storage
 from app.declarations.apply.apply import Change, apply_phases, lock_declarations
 from app.declarations.check import LoadedCompetition
 from app.declarations.edits.effects import Effect, effects, standings
+from app.declarations.leaks import DeclaredLeak, declared_leaks
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """changes: as apply would say them; effects: whom they affect, and how."""
+    """changes: as apply would say them; effects: whom they affect, and how; leaks: what teams could read of gold."""
 
     changes: list[Change]
     effects: list[Effect]
+    leaks: list[DeclaredLeak] = field(default_factory=list)
 
     @property
     def changes_something(self) -> bool:
@@ -57,7 +59,8 @@ def plan_phases(
             changes = apply_phases(
                 session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, is_plan=True
             )
-            planned = Plan(changes, effects(before, standings(session, names, now)))
+            leaks = [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath)]
+            planned = Plan(changes, effects(before, standings(session, names, now)), leaks)
             raise RolledBack
     except RolledBack:
         return planned

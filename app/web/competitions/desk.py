@@ -13,6 +13,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
+from app.boards.leaks import leaks_in
 from app.boards.power import power_of
 from app.competitions import desk
 from app.competitions.desk_hours import HourCount, submissions_by_hour
@@ -96,6 +97,7 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             workers=live_workers(session, now),
             gold=[(phase, asked) for phase in found.phases for asked in phase.phase_tasks],
             power=power_of(session, found) if Right.GOLD in rights else [],
+            leaks=leaks_in(session, found) if Right.GOLD in rights else [],
             undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],
             unserved=[task.title for task in found.tasks if task.task_type in unserved],
             long_wait=desk.LONG,

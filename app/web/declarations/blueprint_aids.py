@@ -31,9 +31,13 @@ def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
         return {"stories": [], "story": None, "own_mixture": None}
     kept = phase.get("visibility")
     said: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
-    story = stories.story_of(said)
-    shown = [(one, stories.seen_when(phase, {**said, **one.keys})) for one in stories.STORIES]
-    own = stories.seen_when(phase, said) if story is None else None
+    divided = stories.is_phase_divided(document, phase)
+    story = stories.story_of(said, is_divided=divided)
+    shown = [
+        (one, stories.seen_when(phase, {**said, **one.keys}, is_divided=one.divides(divided)))
+        for one in stories.STORIES
+    ]
+    own = stories.seen_when(phase, said, is_divided=divided) if story is None else None
     return {"stories": shown, "story": story.name if story else stories.OWN, "own_mixture": own}
 
 
@@ -44,7 +48,9 @@ def with_story_sent(document: Document, steps: schemas.Steps, before: Document, 
     if place is None:
         return document
     said = schemas.part_at(before, steps)
-    story = stories.story_of(said if isinstance(said, dict) else {})
+    phase = schemas.part_at(before, steps[:2])
+    divided = isinstance(phase, dict) and stories.is_phase_divided(before, phase)
+    story = stories.story_of(said if isinstance(said, dict) else {}, is_divided=divided)
     chosen = form.get("story", "")
     return document if chosen == (story.name if story else stories.OWN) else stories.with_story(document, place, chosen)
 

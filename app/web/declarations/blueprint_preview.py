@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 from fastapi import Request, Response
 
 from app.base import links
 from app.base.db import reading
+from app.base.storage import Storage, local_file, storage_of
 from app.declarations.blueprints.baseline_scores import baseline_scores
 from app.declarations.blueprints.kept import find_blueprint
 from app.declarations.blueprints.preview import boards_of, declaration_of
-from app.declarations.blueprints.stories import seen_when
+from app.declarations.blueprints.stories import is_phase_divided, seen_when
 from app.declarations.images.texts import media_type_of
+from app.declarations.leaks import declared_leaks
 from app.models import Blueprint
 from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_aids import calendar_aid
@@ -41,16 +45,28 @@ def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint
         phases=list(
             zip(
                 declared.phases if declared else (),
-                [seen_when(phase, phase.get("visibility") or {}) for phase in phases],
+                [
+                    seen_when(
+                        phase, phase.get("visibility") or {}, is_divided=is_phase_divided(blueprint.document, phase)
+                    )
+                    for phase in phases
+                ],
                 strict=True,
             )
         ),
         boards=boards_of(declared, scored) if declared else [],
+        leaks=list(declared_leaks(declared, _finder(blueprint, storage_of(server.settings)))) if declared else [],
         images=_images(blueprint),
         **calendar_aid(server, blueprint.document),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _finder(blueprint: Blueprint, storage: Storage) -> Callable[[str], Path | None]:
+    """The files that were uploaded for it, by their paths."""
+    known = {file.path: file.sha256 for file in blueprint.files}
+    return lambda path: local_file(storage, known[path]) if path in known else None
 
 
 def _images(blueprint: Blueprint) -> Images:

@@ -8,9 +8,11 @@ from anyio.to_thread import run_sync
 from fastapi import Path, Request
 
 from app.base.db import reading
-from app.competitions.find import organised_task
+from app.boards.leaks import leaks_in
+from app.competitions.find import organised, organised_task
 from app.gold.versions import list_gold
 from app.models import Right
+from app.web.gold.leak_schemas import LeakList, leak_list
 from app.web.gold.receiving import receive_gold
 from app.web.gold.schemas import GoldList, gold_list
 from app.web.gold.using import check_version_again, use_version
@@ -40,6 +42,19 @@ _FIELDS: dict[str, dict[str, Any]] = {
 _BODY = upload_body(
     "a file, or a zip of a folder", _FIELDS, also="post-evaluation", publish=False, public=False, file="gold.csv"
 )
+
+
+@router.get(
+    "/competitions/{competition}/leaks",
+    operation_id="list_leaks",
+    summary="What share of each hidden gold teams can read from their scores, for organisers",
+    description="A bound by counting: no team reads more, whatever it sends, and few read as much. Workers measure the "
+    "gold; until then `share` is null.",
+    responses=error_responses(401, 403, 404),
+)
+def read_leaks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LeakList:
+    with reading(server.engine) as session:
+        return leak_list(leaks_in(session, organised(session, user, competition, Right.GOLD)))
 
 
 @router.get(

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from app.base import api_links, links
 from app.base.config import Settings
 from app.base.text import readable_size
+from app.competitions.leak import percent
 from app.competitions.tracks import track_title, tracks_of
 from app.models import Competition
 from app.texts.html import Images, ShownImage, render_markdown
@@ -100,6 +101,7 @@ def environment() -> Environment:
         plural=words.plural,
         ordinal=words.ordinal,
         isolated=isolated,
+        leak_share=percent,
     )
     return made
 

@@ -12,9 +12,11 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.boards.power import Power, SmallestDifference, record_power
 from app.competitions.find import find_competition
+from app.gold.versions import gold_identity
 from app.models import OutgoingMail, Phase, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
+from evergold.scoring.leakage import GoldSize
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
@@ -146,3 +148,16 @@ def test_it_says_what_the_test_sets_can_tell_apart(site: Site, olga: httpx.Clien
     page = olga.get(DESK).text
     markup.check(page)
     assert "0.0614 739 Portuguese 0.1099 of 273 2 baselines" in text_of(page)
+
+
+def test_it_says_what_scores_tell_of_hidden_gold(site: Site, olga: httpx.Client) -> None:
+    assert "What scores tell of hidden gold" in olga.get(DESK).text
+    with writing(site.engine) as session:
+        phase_task = the_phase_task(session)
+        phase_task.phase.submissions_total, phase_task.phase.visibility = 10, {}
+        gold = gold_identity(session, phase_task) or ""
+        record_power(session, phase_task.id, Power(gold, "key", "", (), GoldSize(1000, 998.8, 2)))
+    page = olga.get(DESK).text
+    markup.check(page)
+    assert "1,000 999" in text_of(page)
+    assert "readable" in text_of(page)

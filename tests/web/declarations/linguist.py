@@ -27,8 +27,11 @@ class Linguist:
         return self.browser.post(path, data={"csrf_token": self.token, **fields})
 
     def begin(self, **fields: str) -> str:
-        """The address of what was begun."""
-        return self.send("/organise", **{**BEGIN, **fields}).url.path
+        """The address of what was begun, whose few items are not to be divided."""
+        place = self.send("/organise", **{**BEGIN, **fields}).url.path
+        if "copy" not in fields:
+            self.say(place, "phases/0/visibility", story="open")
+        return place
 
     def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
         """As a form does it: the token comes before the file."""

@@ -1,0 +1,56 @@
+"""What share of each hidden gold of a competition a team can read in the whole phase: for its organisers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.boards.power import gold_sizes
+from app.competitions.find import boards_of
+from app.competitions.leak import BoardScores, Leak, asked_of, leak_of
+from app.competitions.visibility import is_hidden_gold
+from app.models import Board, Competition, Phase, PhaseTask
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseLeak:
+    """A task of a phase, and what can be read of its gold."""
+
+    phase: Phase
+    phase_task: PhaseTask
+    leak: Leak
+
+
+def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
+    """Every task of every phase whose gold is hidden and that has boards, in the organisers' order. competition: as
+    `find_competition` gives it."""
+    sizes = gold_sizes(session, [one for phase in competition.phases for one in phase.phase_tasks])
+    found = []
+    for phase in competition.phases:
+        boards = boards_of(competition, phase)
+        for one in phase.phase_tasks:
+            shown = _scores(board for board in boards if board.task_id == one.task_id)
+            if not shown or not is_hidden_gold(one):
+                continue
+            task = get_task(one.task.task_type)
+            try:
+                options = read_options(task, one.options_of(one.task))
+            except InvalidOptions:  # of another version of the task type
+                continue
+            asked = asked_of(phase, one, task, options, shown)
+            found.append(PhaseLeak(phase, one, leak_of(asked, sizes.get(one.id))))
+    return found
+
+
+def _scores(boards: Iterable[Board]) -> list[BoardScores]:
+    return [
+        BoardScores(
+            (board.rank_metric, board.rank_split), tuple((one["metric"], one["split"]) for one in board.columns)
+        )
+        for board in boards
+    ]

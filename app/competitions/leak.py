@@ -1,0 +1,279 @@
+"""What share of hidden gold a team can read from its scores in a whole phase, at most: from what is declared alone.
+
+A bound by counting, see `evergold.scoring.leakage`: no attack reads more, few read as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from enum import StrEnum
+from typing import Any
+
+from app.competitions.entry_rules import entry_settings
+from app.competitions.limits import DeclaredLimits, declared_limits
+from app.competitions.visibility import Declared, declared_of, tells_statistics
+from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slices
+from evergold.scoring.leakage import GoldSize, Shown, bits_of_ladder
+from evergold.scoring.task import AnyTask, Options
+
+#: Below this share a phase is well set, from the other on organisers are warned.
+GREEN, WARNING = 0.1, 0.5
+#: How many teams may put their answers together.
+COLLUDING = 10
+#: So many remedies fit in a sentence.
+REMEDIES_SHOWN = 3
+Score = tuple[str, str]
+
+
+class Level(StrEnum):
+    """How well the gold is hidden."""
+
+    GREEN = "green"
+    FAIR = "fair"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardScores:
+    """A board of the task: the score that ranks it, and those in its columns."""
+
+    rank_by: Score
+    columns: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A setting that lowers the share. setting: as in phases.yaml; share: what one team could read then."""
+
+    setting: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """What a team can read in a phase of a task's gold that decides the final ranks.
+
+    size: of the gold that teams see scores of, None where it is not known; scores: how many are shown; decimals: of
+    each, None for all; bits: what one submission tells at most; submissions: that a team may send, None: no limit;
+    total_bits: what they tell together; is_divided: whether a private part decides, of which nothing is told; remedies:
+    what would lower it, best first.
+    """
+
+    size: GoldSize | None
+    scores: int
+    decimals: int | None
+    bits: float
+    submissions: int | None
+    total_bits: float
+    is_divided: bool
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def told(self) -> float | None:
+        """The share of the gold with scores that one team can read; None: unknown."""
+        return self._told(1)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the gold that decides, read by one team; None: unknown."""
+        return self.share_of(1)
+
+    def share_of(self, teams: int) -> float | None:
+        """The same, of teams that put together what they learn."""
+        return 0.0 if self.is_divided else self._told(teams)
+
+    @property
+    def level(self) -> Level | None:
+        """None where the share is unknown."""
+        if self.share is None:
+            return None
+        if self.share < GREEN:
+            return Level.GREEN
+        return Level.FAIR if self.share < WARNING else Level.WARNING
+
+    def _told(self, teams: int) -> float | None:
+        if self.size is None:
+            return None if self.total_bits else 0.0
+        return min(1.0, teams * self.total_bits / self.size.bits) if self.size.bits else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A task in a phase, as far as its scores tell of gold. private_share: of the items, 0 where they are not
+    divided."""
+
+    phase: Phase
+    task: AnyTask
+    options: Options
+    boards: tuple[BoardScores, ...]
+    declared: Declared
+    limits: DeclaredLimits
+    private_share: float
+    ladder_step: float | None
+
+
+def asked_of(
+    phase: Phase, phase_task: PhaseTask, task: AnyTask, options: Options, boards: Sequence[BoardScores]
+) -> Asked:
+    """What counts of a phase and of a task in it; neither need be in a database."""
+    settings = entry_settings(phase, phase_task)
+    return Asked(
+        phase,
+        task,
+        options,
+        tuple(boards),
+        declared_of(phase, phase_task),
+        declared_limits(phase, phase_task),
+        float(phase_task.private_part.get("share", 0.0)) if phase_task.private_part else 0.0,
+        settings.ladder_step if settings.rule is EntryRule.LADDER else None,
+    )
+
+
+def leak_of(asked: Asked, size: GoldSize | None) -> Leak:
+    """size: of all items' gold; None where that is not known."""
+    leak = _leak(asked, size)
+    is_good = leak.level in (None, Level.GREEN)
+    return leak if is_good else replace(leak, remedies=tuple(_remedies(asked, size, leak)))
+
+
+def _leak(asked: Asked, size: GoldSize | None) -> Leak:
+    declared = asked.declared
+    seen = size.part(1 - asked.private_share) if size is not None else None
+    shown = _shown(asked)
+    bits = sum(one.bits(seen) for one in shown)
+    submissions = submissions_in_phase(asked)
+    total = _total_bits(asked, bits, submissions)
+    return Leak(seen, len(shown), declared.precision, bits, submissions, total, bool(asked.private_share))
+
+
+def _shown(asked: Asked) -> list[Shown]:
+    """The scores that a team sees of a submission while it may still send another."""
+    declared, metrics = asked.declared, asked.task.metrics
+    names: dict[Score, None] = dict.fromkeys(board.rank_by for board in asked.boards)
+    if declared.slices is Slices.COLUMNS:
+        names |= {score: None for board in asked.boards for score in board.columns}
+    elif declared.slices is Slices.ALL:
+        names |= {(one.metric, one.split): None for one in asked.task.columns(asked.options)}
+    has_statistics = asked.task.sample is not None and tells_statistics(declared.precision)
+    return [Shown(metrics[name], declared.precision, has_statistics) for name, _ in names if name in metrics]
+
+
+def submissions_in_phase(asked: Asked) -> int | None:
+    """How many a team may send of the task from start to end; None: no limit, or a day's without an end."""
+    limits, phase = asked.limits, asked.phase
+    counts = [] if limits.total is None else [limits.total]
+    if phase.ends_at is not None:
+        first, last = phase.starts_at.astimezone(UTC).date(), phase.ends_at.astimezone(UTC).date()
+        weeks = (last.toordinal() - first.toordinal() + first.weekday()) // 7 + 1
+        months = 12 * (last.year - first.year) + last.month - first.month + 1
+        spans = ((limits.per_day, (last - first).days + 1), (limits.per_week, weeks), (limits.per_month, months))
+        counts += [limit * span for limit, span in spans if limit is not None]
+    return min(counts, default=None)
+
+
+def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
+    """What all submissions tell together: of a Ladder its records, of a hidden board without own scores the entry."""
+    declared = asked.declared
+    if asked.ladder_step is not None:
+        return (
+            math.inf if submissions is None else min(bits_of_ladder(submissions, asked.ladder_step), bits * submissions)
+        )
+    if declared.own_scores is OwnScores.NEVER and declared.board is not BoardShown.PUBLIC:
+        return bits if declared.public_from is not None else 0.0
+    if not bits:
+        return 0.0
+    return math.inf if submissions is None else bits * submissions
+
+
+# ----------------------------------------------------------------------------------------------------------- remedies
+
+
+def _remedies(asked: Asked, size: GoldSize | None, leak: Leak) -> Iterator[Remedy]:
+    """Settings that help by themselves, those first that are enough."""
+    found = [
+        Remedy(setting, share)
+        for setting, other in _alternatives(asked, leak)
+        if (share := _leak(other, size).share) is not None and share < (leak.share or 0.0)
+    ]
+    yield from sorted(found, key=lambda one: one.share >= GREEN)
+
+
+def _alternatives(asked: Asked, leak: Leak) -> Iterator[tuple[str, Asked]]:
+    declared = asked.declared
+    if not asked.private_share and asked.task.part is not None:
+        yield "private_part: {share: 0.5, …}", replace(asked, private_share=0.5)
+    if (total := _green_total(leak)) is not None:
+        yield f"limits.total: {total}", replace(asked, limits=replace(asked.limits, total=total))
+    for decimals in range((declared.precision or 5) - 1, 0, -1):
+        yield f"visibility.precision: {decimals}", replace(asked, declared=replace(declared, precision=decimals))
+    if declared.slices in (Slices.ALL, Slices.COLUMNS):
+        yield "visibility.slices: ranked", replace(asked, declared=replace(declared, slices=Slices.RANKED))
+    hidden = replace(declared, board=BoardShown.HIDDEN, public_from=declared.closes_at, own_scores=OwnScores.NEVER)
+    yield "visibility: {board: hidden, own_scores: never}", replace(asked, declared=hidden)
+
+
+def _green_total(leak: Leak) -> int | None:
+    """As many submissions as leave the share below GREEN; None: not even one."""
+    if leak.size is None or not leak.bits:
+        return None
+    total = math.ceil(GREEN * leak.size.bits / leak.bits) - 1
+    return total if total >= 1 else None
+
+
+# --------------------------------------------------------------------------------------------------------------- words
+
+LEVEL_WORDS = {Level.GREEN: "well hidden", Level.FAIR: "partly readable", Level.WARNING: "warning: readable"}
+
+
+def leak_words(leak: Leak) -> str:
+    """All of it in one sentence, for organisers."""
+    sent = "any number of" if leak.submissions is None else f"{leak.submissions:,}"
+    shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
+    digits = "all decimals" if leak.decimals is None else f"{leak.decimals} decimals"
+    told = f"a submission tells at most {leak.bits:.1f} bits ({shown}, {digits}), a team may send {sent}"
+    if leak.size is None:
+        labels = "any number of" if math.isinf(leak.total_bits) else f"{leak.total_bits:,.0f}"
+        return f"{told}: as much as {labels} yes/no labels; how many bits the gold has is not known yet"
+    taken = "with" if leak.size.is_measured else "taken as"
+    gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
+    if leak.is_divided:
+        public = f"one team can read {percent(leak.told)} of it, and nothing of the private part"
+        return f"{gold} in the public part; {told}: {public}"
+    both = f"one team can read {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
+    return f"{gold}; {told}: {both}"
+
+
+def remedy_words(remedies: Sequence[Remedy]) -> str:
+    """`limits.total: 6 (9 %) or …`; empty without any."""
+    return " or ".join(f"{one.setting} ({percent(one.share)})" for one in remedies[:REMEDIES_SHOWN])
+
+
+def percent(share: float | None) -> str:
+    """`up to 7.1 %`; one decimal below ten."""
+    if share is None:
+        return "an unknown share"
+    number = 100 * share
+    return f"up to {number:.1f} %" if 0 < number < 10 else f"up to {number:.0f} %" if number else "nothing"
+
+
+def leak_document(leak: Leak) -> Mapping[str, Any]:
+    """The same for programs; None: unknown, or without a limit."""
+    known = None if math.isinf(leak.total_bits) else round(leak.total_bits, 1)
+    return {
+        "items": leak.size.items if leak.size else None,
+        "gold_bits": round(leak.size.bits, 1) if leak.size else None,
+        "is_measured": leak.size.is_measured if leak.size else False,
+        "scores": leak.scores,
+        "decimals": leak.decimals,
+        "bits_per_submission": round(leak.bits, 2),
+        "submissions": leak.submissions,
+        "total_bits": known,
+        "share": leak.share,
+        "share_of_ten_teams": leak.share_of(COLLUDING),
+        "share_of_public_part": leak.told if leak.is_divided else None,
+        "level": leak.level.value if leak.level else None,
+        "remedies": [{"setting": one.setting, "share": one.share} for one in leak.remedies],
+    }

@@ -1,0 +1,99 @@
+"""What share of hidden gold a team could read in each phase, of what is declared and need not be in a database.
+
+The gold itself is looked at only where organisers have it at hand, as for `evergold check --gold`; else the blind items
+say how many answers there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from app.competitions.leak import LEVEL_WORDS, BoardScores, Leak, Level, asked_of, leak_of, leak_words, remedy_words
+from app.declarations.apply.apply import phase_task_values, phase_values
+from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration
+from app.models import Phase, PhaseTask
+from evergold.scoring.errors import InvalidFile, InvalidOptions
+from evergold.scoring.leakage import GoldSize, size_of_gold, size_of_items
+from evergold.scoring.task import AnyTask, Options, read_options
+from evergold.scoring.tasks import TASKS
+
+#: A declared file by its path; None where it is not there.
+Find = Callable[[str], Path | None]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLeak:
+    """A task of a declared phase, and what could be read of its gold."""
+
+    competition: str
+    phase: str
+    task: str
+    leak: Leak
+
+    @property
+    def place(self) -> str:
+        """`demo/evaluation/idiom-detection`."""
+        return f"{self.competition}/{self.phase}/{self.task}"
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether organisers should change something."""
+        return self.leak.level is Level.WARNING
+
+    def __str__(self) -> str:
+        level = f" ({LEVEL_WORDS[self.leak.level]})" if self.leak.level else ""
+        better = remedy_words(self.leak.remedies)
+        return f"{self.place}: {leak_words(self.leak)}{level}{f'. Better: {better}' if better else ''}"
+
+
+def declared_leaks(declared: CompetitionDeclaration, find: Find, gold: Path | None = None) -> Iterator[DeclaredLeak]:
+    """Every task of every phase whose gold is hidden and that has boards. gold: a folder of plain gold."""
+    types = {task.name: task for task in declared.tasks}
+    for phase in declared.phases:
+        for name, asked in phase.tasks.items():
+            boards = [
+                BoardScores(_pair(board.rank_by or board.columns[0]), tuple(map(_pair, board.columns)))
+                for board in declared.boards
+                if board.task == name
+            ]
+            task = TASKS.get(types[name].type) if name in types else None
+            if asked.gold_is_public or task is None or not boards:
+                continue
+            try:
+                options = read_options(task, {**types[name].options, **asked.options})
+            except InvalidOptions:
+                continue
+            size = _size(task, options, asked, find, gold)
+            counted = asked_of(*_rows(phase, asked), task, options, boards)
+            yield DeclaredLeak(declared.name, phase.name, name, leak_of(counted, size))
+
+
+def _pair(score: Any) -> tuple[str, str]:
+    return score.metric, score.split
+
+
+def _rows(phase: PhaseDeclaration, asked: PhaseTaskDeclaration) -> tuple[Phase, PhaseTask]:
+    """As they would stand in the database."""
+    return Phase(**phase_values(phase, 0)), PhaseTask(**phase_task_values(asked))
+
+
+def _size(
+    task: AnyTask, options: Options, asked: PhaseTaskDeclaration, find: Find, gold: Path | None
+) -> GoldSize | None:
+    """None where neither the gold nor the items can be read; what is wrong with them is said elsewhere."""
+    try:
+        if gold is not None and (path := _plain_gold(gold, asked.gold)) is not None:
+            return size_of_gold(task, task.read_gold(path, options), options)
+        items = find(asked.items) if asked.items else None
+        return size_of_items(task, task.read_items(items, options), options) if items is not None else None
+    except (InvalidFile, OSError):
+        return None
+
+
+def _plain_gold(folder: Path, name: str | None) -> Path | None:
+    if name is None or ".." in PurePosixPath(name).parts or not (folder / name).exists():
+        return None
+    return folder / name
