@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -200,7 +201,7 @@ def test_a_running_worker_and_sweep_stop_working_in_words_and_do_not_end(either:
         wait_until(lambda: _has_swept(either.engine), "the sweep works", services[-1])
         move_on(either.engine)
         for service in services:
-            wait_until(lambda said=service.said: "no_work_taken" in said(), "it says so", service)
+            wait_until(partial(_says, service, "no_work_taken"), "it says so", service)
             assert f"The database is of revision {FUTURE}" in service.said()
             assert service.is_running()
     finally:
@@ -241,6 +242,10 @@ def test_under_the_supervisor_parts_that_are_refused_are_named_once(place: Place
     finally:
         engine.dispose()
         kill(service)
+
+
+def _says(service: Service, words: str) -> bool:
+    return words in service.said()
 
 
 def _has_swept(engine: Engine) -> bool:
