@@ -20,12 +20,11 @@ from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Phase
-from app.people import auth
 from bench._open_loop import UNANSWERED, Plan, Sender, plans, send_all
+from bench._people import token_of
 from bench._processors import processor_seconds_of_family
 from tests.chaos.place import Place, a_place
 from tests.chaos.rush import Tried, wrongs
-from tests.world import add_user
 
 SUBMISSIONS = "/api/v1/competitions/storm/phases/chaos/tasks/detection/submissions"
 DATABASES = ("postgresql", "sqlite")
@@ -46,7 +45,7 @@ def main() -> int:
     with a_place(
         on_sqlite=arguments.database == "sqlite", web_processes=arguments.web_processes, sweep_seconds=30
     ) as place:
-        tokens = [token_of(place, f"rusher{number}") for number in range(arguments.teams)]
+        tokens = [token_of(place.engine, f"rusher{number}") for number in range(arguments.teams)]
         alone = one_by_one(place)
         ends_at = datetime.now(UTC) + timedelta(seconds=arguments.lead_seconds + 1)
         end_phase(place, ends_at)
@@ -76,7 +75,7 @@ def main() -> int:
 
 def one_by_one(place: Place) -> list[Tried]:
     """Uploads while nobody else is there; the first few, which warm the server up, are not among them."""
-    sender = Sender(f"{place.address}{SUBMISSIONS}", token_of(place, "alone"))
+    sender = Sender(f"{place.address}{SUBMISSIONS}", token_of(place.engine, "alone"))
     answers = [send_all([Plan(0.0, sender, f"alone-{number}", impatient=False)]) for number in range(WARM_UP + ALONE)]
     return [answer for (answer,) in answers[WARM_UP:]]
 
@@ -85,13 +84,6 @@ def end_phase(place: Place, ends_at: datetime) -> None:
     """Set the deadline."""
     with writing(place.engine) as session:
         session.execute(update(Phase).where(Phase.name == "chaos").values(ends_at=ends_at))
-
-
-def token_of(place: Place, username: str) -> str:
-    """A new account's token."""
-    user = add_user(place.engine, username)
-    with writing(place.engine) as session:
-        return auth.create_token(session, user, "rush", datetime.now(UTC))[1]
 
 
 def spent(place: Place) -> dict[str, float]:
