@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
 import statistics
 import sys
 import time
@@ -27,11 +25,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
 from bench.boards import PAGE, Place, running
+from tests.chromium import ABSENT, FLAGS, find_chromium
 from tests.processes import short_folder
 from tests.wide_board import fill_wide
 from tests.world import add_competition
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
 #: Rows and columns.
 Size = tuple[int, int]
@@ -73,9 +71,9 @@ def main() -> int:
     parser.add_argument("--step", type=int, default=40, help="pixels in a frame")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    chromium = os.environ.get("EVERGOLD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = find_chromium()
     if chromium is None:
-        print("skipped: no Chromium; install one, or name it in EVERGOLD_CHROMIUM")
+        print(f"skipped: {ABSENT}")
         return 0
     with ExitStack() as stack:
         urls = {size: stack.enter_context(served(*size)) for size in dict.fromkeys([*BOARDS, WEIGHED])}
