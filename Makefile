@@ -54,7 +54,7 @@ chaos: venv-dev  ## kill servers and workers under N submissions, and compare wi
 mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others)
 	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
-bench: venv-dev  ## measure what the README quotes (takes some minutes)
+bench: venv-dev  ## measure what the README quotes, in at most twenty minutes; `python -m bench.readme` writes it there
 	@$(VENV)/python -m bench
 
 lint: venv-tools  ## ruff: style and likely mistakes

@@ -8,7 +8,6 @@ development data.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import random
@@ -17,29 +16,26 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
+from scipy.stats import spearmanr
+from sklearn.metrics import accuracy_score, f1_score
 
-from scipy.stats import spearmanr  # noqa: E402 - after the path is set
-from sklearn.metrics import accuracy_score, f1_score  # noqa: E402
-
-from evergold.scoring.task import read_options  # noqa: E402
-from evergold.scoring.tasks import get_task  # noqa: E402
+from bench._command import BenchParser, run
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
 
 TASKS = ("idiom-detection", "idiom-similarity")
 SEED = 1
 Values = dict[str, float]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"turns": 1})
     parser.add_argument("--turns", type=int, default=30, help="how often each side runs (default: 30)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
     with tempfile.TemporaryDirectory() as folder:
         results = [measure(task, *files_of(task, Path(folder)), chosen.turns) for task in TASKS]
     if chosen.json:
@@ -186,4 +182,4 @@ def written(stem: Path, gold_header: str, gold: list[str], header: str, rows: li
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

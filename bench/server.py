@@ -7,7 +7,6 @@ by itself.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -19,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
 from app.base.db import make_engine
+from bench._command import BenchParser, run
 from bench._people import token_of
 from bench.scoring import SEED, generate_detection
 
@@ -54,12 +54,11 @@ competitions:
 START_SECONDS = 60
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run, print a table (or JSON)."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = BenchParser(__doc__, smoke={"uploads": 3})
     parser.add_argument("--uploads", type=int, default=200)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
         figures = measure(Path(folder), arguments.uploads)
     if arguments.json:
@@ -194,4 +193,4 @@ def kind(command: str, *, is_parent: bool) -> str | None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))
