@@ -1,4 +1,4 @@
-"""The figures that people read: what each claims, in words for a stranger, and how it follows from what was measured."""
+"""The figures that people read: what each claims, in words for a stranger, and how it follows from the results."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ def times(number: float) -> str:
     return f"{number:.0f} ×" if number >= 10 else f"{number:.1f} ×"
 
 
-def board(
-    rows: list[dict[str, Any]], database: str, count: int, submissions: int, processes: int = 1
-) -> dict[str, Any]:
+def board(found: Any, database: str, count: int, submissions: int, processes: int = 1) -> dict[str, Any]:
     """Find what was measured of a board's page."""
     wanted = {"database": database, "rows": count, "submissions": submissions, "processes": processes, "form": "page"}
-    return next(row for row in rows if wanted.items() <= row.items())
+    return next(row for row in found if wanted.items() <= row.items())
 
 
 FIGURES = (
@@ -137,9 +135,8 @@ FIGURES = (
     Figure(
         "Processor time of a board made anew, as a page on SQLite: 50 rows / 5,000 rows (aims: 30 / 300 ms)",
         "boards",
-        lambda found: (
-            " / ".join(f"{board(found, 'sqlite', rows, n)['made, ms of the web']:.0f}" for rows, n in BOARD_SIZES)
-            + " ms"
+        lambda found: " / ".join(
+            f"{board(found, 'sqlite', *size)['made, ms of the web']:.0f} ms" for size in ((50, 100), (5000, 5000))
         ),
     ),
     Figure(
@@ -148,7 +145,7 @@ FIGURES = (
         lambda found: f"{found['accepting p99, seconds']} s / {times(found['accepting p99, rush / alone'])}",
     ),
     Figure(
-        "The storm that kills everything, against a calm run: until all are scored / until an upload is accepted, median",
+        "While everything is killed, against a calm run: until all are scored / until an upload is accepted, median",
         "chaos",
         lambda found: f"{times(found['all scored, chaos / calm'])} / {times(found['accepting p50, chaos / calm'])}",
     ),
@@ -158,12 +155,12 @@ FIGURES = (
         lambda found: " / ".join(f"{row['scored/s']:.0f}" for row in found if row["processes"] == 2),
     ),
     Figure(
-        "Processor time of a scoring run beyond reading and scoring: idiom detection / one PARSEME language (aim: 12 ms)",
+        "Processor time of a run beyond reading and scoring: idiom detection / one PARSEME language (aim: 12 ms)",
         "throughput",
         lambda found: " / ".join(f"{row['overhead, ms']:.0f}" for row in found if row["processes"] == 1) + " ms",
     ),
     Figure(
-        "Scrolling a board of 200 rows and 40 columns in a browser, against one of 10 and 5: median time between frames",
+        "Scrolling a board of 200 rows and 40 columns in a browser, against 10 and 5: median time between frames",
         "wide_board",
         lambda found: times(wide_over_small(found, "desktop", "frame ms")),
     ),
@@ -185,8 +182,6 @@ FIGURES = (
         lambda found: f"{100 * sum(row['coverage'][row['chosen']] for row in found) / len(found):.1f} %",
     ),
 )
-#: Rows of a board, and submissions in its database.
-BOARD_SIZES = ((50, 100), (5000, 5000))
 
 
 def wide_over_small(found: dict[str, Any], device: str, name: str) -> float:

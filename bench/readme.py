@@ -12,7 +12,8 @@ from bench.__main__ import RESULTS
 from bench._conditions import ROOT
 from bench._figures import cells
 
-BEGIN, END = "<!-- begin figures, written by `python -m bench.readme` -->", "<!-- end figures -->"
+#: Markdown that no page shows: link definitions.
+BEGIN, END = '[//]: # "begin figures, written by python -m bench.readme"', '[//]: # "end figures"'
 README, PERFORMANCE = ROOT / "README.md", ROOT / "docs" / "performance.md"
 
 
@@ -31,7 +32,7 @@ def main() -> int:
 def with_figures(path: Path, text: str, results: dict[str, Any]) -> str:
     """Put the table of this file, and under what conditions it was measured, between its marks."""
     table = front_table(results) if path == README else full_table(results)
-    content = f"{BEGIN}\n{conditions(results)}\n\n{table}\n{END}"
+    content = f"{BEGIN}\n\n{conditions(results)}\n\n{table}\n\n{END}"
     after, count = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: content, text, flags=re.DOTALL)
     if count != 1:
         raise SystemExit(f"{path.name}: expected {BEGIN} … {END} once")
@@ -41,11 +42,8 @@ def with_figures(path: Path, text: str, results: dict[str, Any]) -> str:
 def conditions(results: dict[str, Any]) -> str:
     """Say on what the figures were measured, and whether others used it."""
     machine, commit = results["machine"], results["commit"] or "no commit"
-    loads = [found["load"] for found in results["benches"].values()]
-    return (
-        f"Measured on {results['began_at'][:10]} at `{commit[:10]}`, {machine['cores']} cores of {machine['processor']}, "
-        f"Python {results['versions']['python']}, load {min(loads)} to {max(loads)}."
-    )
+    place = f"{machine['cores']} cores of {machine['processor']}, Python {results['versions']['python']}"
+    return f"Measured on {results['began_at'][:10]} at `{commit[:10]}`: {place}, load {results['load_before']} before."
 
 
 def front_table(results: dict[str, Any]) -> str:

@@ -34,9 +34,9 @@ DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "h
 #: Rows and columns.
 Size = tuple[int, int]
 WIDE, SMALL = (200, 40), (10, 5)
-#: Of this one the weight is measured, too.
 WEIGHED = (50, 40)
-SMOKE = {"wide": (12, 8), "devices": ["phone"], "frames": 5, "turns": 1}
+#: One board, which saves the start of a server.
+SMOKE = {"wide": SMALL, "weighed": [], "devices": ["phone"], "frames": 5, "turns": 1}
 #: A frame later than this is late: sixty of them make a second.
 LATE_MS = 1.5 * 1000 / 60
 #: What Chromium calls the page's part of a frame, and all that any thread does.
@@ -69,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--frames", type=int, default=120, help="of one turn")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--wide", type=size_of, default=WIDE, metavar="ROWSxCOLUMNS", help="default: 200x40")
+    parser.add_argument(
+        "--weighed", type=size_of, nargs="*", default=[WEIGHED], help="boards whose weight is measured, too"
+    )
     parser.add_argument("--devices", nargs="+", choices=DEVICES, default=list(DEVICES))
     parser.add_argument("--step", type=int, default=40, help="pixels in a frame")
     arguments = parser.parse(argv)
@@ -76,17 +79,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chromium is None:
         skip(ABSENT, as_json=arguments.json)
         return 0
-    boards = (arguments.wide, SMALL) if arguments.smoke else (arguments.wide, SMALL, WEIGHED)
+    boards = dict.fromkeys((arguments.wide, SMALL))
     with ExitStack() as stack:
-        urls = {size: stack.enter_context(served(*size)) for size in boards}
+        urls = {size: stack.enter_context(served(*size)) for size in dict.fromkeys((*boards, *arguments.weighed))}
         figures: dict[str, Any] = {"server": pages(urls, arguments.turns)}
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for device in arguments.devices:
-            scrolled_ones = {size: urls[size] for size in boards[:2]}
-            figures[device] = scrolled(
-                browser, device, scrolled_ones, arguments.frames, arguments.turns, arguments.step
-            )
+            both = {size: urls[size] for size in boards}
+            figures[device] = scrolled(browser, device, both, arguments.frames, arguments.turns, arguments.step)
         browser.close()
     print(json.dumps(figures, indent=1) if arguments.json else table(figures))
     return 0
@@ -195,7 +196,7 @@ def table(figures: dict[str, Any]) -> str:
     for place, boards in figures.items():
         for name, found in boards.items():
             lines.append(f"{place:8} {name:9} " + "  ".join(f"{what} {value:.2f}" for what, value in found.items()))
-        wide, small = list(boards.values())[:2]
+        wide, small = next(iter(boards.values())), boards[name_of(SMALL)]
         ratios = [f"{what} {wide[what] / small[what]:.2f}" for what in wide if small[what]]
         lines.append(f"{place:8} {'ratio':9} " + "  ".join(ratios))
     return "\n".join(lines)
