@@ -58,7 +58,7 @@ mutants: venv-dev  ## put N faults into the decisive modules one at a time: do t
 attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files, texts, statistics (ONLY=heavy_file)
 	@$(VENV)/python -m tests.attacks $(ONLY)
 
-bench: venv-dev  ## measure what the README quotes (takes some minutes)
+bench: venv-dev  ## measure what the README quotes, in at most twenty minutes; `python -m bench.readme` writes it there
 	@$(VENV)/python -m bench
 
 lint: venv-tools  ## ruff: style and likely mistakes

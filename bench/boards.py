@@ -8,7 +8,6 @@ within one run, and how many a second of processor time would serve. Needs Linux
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -24,8 +23,9 @@ import pytest
 
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
+from bench._command import BenchParser, run
 from bench._processors import processor_seconds_of_family
-from bench.seeded import fill
+from bench._seeded import fill
 from tests import postgres
 from tests.processes import kill, short_folder
 from tests.services import environment_of, start_web
@@ -33,22 +33,23 @@ from tests.services import environment_of, start_web
 DATABASES = ("sqlite", "postgresql")
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
 PATHS = {"page": PAGE, "page, sorted": f"{PAGE}?sort=team&kind=team", "JSON": f"/api/v1{PAGE}"}
+SMOKE = {"database": ["sqlite"], "rows": [3], "submissions": [10], "seconds": 0.05}
+SMOKE = {"database": ["postgresql"], "rows": [3], "submissions": [10], "processes": [1], "seconds": 0.05}
 #: Enough to keep two processes busy.
 CONNECTIONS = 8
 
 Figures = dict[str, object]
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run, print a table (or JSON)."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchParser(__doc__, smoke=SMOKE)
     parser.add_argument("--database", nargs="+", choices=DATABASES, default=DATABASES)
     parser.add_argument("--rows", type=int, nargs="+", default=[50, 5000])
     parser.add_argument("--submissions", type=int, nargs="+", default=[100, 100_000])
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="of the web; one on SQLite")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each figure")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     sizes = list(product(arguments.rows, arguments.submissions))
     figures = []
     for database in arguments.database:
@@ -212,4 +213,4 @@ async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reque
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

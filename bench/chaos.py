@@ -6,41 +6,46 @@ doubled, or came out otherwise. Times are ratios to the calm run on the same mac
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
 import sys
+from collections.abc import Sequence
 
+from bench._command import BenchParser, run
 from tests.chaos.place import a_place
 from tests.chaos.storm import CALM, CHAOS, CLIENTS, Outcome, program, register, run_phase
 from tests.chaos.verdict import wrongs
 
-WORKERS = 2
+DATABASES = ("postgresql", "sqlite")
+SMOKE = {"submissions": CLIENTS, "database": DATABASES[1], "workers": 1, "mishaps": 1}
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run both; print what happened and what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchParser(__doc__, smoke=SMOKE)
     parser.add_argument("--submissions", type=int, default=300, metavar="N")
+    parser.add_argument("--database", choices=DATABASES, default=DATABASES[0])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--mishaps", type=int, help="at most so many (default: the more, the more submissions)")
     parser.add_argument(
         "--seed", type=int, default=random.randrange(10**6), help="of an earlier storm, to have it again"
     )
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     seed, count = arguments.seed, arguments.submissions
     print(f"seed {seed}", file=sys.stderr, flush=True)
-    with a_place() as place:
+    with a_place(on_sqlite=arguments.database == "sqlite") as place:
         clients = register(place, seed, count)
-        for _ in range(WORKERS):
+        for _ in range(arguments.workers):
             place.start_worker()
         calm = run_phase(place, clients, CALM, [])
-        chaos = run_phase(place, clients, CHAOS, program(seed, count))
+        planned = [kind for kind in program(seed, count) if place.database or not kind.startswith("database")]
+        chaos = run_phase(place, clients, CHAOS, planned[: arguments.mishaps])
         wrong = wrongs(calm, chaos, count)
         if wrong:
             print("\n".join([f"seed {seed}", *wrong, place.logs()]), file=sys.stderr)
-    figures = {"seed": seed, "submissions": count, "clients": CLIENTS, "workers": WORKERS, **compared(calm, chaos)}
-    figures["wrong"] = len(wrong)
+    figures = {"seed": seed, "submissions": count, "clients": CLIENTS, "workers": arguments.workers}
+    figures |= {**compared(calm, chaos), "wrong": len(wrong)}
     if arguments.json:
         print(json.dumps(figures, indent=1))
     else:
@@ -76,4 +81,4 @@ def ratio(one: float, other: float) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -6,37 +6,39 @@ for the family, an exclamation mark where it misses 95 ± 1 %.
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from bench._command import BenchParser, run
 from bench._populations import NAME, POPULATIONS, Floats, Population
 from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.intervals import method_for
 from evergold.scoring.resampling.jackknife import Jackknife
 from evergold.scoring.resampling.methods import METHODS, Evidence
 
+SEED = 20260101
 LEVEL, MISSES = 0.95, 0.01
 SIZES = (100, 300, 1000)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"sets": 1, "resamples": 20, "sizes": (40,), "truth_items": 400})
     parser.add_argument("--sets", type=int, default=200, help="data sets of each population and size")
     parser.add_argument("--resamples", type=int, default=999)
     parser.add_argument("--only", default="", help="populations whose family or title has this in it")
+    parser.add_argument("--truth-items", type=int, help="items that are as good as the population")
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
-    parser.add_argument("--json", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
     rows = []
     for population in POPULATIONS:
         if chosen.only in population.family or chosen.only in population.title:
             for size in chosen.sizes:
                 if size <= population.largest:
-                    rows.append(measure(population, size, chosen.sets, chosen.resamples))
+                    rows.append(measure(population, size, chosen.sets, chosen.resamples, chosen.truth_items))
                     if not chosen.json:
                         print(line(rows[-1]), flush=True)
     if chosen.json:
@@ -47,7 +49,7 @@ def measure(
     population: Population, size: int, sets: int, resamples: int, truth_items: int | None = None
 ) -> dict[str, Any]:
     """The share of data sets whose interval holds the truth, by method, and the intervals' mean width."""
-    chance = np.random.default_rng(20260101)
+    chance = np.random.default_rng(SEED)
     values: list[float] = []
     ends: dict[str, list[tuple[float, float]]] = {method: [] for method in METHODS}
     plans: dict[int, tuple[list[Floats], Jackknife]] = {}
@@ -112,4 +114,4 @@ def line(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

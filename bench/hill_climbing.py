@@ -9,19 +9,17 @@ numbers on every machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from bench._command import BenchParser, run
+from evergold.scoring.ladder import ladder
 
-from evergold.scoring.ladder import ladder  # noqa: E402 - after the path is set
-
+#: Of the first attack; each has one of its own.
+SEED = 0
 Board = Callable[[list[float]], list[float]]
 #: How a board answers k submissions.
 BOARDS: dict[str, Board] = {
@@ -32,12 +30,11 @@ BOARDS: dict[str, Board] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"items": 50, "turns": 1})
     parser.add_argument("--items", type=int, default=1000, help="hidden items (default: 1000)")
     parser.add_argument("--turns", type=int, default=20, help="attacks of each kind, averaged (default: 20)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
     found = [
         {"submissions": k, "board": name, "gain": mean_gain(BOARDS[name], chosen.items, k, chosen.turns)}
         for k in (10, 100, 500)
@@ -55,7 +52,7 @@ def main() -> None:
 
 def mean_gain(board: Board, items: int, submissions: int, turns: int) -> float:
     """Accuracy shown for the attacker's final vector, less 0.5; the mean over `turns` attacks."""
-    gains = [_attack(board, items, submissions, np.random.default_rng(turn)) for turn in range(turns)]
+    gains = [_attack(board, items, submissions, np.random.default_rng(SEED + turn)) for turn in range(turns)]
     return float(np.mean(gains))
 
 
@@ -72,4 +69,4 @@ def _attack(board: Board, items: int, submissions: int, random: np.random.Genera
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

@@ -9,7 +9,6 @@ evergold.scoring`. The files are made up from a seed, of the size of edition 1.1
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import resource
@@ -25,17 +24,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from bench._command import BenchParser, run
+from evergold.scoring import mwe, mwe_pairing
+from evergold.scoring.cupt_prediction import read_predicted_mwes
+from evergold.scoring.errors import Problems
+from evergold.scoring.mwe_options import Options
+from evergold.scoring.tasks.mwe_identification import TASK, Gold
+from tests.evergold.scoring import mwe_reference
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the checkout's own scoring, wherever this is run from
-
-from evergold.scoring import mwe, mwe_pairing  # noqa: E402 - after the path is set
-from evergold.scoring.cupt_prediction import read_predicted_mwes  # noqa: E402
-from evergold.scoring.errors import Problems  # noqa: E402
-from evergold.scoring.mwe_options import Options  # noqa: E402
-from evergold.scoring.tasks.mwe_identification import TASK, Gold  # noqa: E402
-from tests.evergold.scoring import mwe_reference  # noqa: E402
-
 OPTIONS = Options(unseen_against="train")
+#: Of the first language; each has one of its own.
+SEED = 0
 MEGABYTE = 1_000_000
 
 
@@ -48,14 +48,14 @@ class Pair(NamedTuple):
     train: list[Path]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"turns": 1, "sentences": 90})
     parser.add_argument("--turns", type=int, default=5, help="how often each side runs (default: 5)")
+    parser.add_argument("--sentences", type=int, default=1500, help="of each language; twice as many in training")
     parser.add_argument("--official", type=Path, help="the official evaluate.py, to be run too")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the tables")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
     with tempfile.TemporaryDirectory() as folder:
-        pairs = made_up_pairs(Path(folder))
+        pairs = made_up_pairs(Path(folder), chosen.sentences)
         result: dict[str, Any] = {
             "scoring": measure_scoring(pairs, chosen.turns),
             "parsing": measure_parsing(pairs, chosen.turns),
@@ -72,15 +72,15 @@ def main() -> None:
 # ------------------------------------------------------------------------------------------------------------ data
 
 
-def made_up_pairs(folder: Path) -> list[Pair]:
-    """Three languages of the size of 1.1's: 1,500 sentences, 3,000 in training, an MWE in every third."""
+def made_up_pairs(folder: Path, count: int = 1500) -> list[Pair]:
+    """Three languages of so many sentences, by default as in 1.1; twice as many in training, an MWE in every third."""
     pairs = []
-    for seed, language in enumerate(("XA", "XB", "XC")):
+    for seed, language in enumerate(("XA", "XB", "XC"), SEED):
         (folder / language).mkdir()
         chance = random.Random(seed)
         paths = [folder / language / name for name in ("test.cupt", "test.system.cupt", "train.cupt")]
-        sentences = [made_up_sentence(chance) for _ in range(4500)]
-        for path, part in zip(paths, (sentences[:1500], sentences[:1500], sentences[1500:]), strict=True):
+        sentences = [made_up_sentence(chance) for _ in range(3 * count)]
+        for path, part in zip(paths, (sentences[:count], sentences[:count], sentences[count:]), strict=True):
             moved = chance if path.name == "test.system.cupt" else None
             path.write_text(made_up_file(part, moved), encoding="utf-8")
         pairs.append(Pair(language, paths[0], paths[1], [paths[2]]))
@@ -325,4 +325,4 @@ def tables(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

@@ -6,13 +6,16 @@ equal systems shows any separation (at most 5 % may).
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from bench._command import BenchParser, run
 from evergold.scoring.resampling.blocks import table
 from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.formulas import precision_recall_f1
@@ -24,35 +27,58 @@ from evergold.scoring.resampling.units import Units
 from evergold.scoring.samples.tables import label_sums
 
 Chance = np.random.Generator
+SEED = 7
 NAME = ("score", "all")
 SIZES = (100, 300, 1000)
 #: Systems of a board of equals, and their items.
 SYSTEMS, ITEMS = 20, 300
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run, print a line for each population and kind of board (or JSON)."""
+    parser = BenchParser(__doc__, smoke={"sets": 1, "boards": 1, "resamples": 100})
     parser.add_argument("--sets", type=int, default=100, help="data sets of each population and size")
     parser.add_argument("--boards", type=int, default=20, help="boards of equal systems")
     parser.add_argument("--resamples", type=int, default=10_000, help="of each board; a tenth of it for each data set")
-    chosen = parser.parse_args()
+    chosen = parser.parse(argv)
+    figures = []
+    for row in chain(
+        measure_pairs(chosen.sets, chosen.resamples // 10), measure_boards(chosen.boards, chosen.resamples)
+    ):
+        figures.append(row)
+        if not chosen.json:
+            print(line(row), flush=True)
+    if chosen.json:
+        print(json.dumps(figures, indent=1))
+
+
+def measure_pairs(sets: int, resamples: int) -> Iterator[dict[str, Any]]:
+    """For each population and size, shares of data sets: the interval holds the truth, p is below .05."""
     for title, draw in POPULATIONS.items():
-        for size in SIZES if chosen.sets else ():
-            share, rejected = coverage(draw, size, chosen.sets, chosen.resamples // 10)
-            print(
-                f"{title:<30} n={size:<5} holds the truth {100 * share:5.1f}   p < .05 {100 * rejected:5.1f}",
-                flush=True,
-            )
-    for title, board in BOARDS.items():
-        separated = sum(is_separated(board, number, chosen.resamples) for number in range(chosen.boards))
-        if chosen.boards:
-            share = separated / chosen.boards
-            print(f"{SYSTEMS} equal systems, {title:<20} any separation on {100 * share:5.1f} % of boards", flush=True)
+        for size in SIZES if sets else ():
+            share, rejected = coverage(draw, size, sets, resamples)
+            yield {"title": title, "items": size, "holds": share, "rejected": rejected}
+
+
+def measure_boards(boards: int, resamples: int) -> Iterator[dict[str, Any]]:
+    """For each kind of board, the share of those of equal systems that show any separation."""
+    for title, board in BOARDS.items() if boards else ():
+        separated = sum(is_separated(board, number, resamples) for number in range(boards))
+        yield {"title": title, "systems": SYSTEMS, "items": ITEMS, "separated": separated / boards}
+
+
+def line(row: dict[str, Any]) -> str:
+    """Write a row for people."""
+    if "separated" in row:
+        share = 100 * row["separated"]
+        return f"{row['systems']} equal systems, {row['title']:<20} any separation on {share:5.1f} % of boards"
+    holds, rejected = 100 * row["holds"], 100 * row["rejected"]
+    return f"{row['title']:<30} n={row['items']:<5} holds the truth {holds:5.1f}   p < .05 {rejected:5.1f}"
 
 
 def coverage(draw: Callable[[int, Chance], tuple[Sample, Sample]], size: int, sets: int, resamples: int) -> Any:
     """The share of data sets whose interval holds the true difference, which is 0, and of those with p < .05."""
-    chance, held, rejected = np.random.default_rng(7), 0, 0
+    chance, held, rejected = np.random.default_rng(SEED), 0, 0
     for number in range(sets):
         first, second = draw(size, chance)
         one = compare(first, second, Draws(first.units, f"set {number}", resamples))[NAME]
@@ -129,4 +155,4 @@ BOARDS: dict[str, Callable[[Chance], list[Sample]]] = {
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

@@ -9,17 +9,18 @@ is that of all who take part, for they share the machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Phase
+from bench._command import BenchParser, run
 from bench._open_loop import UNANSWERED, Plan, Sender, plans, send_all
 from bench._people import token_of
 from bench._processors import processor_seconds_of_family
@@ -28,30 +29,32 @@ from tests.chaos.rush import Tried, wrongs
 
 SUBMISSIONS = "/api/v1/competitions/storm/phases/chaos/tasks/detection/submissions"
 DATABASES = ("postgresql", "sqlite")
-WARM_UP, ALONE = 5, 30
+SEED = 6
+WARM_UP = 5
 LEAD_SECONDS = 5.0
+SMOKE = {"uploads": 20, "teams": 5, "alone": 3, "lead_seconds": 1.0, "database": "sqlite"}
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run, print figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchParser(__doc__, smoke=SMOKE)
     parser.add_argument("--uploads", type=int, default=500)
     parser.add_argument("--teams", type=int, default=100)
+    parser.add_argument("--alone", type=int, default=30, help="uploads while nobody else is there")
     parser.add_argument("--database", choices=DATABASES, default=DATABASES[0])
     parser.add_argument("--web-processes", type=int, default=1)
     parser.add_argument("--lead-seconds", type=float, default=LEAD_SECONDS, help="how long before the end it begins")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     with a_place(
         on_sqlite=arguments.database == "sqlite", web_processes=arguments.web_processes, sweep_seconds=30
     ) as place:
         tokens = [token_of(place.engine, f"rusher{number}") for number in range(arguments.teams)]
-        alone = one_by_one(place)
+        alone = one_by_one(place, arguments.alone)
         ends_at = datetime.now(UTC) + timedelta(seconds=arguments.lead_seconds + 1)
         end_phase(place, ends_at)
         url = f"{place.address}{SUBMISSIONS}"
         before = spent(place)
-        tried = send_all(plans(url, tokens, arguments.uploads, ends_at, arguments.lead_seconds, seed=6))
+        tried = send_all(plans(url, tokens, arguments.uploads, ends_at, arguments.lead_seconds, seed=SEED))
         used = {who: seconds - before[who] for who, seconds in spent(place).items()}
         requests = len(tried) + sum(one.was_lost for one in tried)
         wrong = wrongs(place.engine, tried, ends_at)
@@ -73,10 +76,10 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def one_by_one(place: Place) -> list[Tried]:
+def one_by_one(place: Place, count: int) -> list[Tried]:
     """Uploads while nobody else is there; the first few, which warm the server up, are not among them."""
     sender = Sender(f"{place.address}{SUBMISSIONS}", token_of(place.engine, "alone"))
-    answers = [send_all([Plan(0.0, sender, f"alone-{number}", impatient=False)]) for number in range(WARM_UP + ALONE)]
+    answers = [send_all([Plan(0.0, sender, f"alone-{number}", impatient=False)]) for number in range(WARM_UP + count)]
     return [answer for (answer,) in answers[WARM_UP:]]
 
 
@@ -117,4 +120,4 @@ def figures_of(alone: list[Tried], tried: list[Tried], ends_at: datetime) -> dic
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -7,7 +7,6 @@ by itself.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -19,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +26,7 @@ import httpx
 
 from app.base.db import make_engine
 from bench import _busy_board
+from bench._command import BenchParser, run
 from bench._people import token_of
 from bench.scoring import SEED, generate_detection
 
@@ -55,13 +55,12 @@ competitions:
 START_SECONDS = 60
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run, print a table (or JSON)."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = BenchParser(__doc__, smoke={"uploads": 3})
     parser.add_argument("--uploads", type=int, default=200)
     parser.add_argument("--with-statistics", action="store_true", help="waits with and without statistics going")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     with tempfile.TemporaryDirectory(prefix="evergold-bench-") as folder:
         measured = measure_with_statistics if arguments.with_statistics else measure
         figures = measured(Path(folder), arguments.uploads)
@@ -211,4 +210,4 @@ def kind(command: str, *, is_parent: bool) -> str | None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

@@ -7,9 +7,9 @@ seconds are the processor's. The corpus is made up from a seed, of the density o
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -19,23 +19,26 @@ from typing import Any
 
 import numpy as np
 
+from bench._command import BenchParser, run
 from evergold.corpora.annotated import AnnotatedCorpus, read_corpus
 from evergold.corpora.partition import Wanted, partition
 from evergold.corpora.splitting import Plan, random_ranks
 
+#: Of the corpus; the random splits have one of their own.
+SEED = 1
 TOKENS = 280_000
 SENTENCE_TOKENS = 20
 #: An MWE in about every third sentence.
 MWE_SHARE = 0.3
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = BenchParser(__doc__, smoke={"tokens": 8_000, "unseen": 20, "repeats": 5})
     parser.add_argument("--tokens", type=int, default=TOKENS, help=f"size of the corpus (default: {TOKENS:,})")
+    parser.add_argument("--unseen", type=int, default=300, help="MWEs of test; a third of them of dev (default: 300)")
     parser.add_argument("--repeats", type=int, default=100, help="random splits (default: 100)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of the table")
-    chosen = parser.parse_args()
-    result = measure(chosen.tokens, Wanted(300, 100, chosen.repeats, 7))
+    chosen = parser.parse(argv)
+    result = measure(chosen.tokens, Wanted(chosen.unseen, chosen.unseen // 3, chosen.repeats, 7))
     print(json.dumps(result, indent=1) if chosen.json else table(result))
 
 
@@ -43,7 +46,7 @@ def measure(tokens: int, wanted: Wanted) -> dict[str, Any]:
     """Seconds of reading, splitting, and of the plain loop."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.cupt"
-        path.write_text(made_up_corpus(tokens, random.Random(1)), encoding="utf-8")
+        path.write_text(made_up_corpus(tokens, random.Random(SEED)), encoding="utf-8")
         started = time.perf_counter()
         corpus = read_corpus([path])
         reading = time.perf_counter() - started
@@ -135,4 +138,4 @@ def table(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

@@ -7,18 +7,17 @@ in this one with the gold at hand; it tells more than seconds where others use t
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, func, select
 
 from app.base.config import get_settings
@@ -28,6 +27,7 @@ from app.base.storage import FolderStorage, StoredFile, store_file
 from app.competitions.find import find_phase_task
 from app.models import RunStatus, ScoringRun, User
 from app.submissions.accept import accept_submission
+from bench._command import BenchParser, run
 from bench._processors import family, processor_seconds, resident_mib
 from bench.mwe import made_up_pairs
 from bench.scoring import SEED, generate_detection
@@ -87,13 +87,12 @@ class Place:
     users: list[User]
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run, print a table (or JSON)."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchParser(__doc__, smoke={"submissions": 5, "processes": [1]})
     parser.add_argument("--submissions", type=int, default=300, help="for each figure")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse(argv)
     figures = []
     with a_place() as (place, works):
         for work in works:
@@ -196,15 +195,27 @@ def a_place() -> Iterator[tuple[Place, list[Work]]]:
             phases_file=folder / "phases.yaml",
             make_gold_key="true",  # as a server has one: outcomes of items are sealed
         )
-        os.environ |= {name: value for name, value in environment.items() if name.startswith("EVERGOLD_")}
-        get_settings.cache_clear()
-        _sender.cache_clear()
+        stack.enter_context(as_settings(environment))
         applied = evergold("apply", folder, environment, "apply", "--migrate")
         if applied.process.wait(120) != 0:
             raise SystemExit(applied.said())
         engine = make_engine(database.address)
         stack.callback(engine.dispose)
         yield Place(folder, environment, engine, [add_user(engine, f"user{n}") for n in range(TEAMS)]), works
+
+
+@contextmanager
+def as_settings(environment: Mapping[str, str]) -> Iterator[None]:
+    """Read the settings of this process from here, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            if name.startswith("EVERGOLD_"):
+                patch.setenv(name, value)
+        get_settings.cache_clear()
+        _sender.cache_clear()
+        yield
+    get_settings.cache_clear()
+    _sender.cache_clear()
 
 
 def make_files(folder: Path) -> list[Work]:
@@ -224,4 +235,4 @@ def make_files(folder: Path) -> list[Work]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

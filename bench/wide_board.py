@@ -9,10 +9,7 @@ a graphics card. Needs Chromium (EVERGOLD_CHROMIUM, or one on the PATH).
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import shutil
 import statistics
 import sys
 import time
@@ -26,19 +23,20 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
+from bench._command import BenchParser, run, skip
 from bench.boards import PAGE, Place, running
+from tests.chromium import ABSENT, FLAGS, find_chromium
 from tests.processes import short_folder
 from tests.wide_board import fill_wide
 from tests.world import add_competition
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
 #: Rows and columns.
 Size = tuple[int, int]
-#: The wide one first: everything is told against the last.
-BOARDS = ((200, 40), (10, 5))
-#: Of these the weight is told, too.
+WIDE, SMALL = (200, 40), (10, 5)
 WEIGHED = (50, 40)
+#: One board, which saves the start of a server.
+SMOKE = {"wide": SMALL, "weighed": [], "devices": ["phone"], "frames": 5, "turns": 1}
 #: A frame later than this is late: sixty of them make a second.
 LATE_MS = 1.5 * 1000 / 60
 #: What Chromium calls the page's part of a frame, and all that any thread does.
@@ -65,25 +63,31 @@ PAINTED = """performance.getEntriesByName("first-contentful-paint")[0].startTime
   performance.getEntriesByType("navigation")[0].responseEnd"""
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run, print a table (or JSON)."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchParser(__doc__, smoke=SMOKE)
     parser.add_argument("--frames", type=int, default=120, help="of one turn")
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--wide", type=size_of, default=WIDE, metavar="ROWSxCOLUMNS", help="default: 200x40")
+    parser.add_argument(
+        "--weighed", type=size_of, nargs="*", default=[WEIGHED], help="boards whose weight is measured, too"
+    )
+    parser.add_argument("--devices", nargs="+", choices=DEVICES, default=list(DEVICES))
     parser.add_argument("--step", type=int, default=40, help="pixels in a frame")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    chromium = os.environ.get("EVERGOLD_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    arguments = parser.parse(argv)
+    chromium = find_chromium()
     if chromium is None:
-        print("skipped: no Chromium; install one, or name it in EVERGOLD_CHROMIUM")
+        skip(ABSENT, as_json=arguments.json)
         return 0
+    boards = dict.fromkeys((arguments.wide, SMALL))
     with ExitStack() as stack:
-        urls = {size: stack.enter_context(served(*size)) for size in dict.fromkeys([*BOARDS, WEIGHED])}
+        urls = {size: stack.enter_context(served(*size)) for size in dict.fromkeys((*boards, *arguments.weighed))}
         figures: dict[str, Any] = {"server": pages(urls, arguments.turns)}
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for device in DEVICES:
-            figures[device] = scrolled(browser, device, urls, arguments.frames, arguments.turns, arguments.step)
+        for device in arguments.devices:
+            both = {size: urls[size] for size in boards}
+            figures[device] = scrolled(browser, device, both, arguments.frames, arguments.turns, arguments.step)
         browser.close()
     print(json.dumps(figures, indent=1) if arguments.json else table(figures))
     return 0
@@ -131,12 +135,12 @@ def scrolled(
     browser: Browser, device: str, urls: Mapping[Size, str], frames: int, turns: int, step: int
 ) -> dict[str, dict[str, float]]:
     """What frames cost on each board, the boards in turn."""
-    found: dict[Size, list[dict[str, float]]] = {size: [] for size in BOARDS}
-    times: dict[Size, list[float]] = {size: [] for size in BOARDS}
-    size_of: Any = DEVICES[device]
+    found: dict[Size, list[dict[str, float]]] = {size: [] for size in urls}
+    times: dict[Size, list[float]] = {size: [] for size in urls}
+    viewport: Any = DEVICES[device]
     for turn in range(turns + 1):
-        for size in BOARDS:
-            with browser.new_context(viewport=size_of) as context:
+        for size in urls:
+            with browser.new_context(viewport=viewport) as context:
                 page = context.new_page()
                 page.goto(urls[size], wait_until="networkidle")
                 between = page.evaluate(SCROLL, [frames, step])
@@ -145,7 +149,7 @@ def scrolled(
             if turn:  # the first turn warms up
                 times[size] += between
                 found[size].append({"painted ms": painted, **cost})
-    return {name_of(size): {**frame_times(times[size]), **medians(found[size])} for size in BOARDS}
+    return {name_of(size): {**frame_times(times[size]), **medians(found[size])} for size in urls}
 
 
 def traced(browser: Browser, page: Page, frames: int, step: int) -> dict[str, float]:
@@ -176,8 +180,14 @@ def medians(found: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def name_of(size: Size) -> str:
-    """`200 x 40`."""
+    """Write `200 x 40`."""
     return f"{size[0]} x {size[1]}"
+
+
+def size_of(text: str) -> Size:
+    """Read `200x40`."""
+    rows, columns = map(int, text.split("x"))
+    return rows, columns
 
 
 def table(figures: dict[str, Any]) -> str:
@@ -186,11 +196,11 @@ def table(figures: dict[str, Any]) -> str:
     for place, boards in figures.items():
         for name, found in boards.items():
             lines.append(f"{place:8} {name:9} " + "  ".join(f"{what} {value:.2f}" for what, value in found.items()))
-        wide, small = (boards[name_of(size)] for size in BOARDS)
+        wide, small = next(iter(boards.values())), boards[name_of(SMALL)]
         ratios = [f"{what} {wide[what] / small[what]:.2f}" for what in wide if small[what]]
         lines.append(f"{place:8} {'ratio':9} " + "  ".join(ratios))
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -19,7 +19,7 @@ BIN = Path(sys.executable).parent
 PINNED = ("run.txt", "embedded.txt", "bertscore.txt")
 ACCEPTED = ROOT / "requirements" / "secrets.json"
 #: Written by programs, full of hashes: package digests, pictures, vendored libraries.
-NOT_OURS = r"\.(svg|png|lock|npz|min\.js)$|app/static/vendor/|requirements/secrets\.json"
+NOT_OURS = r"\.(svg|png|lock|npz|min\.js)$|app/static/vendor/|requirements/secrets\.json|bench/results\.json"
 
 
 def main() -> None:

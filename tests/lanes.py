@@ -48,6 +48,7 @@ WITH_TORCH = (
     "tests/evergold/scoring/test_text_generation.py",
     "tests/evergold/test_types_example.py",
     "tests/web/test_demo_paraphrasing.py",
+    "tests/workers/test_bench_bertscore.py",
     "tests/workers/test_device.py",
 )
 

@@ -2,23 +2,88 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import random
 import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from bench import __main__ as bench_main, readme
+from bench._benches import BENCHES, Bench
+from bench._command import run
+from bench._figures import FIGURES, value_of
 from tests.lanes import in_soak
 from tests.processes import REPOSITORY
 
-BENCHMARKS = sorted((REPOSITORY / "bench").glob("[a-z]*.py"))
+MODULES = sorted((REPOSITORY / "bench").glob("[a-z]*.py"))
+#: Commands of the folder that measure nothing.
+COMMANDS = {"readme"}
+SERVICES = {"boards", "chaos", "memory", "rush", "server", "throughput"}
+#: Its smoke test is `tests/workers/test_bench_bertscore.py`, in the process that loads torch.
+WITH_TORCH = {"bertscore"}
+#: Their tables stand in decisions.
+NOT_QUOTED = {"pairs"}
+LANES = {"wide_board": [pytest.mark.browser]} | {name: [pytest.mark.services] for name in SERVICES}
+SMOKED = [
+    pytest.param(one, marks=LANES.get(one.name, []), id=one.name) for one in BENCHES if one.name not in WITH_TORCH
+]
 
 
-@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("bench", SMOKED)
+def test_a_benchmark_runs_and_prints_json(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    module = importlib.import_module(f"bench.{bench.name}")
+    assert not module.main(["--smoke", "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    assert figures
+    if "skipped" in figures and os.environ.get("CI") == "true":
+        pytest.fail(figures["skipped"])
+    if "--seed" not in bench.arguments:
+        assert getattr(module, "SEED", None) == bench.seed, "results.json names the seed"
+
+
+def test_every_module_is_a_benchmark_that_make_bench_runs_or_a_command() -> None:
+    assert {path.stem for path in MODULES} == {bench.name for bench in BENCHES} | COMMANDS
+
+
+def test_a_benchmark_that_cannot_be_run_here_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> int:
+        pytest.skip("no PostgreSQL here")
+
+    assert run(main) == 0
+    assert capsys.readouterr().out == "not measured: no PostgreSQL here\n"
+
+
+def test_a_benchmark_whose_time_has_run_out_is_not_begun_and_one_that_fails_says_why() -> None:
+    assert bench_main.run(Bench("scoring", 1), 0, is_smoke=True)["failed"] == "no time was left"
+    assert (
+        "unrecognized arguments: --wrong"
+        in bench_main.run(Bench("split", 1, ("--wrong",)), 60, is_smoke=False)["failed"]
+    )
+    measured = bench_main.run(Bench("hill_climbing", 0), 60, is_smoke=True)
+    assert measured["command"] == "python -m bench.hill_climbing"
+    assert len(measured["figures"]) == 12
+
+
+def test_every_figure_has_a_claim_of_its_own_and_a_value() -> None:
+    assert len({figure.claim for figure in FIGURES}) == len(FIGURES)
+    assert sum(figure.is_in_front for figure in FIGURES) == 6
+    results = json.loads(bench_main.RESULTS.read_text(encoding="utf-8"))
+    measured = {name for name, found in results["benches"].items() if "figures" in found}
+    assert {figure.bench for figure in FIGURES if value_of(figure, results) != "not measured"} == measured - NOT_QUOTED
+
+
+@pytest.mark.parametrize("path", [readme.README, readme.PERFORMANCE], ids=lambda path: path.stem)
+def test_figures_of_the_documentation_are_those_that_were_measured(path: Path) -> None:
+    """`make bench`, then `python -m bench.readme`."""
+    text = path.read_text(encoding="utf-8")
+    assert readme.with_figures(path, text, json.loads(bench_main.RESULTS.read_text(encoding="utf-8"))) == text
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_no_benchmark_looks_outside_the_repository(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     assert re.findall(r"ROOT\.parent|CONFORMANCE|expanduser|Path\.home", source) == []
@@ -36,17 +101,6 @@ def test_files_of_the_idiom_tasks_are_the_same_at_every_run(tmp_path: Path) -> N
         assert contents[0] == contents[1]
 
 
-def test_the_benchmark_of_the_idiom_tasks_runs_and_agrees_with_the_reference() -> None:
-    """It ends with an error where a score differs from that of scikit-learn or scipy."""
-    command = [sys.executable, "-m", "bench.scoring", "--turns", "1", "--json"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert [(row["task"], row["rows"]) for row in json.loads(done.stdout)] == [
-        ("idiom-detection", 2 * 739),
-        ("idiom-similarity", 2 * (1775 + 406)),
-    ]
-
-
 def test_made_up_cupt_files_are_the_same_at_every_run(tmp_path: Path) -> None:
     from bench.mwe import made_up_file, made_up_sentence
 
@@ -56,15 +110,6 @@ def test_made_up_cupt_files_are_the_same_at_every_run(tmp_path: Path) -> None:
         texts.append(made_up_file([made_up_sentence(chance) for _ in range(50)], chance))
     assert texts[0] == texts[1]
     assert ":VID" in texts[0]
-
-
-def test_the_benchmark_of_a_boards_statistics_runs_and_tells_how_much_faster_than_a_loop() -> None:
-    from bench.statistics import measure
-
-    for ranks in (False, True):
-        result = measure(systems=3, items=40, resamples=100, ranks=ranks, rounds=2)
-        assert result["pairs"] == 3
-        assert ("ratio" in result) is not ranks
 
 
 def test_coverage_is_measured_for_every_family_of_populations() -> None:
@@ -85,7 +130,7 @@ def test_pairs_and_boards_of_equal_systems_are_measured() -> None:
     assert [is_separated(board, 0, 30) for board in BOARDS.values()] == [False, False]
 
 
-@pytest.mark.parametrize("database", [in_soak("sqlite"), "postgresql"])
+@pytest.mark.parametrize("database", [in_soak("sqlite"), in_soak("postgresql")])
 def test_boards_are_measured_on_both_databases(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     from bench.boards import PATHS, figures_on
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from evergold.version import VERSION
+from tests import chromium
 from tests.processes import REPOSITORY
 
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
@@ -52,6 +53,13 @@ def test_a_workflow_may_only_read_unless_a_job_says_otherwise(path: Path) -> Non
 def test_a_change_is_judged_by_the_script_that_anybody_can_run() -> None:
     assert commands(jobs("checks.yml")["checks"]) == ".ci/run"
     assert (REPOSITORY / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_ci_and_tests_take_the_same_chromium() -> None:
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    assert "python3 tests/chromium.py" in script
+    [installed] = re.findall(r"--no-install-recommends ([\w-]+)", script)
+    assert installed == chromium.NAMES[0]
 
 
 def test_nothing_is_published_before_the_checks_have_passed() -> None:

@@ -16,16 +16,18 @@ function countTime() {
     const { until, since } = element.dataset;
     const left = (Date.parse(element.dateTime) - Date.now()) / 1000;
     const words = until ? until.replace("{}", inWords(left)) : since.replace("{}", inWords(Math.max(0, -left)));
-    if (element.textContent !== words) element.textContent = words;
+    const place = element.querySelector(".left");
+    if (place.textContent !== words) place.textContent = words;
+    element.classList.add("counts");
   }
 }
 
 function showLocalTimes() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  if (zone === "UTC" || zone === undefined) return;
   for (const element of document.querySelectorAll("[data-local]")) {
     element.textContent = `${form.format(new Date(element.dataset.local))}, ${zone}`;
-    element.hidden = zone === "UTC" || zone === undefined;
   }
 }
 

@@ -24,7 +24,6 @@ class UploadForm {
     this.wasTried = false;
     this.isLoggedOut = false;
     this.request = null;
-    this.part("drop-words").hidden = false;
     this.file.addEventListener("change", () => this.fileChosen());
     form.addEventListener("submit", (event) => this.submitted(event));
     this.part("cancel").addEventListener("click", () => this.cancel());

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
 from app.standings.kept import TRIES_AT_MOST
-from bench.seeded import settle
+from bench._seeded import settle
 from tests import postgres
 from tests.history import add_past, add_senders
 from tests.leaks.conftest import bucket, guarded, templates  # noqa: F401 (fixtures)

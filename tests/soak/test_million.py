@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from bench.seeded import fill
+from bench._seeded import fill
 from tests.plans import statements, walks
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME
 from tests.web.site import BOARD

@@ -1,14 +1,11 @@
 """The pages in a real Chromium: desktop and phone, light and dark, by keyboard, and without scripts.
 
-EVERGOLD_CHROMIUM names the browser; else an installed one is taken, best the one without windows: a page there takes a
-sixth of the processor time, for the other starts pages of its own for each of ours. Where there is none, the tests skip
-and say so, except with CI=true.
+`tests.chromium` finds the browser. Where there is none, the tests skip and say so, except with CI=true.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +19,7 @@ from sqlalchemy import select
 from app.base.db import reading
 from app.models import RunStatus, ScoringRun
 from tests import lanes, world
+from tests.chromium import ABSENT, FLAGS, find_chromium
 from tests.web.pictures import keep
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME, SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
@@ -29,8 +27,6 @@ from tests.world import DAY
 
 pytestmark = pytest.mark.browser
 
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
 #: Every device and every scheme with each commit; in soak each with each.
 LOOKS = [("desktop", "light"), ("phone", "dark"), lanes.in_soak("desktop", "dark"), lanes.in_soak("phone", "light")]
@@ -61,10 +57,9 @@ class Viewer:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A browser for all tests of this file."""
-    found = os.environ.get("EVERGOLD_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = find_chromium()
     if found is None:
-        why = "no Chromium here: install the package chromium, or set EVERGOLD_CHROMIUM"
-        pytest.fail(why) if os.environ.get("CI") == "true" else pytest.skip(why)
+        pytest.fail(ABSENT) if os.environ.get("CI") == "true" else pytest.skip(ABSENT)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
@@ -219,7 +214,7 @@ def test_times_are_shown_in_the_readers_zone_and_count_down(look: Any) -> None:
     looking = look()
     looking.go(COMPETITION_PAGE)
     expect(looking.page.locator("[data-local]").first).to_contain_text("Asia/Calcutta")
-    expect(looking.page.locator("[data-until]").first).to_have_text("4 days left")
+    expect(looking.page.locator("[data-until] .left").first).to_have_text("4 days left")
 
 
 def test_a_file_that_is_too_large_is_not_even_sent(look: Any, site: Site, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ GUIDES = {
     "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
     "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
+    "performance": ("Performance", "For everybody: how fast it is, and how that was measured."),
     "adding-a-task": ("Adding a task type", "For developers."),
 }
 _NO_SLUG = re.compile(r"[^\w\- ]")
