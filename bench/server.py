@@ -49,7 +49,7 @@ competitions:
       - name: open
         title: "Open"
         start: "2020-01-01 00:00 UTC"
-        limits: {per_day: 100000}
+        limits: {per_day: 100000, total: 100000}
         tasks: {detection: {gold: gold.csv}}
 """
 START_SECONDS = 60

@@ -61,7 +61,7 @@ competitions:
       - name: open
         title: "Open"
         start: "2020-01-01 00:00 UTC"
-        limits: {per_day: 1000000, rejected_per_hour: 1000000}
+        limits: {per_day: 1000000, total: 1000000, rejected_per_hour: 1000000}
         tasks: {detection: {gold: detection.csv}, mwes: {gold: xa.cupt}}
 """
 

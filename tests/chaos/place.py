@@ -44,12 +44,12 @@ competitions:
       - name: calm
         title: "Calm"
         start: "2020-01-01 00:00 UTC"
-        limits: {per_day: 100000, rejected_per_hour: 100000}
+        limits: {per_day: 100000, total: 100000, rejected_per_hour: 100000}
         tasks: {detection: {gold: gold.csv, items: items.csv}}
       - name: chaos
         title: "Chaos"
         start: "2020-01-01 00:00 UTC"
-        limits: {per_day: 100000, rejected_per_hour: 100000}
+        limits: {per_day: 100000, total: 100000, rejected_per_hour: 100000}
         tasks: {detection: {gold: gold.csv, items: items.csv}}
 """
 ITEMS = 60
