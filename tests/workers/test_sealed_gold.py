@@ -136,7 +136,7 @@ def test_sealed_gold_that_was_changed_on_disk_is_a_failure_of_ours_without_a_wor
 
 
 def with_another_end(content: bytes) -> bytes:
-    """Ciphertext ends with any byte: a fixed one leaves one file in 256 as it was, which is scored then, and rightly."""
+    """Ciphertext ends with any byte: a fixed one leaves one file in 256 as it was, and that is scored."""
     return content[:-1] + bytes([content[-1] ^ 1])
 
 
