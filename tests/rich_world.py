@@ -70,6 +70,8 @@ EARLIER_TEAM, EARLIER_USER = "Early Birds", "earl"
 LEFT_ALONE = "left-alone"
 #: The number of the first rescoring set that a test starts: sets are numbered over all competitions.
 FIRST_SET = 3
+#: The ids of the first question, announcement and allowance that a test makes.
+FIRST_QUESTION, FIRST_ANNOUNCEMENT, FIRST_ALLOWANCE = 4, 3, 2
 #: Rooms with a database.
 ROOMS = (
     "tests/boards/",
@@ -97,6 +99,10 @@ ALONE = {
     "tests/operations/test_storage_move.py": "as above",
     "tests/operations/test_health.py": "numbers of the whole server",
     "tests/people/test_audit.py": "the log as a whole",
+    "tests/web/competitions/test_life.py": "only what nobody has submitted to goes back to a draft",
+    "tests/web/test_directions.py": "everything that has a name gets another one",
+    "tests/web/test_pages.py": "the first page of a server with one competition, and with none",
+    "tests/web/test_several_machines.py": "a server of its own, in processes of their own",
 }
 
 
@@ -129,6 +135,12 @@ def fresh(table: type[Any]) -> Select[Any]:
 
 #: The highest id of each table's rows when the neighbours were there.
 _last: dict[str, int] = {}
+
+
+def last_run(engine: Engine) -> int:
+    """The id of the run that a test made last."""
+    with reading(engine) as session:
+        return session.scalars(fresh(ScoringRun).order_by(ScoringRun.id.desc())).first().id
 
 
 def leave_alone_what_is_prepared(engine: Engine) -> None:

@@ -16,7 +16,6 @@ _ELSEWHERE = {
     "app/gold": (
         "tests/gold/",
         "tests/workers/test_gold.py",
-        "tests/workers/test_gold_check.py",
         "tests/workers/test_keys.py",
         "tests/workers/test_sealed.py",
         "tests/workers/test_sealed_gold.py",

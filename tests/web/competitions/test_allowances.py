@@ -13,6 +13,7 @@ from app.models import Role, User
 from app.people.roles import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
+from tests.rich_world import FIRST_ALLOWANCE
 from tests.web.reading import SUBMIT_PAGE, text_of
 from tests.web.site import BROWSER, Person, Site, csrf_of, log_in
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team
@@ -80,7 +81,7 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
         assert browser.get(f"/competitions/{COMPETITION}/submit").url.path == SUBMIT_PAGE
         with site.client(**BROWSER) as anybody:
             assert f'href="{SUBMIT_PAGE}"' not in anybody.get(f"/competitions/{COMPETITION}").text
-        browser.post(f"{PAGE}/1/take-back", data={"csrf_token": form["csrf_token"]})
+        browser.post(f"{PAGE}/{FIRST_ALLOWANCE}/take-back", data={"csrf_token": form["csrf_token"]})
         assert "Upload and score" not in browser.get(SUBMIT_PAGE).text
 
 
@@ -101,5 +102,5 @@ def test_the_command_grants_lists_and_takes_back(
     assert (code, out) == (Code.OK, f"In {place}, Magpie is allowed: 2 more in all.\n")
     assert "Magpie\tevaluation\t2 more in all" in evergold("list", COMPETITION)[1]
     assert evergold("grant", place, "--team", "Nobody", "--reason", WHY, "--extra-total", "2")[0] != Code.OK
-    assert evergold("take-back", COMPETITION, "1") == (Code.OK, "Taken back.\n")
+    assert evergold("take-back", COMPETITION, str(FIRST_ALLOWANCE)) == (Code.OK, "Taken back.\n")
     assert evergold("list", COMPETITION)[1] == "The same holds for every team.\n"
