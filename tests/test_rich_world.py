@@ -10,7 +10,7 @@ from app.base.db import reading
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import CompetitionRole, FormerMember, Rescoring, RescoringState, Role, RowMark, Snapshot, Submission
-from tests.rich_world import LATER_PHASE, NEIGHBOURS, ROOMS, add_neighbours, is_in_rich_world
+from tests.rich_world import ALONE, LATER_PHASE, NEIGHBOURS, ROOMS, add_neighbours, is_in_rich_world
 from tests.world import COMPETITION, EARLIER_PHASE, PHASE, TASK, add_competition
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,9 +29,10 @@ def test_neighbours_have_everything_that_could_be_taken_for_ones_own(sqlite_engi
         assert roles == {Role.ORGANISER, Role.ANNOTATOR}
         of_first = session.scalars(select(RowMark.submission_id).where(RowMark.phase_task_id == first.id)).all()
         assert {one is None for one in of_first} == {True, False}
-        assert session.scalars(select(Rescoring.state)).all() == [RescoringState.OPEN]
+        states = session.scalars(select(Rescoring.state).order_by(Rescoring.id)).all()
+        assert states == [RescoringState.PUBLISHED, RescoringState.OPEN]
         counted = {table: session.scalars(select(func.count()).select_from(table)).one() for table in TABLES}
-    assert counted == {FormerMember: 2, Snapshot: 2, Submission: 4}
+    assert counted == {FormerMember: 2, Snapshot: 6, Submission: 12}
 
 
 TABLES: tuple[type[FormerMember] | type[Snapshot] | type[Submission], ...] = (FormerMember, Snapshot, Submission)
@@ -54,4 +55,6 @@ def test_a_phase_has_gone_before_in_the_competition_that_a_test_makes(sqlite_eng
 def test_the_rooms_with_neighbours_are_there() -> None:
     assert [name for name in ROOMS if not (ROOT / name).exists()] == []
     assert is_in_rich_world("tests/boards/test_marks.py::test_x")
-    assert not is_in_rich_world("tests/runs/test_claims.py::test_x")
+    assert not is_in_rich_world("tests/base/test_times.py::test_x")
+    assert not is_in_rich_world("tests/operations/test_backup.py::test_x")
+    assert [name for name in ALONE if not (ROOT / name).exists()] == []

@@ -110,11 +110,11 @@ def _add_task(session: Session, competition_name: str) -> CompetitionTask:
     session.add(task)
     session.flush()
     for position, (board, split) in enumerate((("zero-shot", ZERO_SHOT), ("one-shot", ONE_SHOT))):
-        session.add(_board(competition, task, board, split, position))
+        session.add(board_of(competition, task, board, split, position))
     return task
 
 
-def _board(competition: Competition, task: CompetitionTask, name: str, split: str, position: int) -> Board:
+def board_of(competition: Competition, task: CompetitionTask, name: str, split: str, position: int) -> Board:
     columns = [
         {"metric": metric, "split": split, "title": title, "decimals": 4, "percent": False}
         for metric, title in (("macro_f1", "F1"), ("accuracy", "Accuracy"))

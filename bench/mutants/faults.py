@@ -34,9 +34,14 @@ _OF_A_KEY = matchers.Comparison(_ID, [matchers.ComparisonTarget(matchers.Equal()
 )
 
 
+#: A node, and what an operator makes of it.
+Change = tuple[cst.CSTNode, cst.CSTNode]
+
+
 @dataclass(frozen=True)
 class Fault:
-    """One changed expression. function: its qualified name; number: which of the faults of this function."""
+    """One changed expression. function: its qualified name; number: which of the faults of this function; kind: what a
+    semantic operator calls it, empty for mutmut's."""
 
     module: str
     function: str
@@ -45,10 +50,12 @@ class Fault:
     node: cst.FunctionDef
     old: cst.CSTNode
     new: cst.CSTNode
+    kind: str = ""
 
     def rank(self, seed: str) -> str:
         """Its place in a sample: of the fault alone: a change of other functions moves it neither in nor out."""
-        return hashlib.sha256(f"{seed} {self.module} {self.function} {self.number}".encode()).hexdigest()
+        kind = f" {self.kind}" if self.kind else ""
+        return hashlib.sha256(f"{seed} {self.module} {self.function} {self.number}{kind}".encode()).hexdigest()
 
     def source(self) -> str:
         """The whole changed module."""
@@ -66,7 +73,7 @@ def faults_of(module: str, source: str) -> list[Fault]:
     """All that count, in the order of the code."""
     tree = cst.parse_module(source)
     found: list[Fault] = []
-    for name, function in _functions(tree.body, ""):
+    for name, function in functions_of(tree.body):
         changes = _Changes()
         function.visit(changes)
         found += [
@@ -75,13 +82,13 @@ def faults_of(module: str, source: str) -> list[Fault]:
     return found
 
 
-def _functions(body: Sequence[cst.CSTNode], within: str) -> Iterator[tuple[str, cst.FunctionDef]]:
+def functions_of(body: Sequence[cst.CSTNode], within: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
     """Functions of the module and of its classes, with their names; what is defined inside them is part of them."""
     for node in body:
         if isinstance(node, cst.FunctionDef):
             yield within + node.name.value, node
         elif isinstance(node, cst.ClassDef):
-            yield from _functions(node.body.body, f"{within}{node.name.value}.")
+            yield from functions_of(node.body.body, f"{within}{node.name.value}.")
 
 
 class _Changes(cst.CSTVisitor):

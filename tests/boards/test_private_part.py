@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.boards.details import scores_of_row
 from app.boards.freshness import freshness
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Leaderboard
@@ -203,3 +204,16 @@ def test_pages_from_memory_notice_the_moment(divided: Engine) -> None:
     first, last = (freshness(divided, COMPETITION, now) for now in (REVEAL - INSTANT, REVEAL))
     assert first != last
     assert first == freshness(divided, COMPETITION, CLOSE)
+
+
+def test_an_opened_row_of_the_private_part_has_no_more_digits_than_the_phase_shows(
+    engine: Engine, people: list[User]
+) -> None:
+    divide(engine)
+    enter(engine, people[0], 0.123456, 0.654321)
+    declare(engine, visibility={"precision": 2})
+    shown = look(engine, None, CLOSE)
+    assert rows(shown) == [(1, "Ada", 0.65)]
+    with reading(engine) as session:
+        values = {score.value for score in scores_of_row(session, shown, shown.rows[0])}
+    assert values == {0.65, 0.33}, "0.654321 and half of it"

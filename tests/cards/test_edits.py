@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
@@ -17,6 +17,7 @@ from app.standings.check import check_task
 from app.submissions.find import get_submission
 from tests.cards.writing import answers, ask, card, history, required, write
 from tests.competitions.embargo import MINUTE, enter, freeze, look
+from tests.rich_world import fresh
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
@@ -28,6 +29,7 @@ from tests.world import (
     add_user,
     answer_to,
     board_version_number,
+    submissions_here,
     the_phase_task,
 )
 
@@ -39,7 +41,7 @@ LINK = "https://example.org/code"
 
 def versions(engine: Engine) -> int:
     with reading(engine) as session:
-        return session.scalars(select(func.count()).select_from(CardVersion)).one()
+        return len(session.scalars(fresh(CardVersion)).all())
 
 
 def official(engine: Engine, viewer: User | None = None, now: Any = CLOSE + HOUR) -> Any:
@@ -83,7 +85,7 @@ def test_what_is_required_is_asked_for_before_anything_is_accepted(engine: Engin
         "fields.ensemble": "The organisers ask for this.",
     }
     with reading(engine) as session:
-        assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
+        assert session.scalars(submissions_here()).all() == []
     whole = {"code": LINK, "fields": {"parameters": 5, "ensemble": "no"}}
     sent = enter(engine, people[0], 0.5, method="m", card=whole)
     assert answers(card(engine, sent, people[0])) == {"parameters": 5, "ensemble": False}

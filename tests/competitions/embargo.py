@@ -55,7 +55,7 @@ def add_phase(
     """Another phase that asks the same task, with no end unless one is given."""
     with writing(engine) as session:
         asked = select(CompetitionTask).join(Competition, Competition.id == CompetitionTask.competition_id)
-        task = session.scalars(asked.where(Competition.name == competition)).one()
+        task = session.scalars(asked.where(Competition.name == competition, CompetitionTask.name == TASK)).one()
         columns = {
             "title": name.capitalize(),
             "entry_rule": EntryRule.BEST,

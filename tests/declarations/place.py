@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from app.declarations.edits.fields import Value
 from app.declarations.edits.plan import Plan, plan_phases
 from app.declarations.revisions.kept import list_revisions, present_revision
 from app.models import Revision, User
+from tests.declarations.applying import without_neighbours
 from tests.declarations.competition_folder import NOW, Competition as Folder
 
 DEMO = "demo"
@@ -39,7 +40,7 @@ class Place:
     def apply(self, now: datetime = NOW, *, overwrite_edits: bool = False) -> list[Change]:
         loaded = load_competitions(self.folder.phases)
         with writing(self.engine) as session:
-            return apply_phases(
+            changes = apply_phases(
                 session,
                 loaded,
                 storage=FolderStorage(self.storage),
@@ -47,12 +48,13 @@ class Place:
                 by="the test",
                 overwrite_edits=overwrite_edits,
             )
+            return without_neighbours(changes)
 
     def plan(self, now: datetime = NOW, *, overwrite_edits: bool = False) -> Plan:
         loaded = load_competitions(self.folder.phases)
-        return plan_phases(
-            self.engine, loaded, storage=FolderStorage(self.storage), now=now, overwrite_edits=overwrite_edits
-        )
+        storage = FolderStorage(self.storage)
+        plan = plan_phases(self.engine, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits)
+        return replace(plan, changes=without_neighbours(plan.changes))
 
     def edit(
         self,

@@ -14,6 +14,7 @@ from app.competitions.organisers import limits_of
 from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.blueprints.kept import add_file, begin_blueprint, save_document
 from app.models import AuditEntry, Blueprint, BlueprintFile, OutgoingMail, User
+from tests.rich_world import fresh
 from tests.world import NOW, add_user
 
 DAY = timedelta(days=1)
@@ -75,7 +76,7 @@ def test_a_step_that_is_saved_keeps_it_and_begins_the_days_anew(
 ) -> None:
     sweep(engine, settings, NOW + 86 * DAY)
     with writing(engine) as session:
-        user = session.scalars(select(User)).one()
+        user = session.scalars(fresh(User)).one()
         save_document(session, user, written, 1, {"title": "Irony again"}, NOW + 90 * DAY)
     assert sweep(engine, settings, NOW + 100 * DAY) == (0, 0)
     assert sweep(engine, settings, NOW + 176 * DAY) == (1, 0), "told anew"

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage, stored_path
@@ -19,6 +19,7 @@ from app.models import PhaseTask, ScoringRun
 from app.runs.claims import claim_run
 from tests.declarations.applying import HOUR, WHAT, apply, counts, made, noted, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW, Competition as Folder, make_competition
+from tests.rich_world import fresh
 from tests.threads import in_threads
 
 pytestmark = pytest.mark.both
@@ -234,7 +235,7 @@ def test_other_gold_rescores_nothing_and_says_so(engine: Engine, demo: Folder) -
     ]
     with reading(engine) as session:
         assert session.get_one(ScoringRun, run_id).gold == "demo/evaluation.csv"
-        assert session.scalars(select(func.count()).select_from(ScoringRun)).one() == 2
+        assert len(session.scalars(fresh(ScoringRun)).all()) == 2
 
 
 def test_gold_taken_away_is_said(sqlite_engine: Engine, demo: Folder) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.declarations.apply.apply import ImpossibleChange
 from app.models import Board, CompetitionTask, ScoreRow
 from tests.declarations.applying import WHAT, apply, counts, made, noted, submit
 from tests.declarations.competition_folder import Competition as Folder, make_competition
+from tests.rich_world import fresh
 
 
 @pytest.fixture
@@ -78,8 +79,8 @@ def test_task_without_submissions_goes_with_its_boards(engine: Engine, demo: Fol
     renamed_task(demo)
     apply(engine, demo)
     with reading(engine) as session:
-        assert list(session.scalars(select(CompetitionTask.name))) == ["other"]
-        assert list(session.scalars(select(Board.name))) == ["zero"]
+        assert [task.name for task in session.scalars(fresh(CompetitionTask))] == ["other"]
+        assert [board.name for board in session.scalars(fresh(Board))] == ["zero"]
     assert counts(engine)["phase_tasks"] == 2
 
 
@@ -93,7 +94,7 @@ def test_task_with_submissions_is_left_alone_with_its_boards(engine: Engine, dem
         "left alone: board 'zero-shot' of 'demo', because its task is",
     ]
     with reading(engine) as session:
-        assert sorted(session.scalars(select(Board.name))) == ["zero", "zero-shot"]
+        assert sorted(board.name for board in session.scalars(fresh(Board))) == ["zero", "zero-shot"]
     assert made(apply(engine, demo)) == []
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.models import Competition as Row, RegistrationMode
@@ -14,6 +14,7 @@ from app.teams.find import members_max
 from app.teams.registration_rules import rules_of
 from tests.declarations.applying import apply, made, noted
 from tests.declarations.competition_folder import Competition, make_competition
+from tests.rich_world import fresh
 
 #: Of tests/declarations/competition_folder.py, line 5.
 TITLE = '    title: "Demo"\n'
@@ -31,7 +32,7 @@ def declare(demo: Competition, *lines: str) -> None:
 
 def row(engine: Engine) -> Row:
     with reading(engine) as session:
-        return session.scalars(select(Row)).one()
+        return session.scalars(fresh(Row)).one()
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.competitions.visibility import declared_of
 from app.models import BoardShown, EntryRule, OwnScores, Phase, Slices
 from tests.declarations.applying import apply, made, noted, phase_task
 from tests.declarations.competition_folder import Competition, make_competition
+from tests.rich_world import fresh
 
 #: Of tests/declarations/competition_folder.py: the last line of the head of the phase 'evaluation'.
 ENTRY = "        entry: last\n"
@@ -212,7 +213,7 @@ def test_apply_keeps_what_was_said_and_reads_it_back(engine: Engine, demo: Compe
     )
     apply(engine, demo)
     with reading(engine) as session:
-        phase = session.scalars(select(Phase).where(Phase.name == "evaluation")).one()
+        phase = session.scalars(fresh(Phase).where(Phase.name == "evaluation")).one()
     assert (phase.entry_rule, phase.choose_until) == (EntryRule.CHOSEN, datetime(2026, 6, 20, tzinfo=UTC))
     assert (phase.without_choice, phase.carry_over, phase.has_snapshot) == (EntryRule.BEST, "practice", False)
     asked = phase_task(engine, "evaluation")
@@ -257,5 +258,5 @@ def test_a_ladder_is_applied(demo: Competition, engine: Engine) -> None:
     demo.change(ENTRY, "        entry: ladder\n        ladder_step: 0.005\n")
     apply(engine, demo)
     with reading(engine) as session:
-        phase = session.scalars(select(Phase).where(Phase.name == "evaluation")).one()
+        phase = session.scalars(fresh(Phase).where(Phase.name == "evaluation")).one()
     assert (phase.entry_rule, phase.ladder_step) == (EntryRule.LADDER, 0.005)

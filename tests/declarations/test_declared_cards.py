@@ -12,6 +12,7 @@ from app.cards.form import CardKind, CardPart, card_form
 from app.models import Competition as CompetitionRow, PhaseTask, Team
 from tests.declarations.applying import apply, made, phase_task
 from tests.declarations.competition_folder import Competition, make_competition
+from tests.rich_world import fresh
 
 CARD = """\
     method_card:
@@ -93,7 +94,7 @@ def test_what_is_wrong_with_a_card_is_told_at_its_line(demo: Competition, card: 
 def test_a_card_is_applied_and_boards_follow(engine: Engine, demo: Competition) -> None:
     apply(engine, demo)
     with reading(engine) as session:
-        assert session.scalars(select(CompetitionRow.method_card)).one() == {}
+        assert session.scalars(fresh(CompetitionRow)).one().method_card == {}
     before = phase_task(engine, "evaluation").board_version
     declare(demo, CARD)
     assert any("method_card of 'demo'" in change for change in made(apply(engine, demo)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from app.declarations.revisions.documents import declared_files, differences, fi
 from app.declarations.revisions.folder import main_file
 from evergold.yaml_lines import read_yaml
 from tests import lanes
+from tests.declarations.applying import without_neighbours
 from tests.declarations.competition_folder import NOW
 from tests.declarations.place import END, LATER, Place
 
@@ -33,7 +35,8 @@ def exported(place: Place, folder: Path) -> Path:
 
 def plan_of(place: Place, main: Path) -> Plan:
     assert [str(finding) for finding in check_phases(main, now=NOW) if finding.severity == "error"] == []
-    return plan_phases(place.engine, load_competitions(main), storage=FolderStorage(place.storage), now=NOW)
+    plan = plan_phases(place.engine, load_competitions(main), storage=FolderStorage(place.storage), now=NOW)
+    return replace(plan, changes=without_neighbours(plan.changes))
 
 
 # --------------------------------------------------------------------------------------------------------- round trips

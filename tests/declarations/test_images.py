@@ -21,6 +21,7 @@ from app.operations.unowned import naming_columns
 from tests.declarations.applying import apply
 from tests.declarations.competition_folder import NOW, Competition as Folder, make_competition
 from tests.images import image, with_place
+from tests.rich_world import fresh
 
 ZIP = b"PK\x05\x06" + bytes(18)
 
@@ -188,7 +189,7 @@ def test_an_image_that_cannot_be_shown_is_told_at_its_text(demo: Folder, text: s
 
 def images_of(engine: Engine) -> tuple[dict[str, str], set[str]]:
     with reading(engine) as session:
-        competition = session.scalars(select(Competition)).first()
+        competition = session.scalars(fresh(Competition)).first()
         files = set(session.scalars(select(ImageFile.sha256)))
     assert competition is not None
     return {path: one["sha256"] for path, one in competition.images.items()}, files

@@ -16,6 +16,7 @@ from app.operations.unowned import named_in_tables
 from tests.declarations.applying import HOUR, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW, TEMPLATE
 from tests.declarations.place import END, EVEN_LATER, LATER, Place, noted, said
+from tests.rich_world import fresh, own
 
 
 def test_first_apply_keeps_the_declaration_as_it_was_written(each: Place) -> None:
@@ -65,7 +66,7 @@ def test_edit_keeps_a_revision_with_who_when_why_and_what(each: Place) -> None:
 def test_edit_is_in_the_audit_log(place: Place) -> None:
     place.edit({"title": "A demo"})
     with reading(place.engine) as session:
-        entry = session.scalars(select(AuditEntry)).one()
+        entry = session.scalars(fresh(AuditEntry)).one()
     assert (entry.action, entry.subject, entry.details["revision"]) == ("competition.edit", "competition demo", 2)
 
 
@@ -220,7 +221,7 @@ def test_going_back_never_loses_a_submission(each: Place) -> None:
         outcome.changes
     )
     with reading(each.engine) as session:
-        assert len(session.scalars(select(Submission)).all()) == 2  # a person's, and the baseline's
+        assert len(session.scalars(own(Submission)).all()) == 2  # a person's, and the baseline's
 
 
 def test_preview_of_going_back_changes_nothing(place: Place) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -19,6 +19,7 @@ from app.gold.versions import SEALED_NAME, bind_gold, keep_gold, name_in_use, pr
 from app.models import GoldVersion, Role, SealedKind
 from app.people.roles import grant_role
 from tests.processes import wait_until
+from tests.rich_world import fresh
 from tests.sealed import PLACE, a_key, call_right, make_key, seal_gold, sealed_in
 from tests.threads import in_threads, somebody_waits
 from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
@@ -42,7 +43,7 @@ def test_of_those_who_put_gold_at_once_one_gets_the_number_and_the_others_are_to
     folder = get_settings().sealed_dir
     assert sorted(in_threads(4, lambda number: put(engine, files[number]))) == ["accepted", *["version_taken"] * 3]
     with reading(engine) as session:
-        assert session.scalars(select(GoldVersion.number)).all() == [1]
+        assert [version.number for version in session.scalars(fresh(GoldVersion))] == [1]
     assert len([path for path in folder.rglob("*") if path.is_file()]) == 1, "nothing is left of what was refused"
 
 

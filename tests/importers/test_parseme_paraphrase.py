@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage
@@ -25,6 +25,7 @@ from evergold.cli.output import Code
 from evergold.scoring import validate
 from evergold.scoring.errors import InvalidFile
 from tests.conformance import conformance
+from tests.rich_world import own
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "mwe-paraphrase"
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -74,7 +75,7 @@ def test_it_is_applied_once_with_its_boards_and_baselines(sqlite_engine: Engine,
             changes = apply_phases(session, loaded, storage=FolderStorage(tmp_path / "storage"), now=NOW)
         assert any(change.counts for change in changes) is first
     with reading(sqlite_engine) as session:
-        assert session.scalar(select(func.count(Submission.id))) == 1 + 2 * 2
+        assert len(session.scalars(own(Submission)).all()) == 1 + 2 * 2
         found = find_competition(session, "parseme-2-0-paraphrase")
         assert find_board(found, "post-evaluation", "diversity")[1].rank_metric == "entropy"
 

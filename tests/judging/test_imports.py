@@ -21,6 +21,7 @@ from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, Ro
 from tests import world
 from tests.boards.places import board
 from tests.judging import judged as judging
+from tests.rich_world import fresh
 from tests.threads import in_threads
 from tests.world import NOW
 
@@ -116,7 +117,7 @@ def test_the_same_file_again_changes_nothing_and_a_corrected_one_what_it_correct
     assert counts(bring(engine, olga, f"{alpha},en-2,A1,1,2,2", f"{alpha},en-3,A1,0,0,0")) == (1, 1, 0)
     with reading(engine) as session:
         for table, rows_expected in ((JudgingRound, 1), (JudgingAnnotator, 1), (JudgedText, 3), (Judgement, 3)):
-            assert session.scalar(select(func.count()).select_from(table)) == rows_expected
+            assert len(session.scalars(fresh(table)).all()) == rows_expected
 
 
 @pytest.mark.both
@@ -153,7 +154,7 @@ def test_every_problem_is_told_at_once_by_line_and_nothing_is_taken(
         (11, "missing-submission"),
     ]
     with reading(engine) as session:
-        assert session.scalars(select(JudgingRound)).all() == []
+        assert session.scalars(fresh(JudgingRound)).all() == []
 
 
 def test_the_problems_are_whole_sentences(engine: Engine, systems: dict[str, UUID], olga: User) -> None:

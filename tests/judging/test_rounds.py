@@ -24,7 +24,6 @@ from app.models import (
     Judgement,
     JudgingRound,
     OutgoingMail,
-    PhaseTask,
     Role,
     User,
 )
@@ -34,6 +33,7 @@ from evergold.scoring.task import NOT_ENTERED
 from tests import world
 from tests.boards.places import board
 from tests.judging import judged as judging
+from tests.rich_world import fresh
 from tests.threads import in_threads
 from tests.world import COMPETITION, NOW
 
@@ -138,7 +138,7 @@ def test_a_round_judges_the_boards_entries_and_shows_the_same_paraphrase_once(
     assert len(english) == 8
     assert set(texts_of(engine, "pt").values()) == {1}
     with reading(engine) as session:
-        entered = {entry.submission_id: entry.languages for entry in session.scalars(select(JudgedEntry))}
+        entered = {entry.submission_id: entry.languages for entry in session.scalars(fresh(JudgedEntry))}
     assert entered == {systems["alpha"]: ["en", "pt"], systems["beta"]: ["en", "pt"], systems["gamma"]: ["en"]}
 
 
@@ -183,7 +183,7 @@ def test_nothing_to_judge_without_submissions_or_items(engine: Engine, olga: Use
     with pytest.raises(InvalidForm, match="no scored submission"):
         judging.start(engine, olga)
     with writing(engine) as session:
-        session.scalars(select(PhaseTask)).one().items_sha256 = None
+        world.the_phase_task(session).items_sha256 = None
     with pytest.raises(CannotJudge, match="no blind file"):
         judging.start(engine, olga)
 
@@ -462,8 +462,9 @@ def test_a_discarded_round_leaves_nothing_behind(engine: Engine, started: Judgin
         competition, _ = judging.places(session)
         discard_round(session, competition, judging.the_round(session), actor=olga, now=NOW)
     with reading(engine) as session:
-        for table in (Judgement, JudgedText, JudgedEntry, JudgedAnswer, JudgingRound):
-            assert session.scalars(select(table)).all() == []
+        assert session.scalars(select(JudgedAnswer)).all() == []
+        for table in (Judgement, JudgedText, JudgedEntry, JudgingRound):
+            assert session.scalars(fresh(table)).all() == []
     with reading(engine) as session, pytest.raises(NotFound):
         judging.the_round(session)
 

@@ -15,6 +15,7 @@ from app.models import AuditEntry, MailLink, OutgoingMail, PasswordReset, User
 from app.people import auth, password_resets
 from app.people.auth import authenticate, find_session, register_user, set_email, set_password, start_session
 from tests import letters
+from tests.rich_world import fresh
 from tests.threads import in_threads
 from tests.world import DAY, NOW, SECOND, add_user, answer_to
 
@@ -105,7 +106,7 @@ def test_the_owner_is_told_and_the_log_remembers(engine: Engine, ada: User) -> N
     use(engine, secrets_of(engine)[0])
     assert "The password of your account" in mailed(engine)[-1].body
     with reading(engine) as session:
-        deeds = list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
+        deeds = [entry.action for entry in session.scalars(fresh(AuditEntry).order_by(AuditEntry.id))]
     assert deeds == ["password.reset"]
 
 

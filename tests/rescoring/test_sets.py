@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, ScalarSelect, Select, func, select, update
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
@@ -16,6 +16,7 @@ from app.gold.versions import publish_gold
 from app.models import (
     AuditEntry,
     Board,
+    Competition,
     CompetitionTask,
     EntryRule,
     OutgoingMail,
@@ -547,13 +548,22 @@ def test_official_results_that_a_set_leaves_as_they_are_get_no_other_number(engi
         assert official_numbers(engine) == numbers
 
 
+def own_competition() -> ScalarSelect[int]:
+    return select(Competition.id).where(Competition.name == COMPETITION).scalar_subquery()
+
+
+def own_snapshots() -> Select[int]:
+    here = select(Snapshot.id).join(Phase, Phase.id == Snapshot.phase_id)
+    return here.where(Phase.competition_id == own_competition())
+
+
 def official_numbers(engine: Engine) -> dict[str, int]:
     """How many official boards of zero-shot each phase has."""
     counted = (
         select(Phase.name, func.max(Snapshot.number))
         .join(Snapshot, Snapshot.phase_id == Phase.id)
         .join(Board, Board.id == Snapshot.board_id)
-        .where(Board.name == "zero-shot")
+        .where(Board.name == "zero-shot", Phase.competition_id == own_competition())
     )
     with reading(engine) as session:
         return {name: number for name, number in session.execute(counted.group_by(Phase.name))}
@@ -599,7 +609,7 @@ def test_official_results_wait_for_what_is_scored_for_the_first_time(engine: Eng
     score_set(engine, number, {late.submission.id: 0.9})
     publish(engine, number, LATER + HOUR)
     with reading(engine) as session:
-        assert session.scalars(select(func.max(Snapshot.number))).one() == 2
+        assert session.scalars(select(func.max(Snapshot.number)).where(Snapshot.id.in_(own_snapshots()))).one() == 2
 
 
 def test_a_phase_that_was_opened_again_is_frozen_when_it_closes(engine: Engine, scored: dict[str, Any]) -> None:
@@ -611,7 +621,7 @@ def test_a_phase_that_was_opened_again_is_frozen_when_it_closes(engine: Engine, 
     submit(engine, add_user(engine, "eve"), LATER + MINUTE, content="e")
     publish(engine, number, LATER + HOUR)
     with reading(engine) as session:
-        assert session.scalars(select(func.max(Snapshot.number))).one() == 1
+        assert session.scalars(select(func.max(Snapshot.number)).where(Snapshot.id.in_(own_snapshots()))).one() == 1
     reject(engine, current_runs_waiting(engine))
     assert freeze(engine, LATER + 9 * HOUR + AFTER_CLOSE) == 2
 

@@ -16,6 +16,7 @@ from app.runs.report import read_report, scores_of_report
 from app.submissions.accept import Accepted
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
+from tests.rich_world import fresh
 from tests.runs.queued import sweep
 from tests.threads import in_threads
 from tests.world import (
@@ -179,7 +180,7 @@ def test_scores_status_and_board_version_come_together(engine: Engine, accepted:
         }
     ]
     with reading(engine) as session:
-        rows = session.scalars(select(ScoreRow).order_by(ScoreRow.id)).all()
+        rows = session.scalars(fresh(ScoreRow).order_by(ScoreRow.id)).all()
     assert [(row.metric, row.split, row.value, row.reason) for row in rows] == [
         ("macro_f1", ZERO_SHOT, 0.75, None),
         ("macro_f1", ONE_SHOT, None, "not entered"),
@@ -194,7 +195,7 @@ def test_a_score_keeps_every_bit(engine: Engine, accepted: Accepted) -> None:
     value = 0.1 + 0.2  # 0.30000000000000004
     score(engine, accepted.run_id, value)
     with reading(engine) as session:
-        assert session.scalar(select(ScoreRow.value).where(ScoreRow.metric == "macro_f1")) == value
+        assert session.scalars(fresh(ScoreRow).where(ScoreRow.metric == "macro_f1")).first().value == value
 
 
 def test_a_rejection_keeps_the_problems_and_moves_no_board(engine: Engine, accepted: Accepted) -> None:
@@ -249,7 +250,7 @@ def test_a_late_worker_is_not_heard(engine: Engine, accepted: Accepted) -> None:
     assert finish(engine, second, scores_of(ZERO_SHOT, 0.5))
     assert not finish(engine, late, scores_of(ZERO_SHOT, 0.9)), "scored by another"
     with reading(engine) as session:
-        assert session.scalars(select(ScoreRow.value).where(ScoreRow.metric == "macro_f1")).all() == [0.5]
+        assert [row.value for row in session.scalars(fresh(ScoreRow).where(ScoreRow.metric == "macro_f1"))] == [0.5]
     assert (the_run(engine, accepted.run_id).failure, board_version_number(engine)) == (None, 1)
 
 

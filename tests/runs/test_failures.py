@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, OutgoingMail, Role, RunStatus, User
 from app.people.roles import grant_role
 from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
@@ -62,7 +63,7 @@ def lose_three_workers(engine: Engine, run_id: int) -> None:
 def organiser(engine: Engine, accepted: Accepted) -> User:
     user = add_user(engine, "olga")
     with writing(engine) as session:
-        grant_role(session, session.scalars(select(Competition)).one(), user, Role.ORGANISER, NOW)
+        grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
     return user
 
 
@@ -145,7 +146,7 @@ def test_runs_are_counted_by_task_and_state(engine: Engine) -> None:
     reject(engine, runs[2])
     fail(engine, runs[3])
     with reading(engine) as session:
-        (counted,) = run_counts(session)
+        (counted,) = [one for one in run_counts(session) if one.place.startswith("idioms/evaluation")]
         assert run_counts(session, []) == []
     assert counted.place == "idioms/evaluation/detection"
     assert {status: counted.of(status) for status in RunStatus} == {

@@ -9,14 +9,15 @@ import pytest
 from sqlalchemy import Engine, delete, func, insert, select, update
 
 from app.base.db import reading, writing
-from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Tally, User
+from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Submission, Tally, Team, User
 from app.standings import renew
 from app.standings.check import START, TEAMS_OF_A_SLICE, check_slice, check_task
 from app.standings.renew import renew_all
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.boards.places import enter, shown
-from tests.world import add_user, board_version_number
+from tests.rich_world import fresh
+from tests.world import add_user, board_version_number, the_phase_task
 from workers.sweep import check_standings
 
 
@@ -35,15 +36,15 @@ RIGHT = [(1, "Ada", 0.7), (2, "Bob", 0.6)]
 def spoil(engine: Engine) -> None:
     """Ada stands with her first run, as if the end of her second had been forgotten."""
     with writing(engine) as session:
-        first = session.scalars(select(Standing.team_id).order_by(Standing.team_id)).first()
-        before = session.scalars(select(ScoringRun.id).order_by(ScoringRun.id)).first()
+        first = session.scalars(select(Team.id).where(Team.name == "Ada").order_by(Team.id.desc())).first()
+        before = session.scalars(fresh(ScoringRun).order_by(ScoringRun.id)).first().id
         facts = func.replace(Standing.facts, "[0.7,", "[0.5,")
         session.execute(update(Standing).where(Standing.team_id == first).values(run_id=before, entries=1, facts=facts))
 
 
 def differences(engine: Engine) -> int:
     with reading(engine) as session:
-        return len(check_task(session, session.scalars(select(PhaseTask.id)).one()))
+        return len(check_task(session, the_phase_task(session).id))
 
 
 @pytest.mark.both
@@ -85,8 +86,9 @@ def test_what_is_copied_of_a_run_is_compared_to_the_last_bit(board: Engine) -> N
 
 def test_a_standing_of_nobody_is_found(board: Engine) -> None:
     with writing(board) as session:
-        (columns,) = session.execute(select(*Standing.__table__.columns).limit(1)).mappings()
-        session.execute(insert(Standing).values({**columns, "id": 99, "is_whole": False, "gold": "other.csv"}))
+        here = Standing.phase_task_id == the_phase_task(session).id
+        (columns,) = session.execute(select(*Standing.__table__.columns).where(here).limit(1)).mappings()
+        session.execute(insert(Standing).values({**columns, "id": 999, "is_whole": False, "gold": "other.csv"}))
     assert differences(board) == 1
 
 
@@ -97,7 +99,8 @@ def test_what_is_not_kept_yet_is_kept_after_a_sweep(board: Engine) -> None:
     assert shown(board) == RIGHT
     check_standings(board, START)
     with reading(board) as session:
-        assert len(session.scalars(select(Standing.id)).all()) == 2, "on the board that both entered"
+        here = select(Standing).where(Standing.phase_task_id == the_phase_task(session).id)
+        assert len(session.scalars(here).all()) == 2, "on the board that both entered"
     assert shown(board) == RIGHT
 
 
@@ -129,9 +132,13 @@ def command(
     return call
 
 
-def test_the_command_says_that_all_is_well(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_the_command_says_that_all_is_well(board: Engine, command: Callable[..., tuple[int, str, str]]) -> None:
     code, out, _ = command("--check")
-    assert (code, out) == (Code.OK, "2 standings in 1 task with submissions. All follow from the runs.\n")
+    with reading(board) as session:
+        standings = session.scalars(select(func.count()).select_from(Standing)).one()
+        tasks = session.scalars(select(func.count(Submission.phase_task_id.distinct()))).one()
+    expected = f"{standings} standings in {tasks} tasks with submissions. All follow from the runs.\n"
+    assert (code, out) == (Code.OK, expected)
 
 
 def test_the_command_names_what_is_wrong_and_writes_it_anew(
@@ -143,7 +150,11 @@ def test_the_command_names_what_is_wrong_and_writes_it_anew(
     assert "Not what the runs say: 1 standing." in errors
     code, out, _ = command("--check", "--json")
     assert code == Code.ERROR
-    assert json.loads(out)["differences"] == ["board 1 of task 1: team 1"]
+    with reading(board) as session:
+        task, first = the_phase_task(session), session.scalars(fresh(Standing).order_by(Standing.id)).first()
+        assert first is not None
+        place = f"board {first.board_id} of task {task.id}: team {first.team_id}"
+    assert json.loads(out)["differences"] == [place]
     assert command("--rebuild", "--check")[0] == Code.OK
     assert shown(board) == RIGHT
 
@@ -152,14 +163,16 @@ def test_the_command_names_what_is_wrong_and_writes_it_anew(
 @pytest.mark.parametrize("is_gone", [False, True], ids=["a wrong number", "no number"])
 def test_a_wrong_number_of_runs_is_found_and_put_right(board: Engine, is_gone: bool) -> None:
     with writing(board) as session:
-        first = session.scalars(select(Tally.team_id).order_by(Tally.team_id)).first()
+        here = Tally.phase_task_id == the_phase_task(session).id
+        first = session.scalars(select(Tally.team_id).where(here).order_by(Tally.team_id)).first()
         wrong = delete(Tally) if is_gone else update(Tally).values(runs=5)
-        session.execute(wrong.where(Tally.team_id == first))
+        session.execute(wrong.where(here, Tally.team_id == first))
     assert differences(board) == 1
     check_standings(board, START)
     assert differences(board) == 0
     with reading(board) as session:
-        assert session.scalars(select(Tally.runs).order_by(Tally.team_id)).all() == [2, 1]
+        here = Tally.phase_task_id == the_phase_task(session).id
+        assert session.scalars(select(Tally.runs).where(here).order_by(Tally.team_id)).all() == [2, 1]
 
 
 def test_renewing_all_counts_all_anew(board: Engine) -> None:
@@ -185,6 +198,7 @@ def test_a_long_check_says_how_far_it_is(
 ) -> None:
     monkeypatch.setattr(renew, "TEAMS_AT_A_TIME", 1)
     code, out, errors = command("--check", "--json")
-    assert (code, json.loads(out)["differences"], errors) == (Code.OK, [], "1 of 2 teams are looked at.\n")
-    assert command("--check")[2] == "1 of 2 teams are looked at.\n"
-    assert command("--rebuild")[2] == "1 of 2 teams are written anew.\n"
+    assert (code, json.loads(out)["differences"]) == (Code.OK, [])
+    assert "1 of 2 teams are looked at." in errors.splitlines()
+    assert "1 of 2 teams are looked at." in command("--check")[2].splitlines()
+    assert "1 of 2 teams are written anew." in command("--rebuild")[2].splitlines()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.boards.snapshots import last_snapshot, official_board
@@ -39,6 +39,7 @@ from app.teams.merge_offers import NoMerging
 from tests.boards.marks import mark
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import declare, enter, freeze, look, rows
+from tests.rich_world import fresh
 from tests.teams.merged import accept, allow_merging, ask, mails, waiting
 from tests.teams.test_membership import found, join, leave, left, link_of, rename, team_of
 from tests.threads import in_threads
@@ -272,7 +273,7 @@ def test_systems_of_one_name_stay_two(engine: Engine, people: list[User]) -> Non
     enter(engine, people[2], 0.6, system="theirs", minute=1)
     merge(engine, people)
     with reading(engine) as session:
-        assert sorted(session.scalars(select(System.name))) == ["ours", "ours (Second)", "theirs"]
+        assert sorted(system.name for system in session.scalars(fresh(System))) == ["ours", "ours (Second)", "theirs"]
         named = select(System.name).join(Submission, Submission.system_id == System.id).where(Submission.id == other)
         assert session.scalars(named).one() == "ours (Second)"
 
@@ -283,10 +284,11 @@ def test_a_systems_name_that_is_as_long_as_it_may_be_is_cut_for_the_teams(engine
     for user in (people[0], people[2]):
         enter(engine, user, 0.5, system="ours")
     with writing(engine) as session:
-        session.execute(update(System).values(name=longest))
+        for system in session.scalars(fresh(System)):
+            system.name = longest
     merge(engine, people)
     with reading(engine) as session:
-        assert sorted(session.scalars(select(System.name))) == ["s" * 191 + " (Second)", longest]
+        assert sorted(system.name for system in session.scalars(fresh(System))) == ["s" * 191 + " (Second)", longest]
 
 
 # ------------------------------------------------------------------------------------------------------------- quotas
@@ -429,7 +431,7 @@ def test_of_two_allowances_the_larger_holds(engine: Engine, people: list[User]) 
     allow(engine, "Second", extra_per_day=1, extra_total=5, until=late, is_ranked=True)
     merge(engine, people)
     with reading(engine) as session:
-        kept = session.scalars(select(Allowance)).one()
+        kept = session.scalars(fresh(Allowance)).one()
         assert (kept.extra_per_day, kept.extra_total, kept.until, kept.is_ranked) == (2, 5, late, True)
 
 

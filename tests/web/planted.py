@@ -13,7 +13,8 @@ from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
 from app.base.db import writing
-from app.models import Competition, PublicFile, Role, ScoringRun, User
+from app.competitions.find import find_competition
+from app.models import PublicFile, Role, ScoringRun, User
 from app.people.roles import grant_role
 from app.runs.outcomes import record_scores
 from evergold.scoring.task import Score
@@ -55,7 +56,7 @@ def planted_site(site: Site, eve: Person) -> Iterator[Planted]:
     with log_in(site, "quixote") as owner_browser, log_in(site, "sancho") as organiser_browser:
         owner, helper = token_of(site, owner_browser, "quixote"), token_of(site, organiser_browser, "sancho")
         with writing(site.engine) as session:
-            competition = session.scalars(select(Competition)).one()
+            competition = find_competition(session, COMPETITION)
             grant_role(session, competition, helper.user, Role.ORGANISER, NOW)
         root = site.person("root", is_administrator=True)
         world.add_team(site.engine, owner.user, name=NAME)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, delete, select, update
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.boards.rows import Leaderboard, LeaderboardRow
@@ -24,14 +25,24 @@ from app.boards.statistics_work import (
     statistics_due,
 )
 from app.competitions.find import find_board, find_competition
-from app.models import Board, BoardStatistics, Phase, PhaseTask, StatisticsWork, User
+from app.models import Board, BoardStatistics, Competition, Phase, PhaseTask, StatisticsWork, User
 from evergold.scoring.resampling import pairs
 from tests.boards.marks import HIDDEN, mark
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase
 from tests.sealed import make_key
 from tests.workers.files import upload
-from tests.world import COMPETITION, NOW, PHASE, SECOND, add_user, board_version_number, the_phase_task, the_run
+from tests.world import (
+    COMPETITION,
+    EARLIER_PHASE,
+    NOW,
+    PHASE,
+    SECOND,
+    add_user,
+    board_version_number,
+    the_phase_task,
+    the_run,
+)
 from workers import gold, outcomes, samples
 from workers.apart import Apart, Lost
 from workers.board_statistics import compute
@@ -72,6 +83,16 @@ def computed(engine: Engine, when: Any = NOW) -> bool:
 def due(engine: Engine, when: Any) -> list[int]:
     with writing(engine) as session:
         return statistics_due(session, when, attempts=3)
+
+
+def here(engine: Engine) -> int:
+    with reading(engine) as session:
+        return the_phase_task(session).id
+
+
+def first_board(session: Session) -> int:
+    place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+    return place[1].id
 
 
 def by_team(shown: Leaderboard) -> dict[str, LeaderboardRow]:
@@ -195,14 +216,14 @@ def test_a_row_that_is_hidden_is_compared_with_nobody(engine: Engine, three: dic
 def test_workers_are_told_when_boards_are_quiet_or_have_waited_for_long(engine: Engine, three: dict[str, int]) -> None:
     assert due(engine, NOW) == []
     assert due(engine, NOW + QUIET - SECOND) == []
-    assert due(engine, NOW + QUIET) == [1]
+    assert due(engine, NOW + QUIET) == [here(engine)]
     assert due(engine, NOW + QUIET + SECOND) == [], "they were told"
-    assert due(engine, NOW + QUIET + RESEND) == [1]
+    assert due(engine, NOW + QUIET + RESEND) == [here(engine)]
     moment = NOW + QUIET + RESEND
     for _ in range(3):  # it changes all the time
         enter(engine, add_user(engine, f"user{_}"), (5,))
         moment += SECOND
-        assert due(engine, moment) == [1], "the first change was long ago"
+        assert due(engine, moment) == [here(engine)], "the first change was long ago"
     assert moment - NOW > LONGEST_WAIT
 
 
@@ -212,14 +233,14 @@ def test_a_worker_that_dies_over_it_leaves_it_to_another_and_not_for_ever(
     due(engine, NOW)
     for attempt in range(3):
         with writing(engine) as session:
-            begun = begin_statistics(session, 1, NOW + attempt * LEASE, attempts=3)
-            again = begin_statistics(session, 1, NOW + attempt * LEASE + SECOND, attempts=3)
+            begun = begin_statistics(session, the_phase_task(session).id, NOW + attempt * LEASE, attempts=3)
+            again = begin_statistics(session, the_phase_task(session).id, NOW + attempt * LEASE + SECOND, attempts=3)
         assert (begun is not None, again) == (True, None)
     with writing(engine) as session:
-        assert begin_statistics(session, 1, NOW + 4 * LEASE, attempts=3) is None
+        assert begin_statistics(session, the_phase_task(session).id, NOW + 4 * LEASE, attempts=3) is None
         assert statistics_due(session, NOW + 4 * LEASE, attempts=3) == []
     enter(engine, add_user(engine, "dan"), (0,))
-    assert due(engine, NOW + 4 * LEASE) == [1], "another board is another try, and it has waited for long"
+    assert due(engine, NOW + 4 * LEASE) == [here(engine)], "another board is another try, and it has waited for long"
 
 
 def test_a_worker_that_stops_renewing_its_lease_is_replaced_as_soon_as_it_ends(
@@ -275,7 +296,7 @@ def test_a_worker_without_the_key_leaves_it_to_others(engine: Engine, three: dic
     assert not computed(engine)
     assert board(engine).statistics == "none"
     with reading(engine) as session:
-        work = session.scalars(select(StatisticsWork)).one()
+        work = session.get_one(StatisticsWork, the_phase_task(session).id)
     assert (work.attempts, "key" in (work.failure or "")) == (0, True)
     aside.rename(key_file())
     assert computed(engine)
@@ -292,7 +313,9 @@ def test_nothing_is_computed_where_no_outcomes_are_kept(engine: Engine, ada: Use
 def test_entries_that_are_carried_over_are_compared_where_they_stand(engine: Engine, three: dict[str, int]) -> None:
     add_phase(engine, "post", starts_at=NOW - timedelta(days=1), carry_over="evaluation")
     with reading(engine) as session:
-        ids = dict(session.execute(select(Phase.name, PhaseTask.id).join(PhaseTask)).all())
+        own_phases = select(Phase.name, PhaseTask.id).join(PhaseTask).join(Competition)
+        wanted = own_phases.where(Competition.name == COMPETITION, Phase.name != EARLIER_PHASE)
+        ids = dict(session.execute(wanted).all())
     due(engine, NOW)
     assert due(engine, NOW + QUIET) == sorted(ids.values())
     for phase_task_id in sorted(ids.values()):
@@ -300,7 +323,7 @@ def test_entries_that_are_carried_over_are_compared_where_they_stand(engine: Eng
     # The evaluation's board is another than when the other phase was looked at only if it came later.
     assert due(engine, NOW + QUIET + SECOND) == []
     with reading(engine) as session:
-        kept = session.get_one(BoardStatistics, (ids["post"], 1)).document
+        kept = session.get_one(BoardStatistics, (ids["post"], first_board(session))).document
     assert sorted(three.values()) == kept["runs"]
     assert len(kept["pairs"]) == 3
 
@@ -312,7 +335,7 @@ def test_another_ranking_score_makes_other_numbers(engine: Engine, three: dict[s
         the_phase_task(session).board_version += 1
     assert computed(engine)
     with reading(engine) as session:
-        kept = session.get_one(BoardStatistics, (1, 1)).document
+        kept = session.get_one(BoardStatistics, (the_phase_task(session).id, first_board(session))).document
     first = next(pair for pair in kept["pairs"] if pair[:2] == [three["ada"], three["bea"]])
     assert first[2:5] == pytest.approx([1.0, 58 / 60, -2 / 60])
 

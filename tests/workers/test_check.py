@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, update
 
 from app.base import queue
 from app.base.config import get_settings
@@ -24,6 +24,7 @@ from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 from tests.logged import capture_logs
 from tests.processes import kill, start, wait_until
+from tests.rich_world import fresh
 from tests.services import environment_of
 from tests.threads import in_threads
 from tests.workers.files import PREDICTION, ask, upload
@@ -66,7 +67,7 @@ def test_a_good_file_is_in_order(engine: Engine, open_for_ever: User) -> None:
     found = check(engine, ask(engine, open_for_ever))
     assert (found.status, found.problems, found.attempts, found.failure) == (ValidationStatus.VALID, [], 1, None)
     with reading(engine) as session:
-        assert session.scalar(select(func.count()).select_from(ScoringRun)) == 0
+        assert session.scalars(fresh(ScoringRun)).all() == []
 
 
 def test_problems_are_those_of_a_rejected_submission(engine: Engine, open_for_ever: User) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.models import RunStatus, ScoringRun, User
+from tests.rich_world import fresh
 from tests.workers.files import upload
 from workers import turns
 from workers.turns import take_turn
@@ -24,8 +25,7 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def scored(engine: Engine) -> int:
     with reading(engine) as session:
-        is_scored = ScoringRun.status == RunStatus.SCORED
-        return session.scalars(select(func.count()).select_from(ScoringRun).where(is_scored)).one()
+        return len(session.scalars(fresh(ScoringRun).where(ScoringRun.status == RunStatus.SCORED)).all())
 
 
 def test_as_many_are_scored_as_there_are_messages(engine: Engine, ada: User, messages: list[str]) -> None:

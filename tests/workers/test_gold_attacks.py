@@ -32,6 +32,7 @@ from app.models import (
     WorkerKey,
 )
 from app.runs.item_results import unpacked_results
+from tests.rich_rows import forget_gold
 from tests.sealed import PLACE, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import COMPETITION, DAY, NOW, TASK, the_phase_task, the_run
@@ -45,6 +46,12 @@ from workers.score import score_submission
 
 OTHER_GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,1\n3,d3,EN,1\n4,d4,EN,1\n"
 PRACTICE = f"{COMPETITION}/practice/{TASK}"
+
+
+@pytest.fixture(autouse=True)
+def _own_gold_alone(request: pytest.FixtureRequest) -> None:
+    if "engine" in request.fixturenames:
+        forget_gold(request.getfixturevalue("engine"))
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,8 @@ from app.gold.recorded import KeysChanged, current_keys, record_sealed
 from app.gold.sealing import Sealed, seal_packed_outcomes
 from app.models import RunStatus, ScoringRun, SealedFile, SealedKey, User, WorkerKey
 from tests.processes import wait_until
+from tests.rich_rows import forget_gold
+from tests.rich_world import fresh
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.threads import somebody_waits
 from tests.workers.files import GOLD, upload
@@ -27,6 +29,12 @@ from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_fil
 from workers.outcomes import read_outcomes
 from workers.rotation import rotate, tidy
 from workers.score import score_as_of, score_submission
+
+
+@pytest.fixture(autouse=True)
+def _own_gold_alone(request: pytest.FixtureRequest) -> None:
+    if "engine" in request.fixturenames:
+        forget_gold(request.getfixturevalue("engine"))
 
 
 @pytest.fixture(autouse=True)
@@ -265,7 +273,7 @@ def test_who_records_outcomes_waits_for_a_rotation_and_is_refused_then(postgresq
             wait_until(lambda: somebody_waits(postgresql_engine), "who records waits for the rotation")
         assert late.result(60) == "keys_changed"
     with reading(postgresql_engine) as session:
-        assert not session.scalars(select(SealedFile)).all()
+        assert not session.scalars(fresh(SealedFile)).all()
 
 
 @at_work
@@ -301,7 +309,7 @@ def test_a_worker_that_was_too_late_leaves_nothing_of_its_outcomes(engine: Engin
         session.execute(update(ScoringRun).values(claim_token="another's"))
     assert not score_as_of(engine, late, NOW)
     with reading(engine) as session:
-        assert not session.scalars(select(SealedFile)).all()
+        assert not session.scalars(fresh(SealedFile)).all()
         assert not session.scalars(select(SealedKey)).all()
     assert not [file for file in get_settings().sealed_dir.rglob("*") if file.is_file()]
 

@@ -34,7 +34,8 @@ def test_it_is_known_before_anybody_submitted_and_what_the_command_says(
 ) -> None:
     """From the same two made-up systems as `evergold power`."""
     due(engine, NOW)
-    assert due(engine, NOW + QUIET) == [1]
+    with reading(engine) as session:
+        assert due(engine, NOW + QUIET) == [the_phase_task(session).id]
     computed(engine)
     (zero_shot, *_) = told(engine)
     assert zero_shot.systems == "two made-up systems that are right three times in four"
@@ -77,12 +78,12 @@ def test_of_divided_items_it_is_said_of_the_public_part(engine: Engine) -> None:
 def test_other_gold_is_looked_at_anew(engine: Engine) -> None:
     computed(engine)
     with reading(engine) as session:
-        assert not lacks_power(session, 1)
+        assert not lacks_power(session, the_phase_task(session).id)
     rows = "".join(f"{number},d{number},EN,{number % 2}\n" for number in range(4 * ITEMS))
     seal_gold(engine, f"ID,DataID,Language,Label\n{rows}".encode(), places=[PLACE])
     small = told(engine)[0].whole
     with writing(engine) as session:
-        assert lacks_power(session, 1)
+        assert lacks_power(session, the_phase_task(session).id)
         the_phase_task(session).board_version += 1
     computed(engine)
     large = told(engine)[0].whole

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 from celery.signals import worker_init
-from sqlalchemy import Engine, event, select
+from sqlalchemy import Engine, event
 from sqlalchemy.pool import QueuePool
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
 from app.models import RunStatus, ScoringRun, Standing, User
+from tests.rich_world import fresh
 from tests.workers.files import upload
 from tests.world import NOW, the_run
 from workers import celery_app
@@ -59,7 +60,8 @@ def test_a_run_needs_few_statements(engine: Engine, ada: User, has_key: bool) ->
     on = engine.dialect.name
     assert len(sent) <= MOST_STATEMENTS[on] + has_key * OF_SEALED_OUTCOMES[on], sent
     with reading(engine) as session:
-        assert session.execute(select(Standing.run_id, Standing.entries)).all() == [(run_id - 1, 2)]
+        standings = session.scalars(fresh(Standing)).all()
+        assert [(one.run_id, one.entries) for one in standings] == [(run_id - 1, 2)]
         assert (session.get_one(ScoringRun, run_id).outcomes_id is not None) == has_key
 
 

@@ -13,15 +13,15 @@ from app.boards.freezing import freeze_due
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import find_snapshot, official_board
 from app.boards.statistics_work import PATIENCE
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import BoardStatistics, EntryRule, RowStatus, User
 from tests.boards.marks import DISQUALIFIED, UNRANKED, clear, mark
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase, declare
 from tests.rescoring.rescored import name_gold, publish, runs_of, start
 from tests.submissions.test_choices import choose
-from tests.workers.test_board_statistics import ITEMS, _worker, by_team, computed, due, enter, three
-from tests.world import COMPETITION, HOUR, NOW, PHASE, SECOND, add_user, the_phase_task, the_run
+from tests.workers.test_board_statistics import ITEMS, _worker, by_team, computed, due, enter, first_board, three
+from tests.world import COMPETITION, HOUR, NOW, PHASE, SECOND, TASK, add_user, the_phase_task, the_run
 from workers.board_statistics import compute
 from workers.score import score_submission
 
@@ -114,15 +114,17 @@ def test_rescoring_moves_them_with_the_scores(engine: Engine, three: dict[str, i
 
 def test_a_new_run_moves_the_boards_that_carry_it_over(engine: Engine, three: dict[str, int]) -> None:
     add_phase(engine, "post", starts_at=NOW - timedelta(days=1), carry_over=PHASE)
+    with reading(engine) as session:
+        first, later = (find_phase_task(session, COMPETITION, phase, TASK).id for phase in (PHASE, "post"))
     due(engine, NOW)
-    for phase_task_id in (1, 2):
+    for phase_task_id in (first, later):
         compute(engine, phase_task_id, 500)
     dan = enter(engine, add_user(engine, "dan"), (0, 1, 2))
     assert due(engine, NOW + HOUR) == []
-    assert due(engine, NOW + HOUR + timedelta(minutes=1)) == [1, 2]
-    assert compute(engine, 2, 500)
+    assert due(engine, NOW + HOUR + timedelta(minutes=1)) == [first, later]
+    assert compute(engine, later, 500)
     with reading(engine) as session:
-        kept = session.get_one(BoardStatistics, (2, 1)).document
+        kept = session.get_one(BoardStatistics, (later, first_board(session))).document
     assert dan in kept["runs"]
     assert len(kept["pairs"]) == 6
 

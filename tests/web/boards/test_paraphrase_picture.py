@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from app.base.db import writing
 from app.models import Team, TeamKind, TeamMember, User
+from tests.rich_world import own
 from tests.web import markup
 from tests.web.paraphrase_world import become_paraphrasing, enter, publish, set_visibility
 from tests.web.reading import BOARD_PAGE, text_of, visit
@@ -146,7 +147,7 @@ def test_a_viewers_own_point_is_marked(board: Site, nobody: httpx.Client) -> Non
     register(board, "dee")
     with writing(board.engine) as session:
         dee = session.scalars(select(User).where(User.username == "dee")).one()
-        team = session.scalars(select(Team).where(Team.name == "Ada")).one()
+        team = session.scalars(own(Team).where(Team.name == "Ada")).one()
         session.add(TeamMember(team_id=team.id, user_id=dee.id, competition_id=team.competition_id))
     mine = [point for one in numbers(nobody)["series"] for point in one["points"] if point["is_mine"]]
     assert mine == []

@@ -15,6 +15,7 @@ from app.people.roles import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.competitions.embargo import freeze
+from tests.rich_world import FIRST_ALLOWANCE
 from tests.web.reading import SUBMIT_PAGE, text_of
 from tests.web.site import BROWSER, Person, Site, csrf_of, log_in
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_team, score, submit
@@ -83,7 +84,7 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
         assert browser.get(f"/competitions/{COMPETITION}/submit").url.path == SUBMIT_PAGE
         with site.client(**BROWSER) as anybody:
             assert f'href="{SUBMIT_PAGE}"' not in anybody.get(f"/competitions/{COMPETITION}").text
-        browser.post(f"{PAGE}/1/take-back", data={"csrf_token": form["csrf_token"]})
+        browser.post(f"{PAGE}/{FIRST_ALLOWANCE}/take-back", data={"csrf_token": form["csrf_token"]})
         assert "Upload and score" not in browser.get(SUBMIT_PAGE).text
 
 
@@ -104,7 +105,7 @@ def test_the_command_grants_lists_and_takes_back(
     assert (code, out) == (Code.OK, f"In {place}, Magpie is allowed: 2 more in all.\n")
     assert "Magpie\tevaluation\t2 more in all" in evergold("list", COMPETITION)[1]
     assert evergold("grant", place, "--team", "Nobody", "--reason", WHY, "--extra-total", "2")[0] != Code.OK
-    assert evergold("take-back", COMPETITION, "1") == (Code.OK, "Taken back.\n")
+    assert evergold("take-back", COMPETITION, str(FIRST_ALLOWANCE)) == (Code.OK, "Taken back.\n")
     assert evergold("list", COMPETITION)[1] == "The same holds for every team.\n"
 
 
@@ -123,7 +124,7 @@ def test_pages_and_api_say_whether_late_entries_count_in_the_official_results(si
         site.set_clock(close + AFTER_CLOSE)
         assert freeze(site.engine, site.now) == 0
         assert "The official results wait for late entries." in text_of(browser.get(SUBMIT_PAGE).text)
-        browser.post(f"{PAGE}/1/take-back", data=sent)
+        browser.post(f"{PAGE}/{FIRST_ALLOWANCE}/take-back", data=sent)
         assert freeze(site.engine, site.now) == 2
         words = "Late entries do not count in the official results, which were frozen at 2026-01-11 12:01 UTC."
         for told in (browser.post(PAGE, data=form), browser.get(SUBMIT_PAGE), browser.get(TEAM_PAGE)):

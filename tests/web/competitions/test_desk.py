@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.boards.power import Power, SmallestDifference, record_power
 from app.competitions.find import find_competition
 from app.gold.versions import gold_identity
-from app.models import OutgoingMail, Phase, Role, RunStatus, User
+from app.models import OutgoingMail, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
 from evergold.scoring.leakage import GoldSize
@@ -127,13 +127,13 @@ def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx
     board = f"{COMPETITION_PAGE}/phases/evaluation/boards/zero-shot"
     assert "<td>everything</td>" in olga.get(DESK).text
     with writing(site.engine) as session:
-        session.scalars(select(Phase)).one().visibility = {**SHOWN_WHOLE, "public_from": "close"}
+        the_phase_task(session).phase.visibility = {**SHOWN_WHOLE, "public_from": "close"}
     page = olga.get(DESK).text
     assert "The board is hidden from participants" in page
     assert f"{board}?as=participant" in page
     assert "This board is hidden" in olga.get(board, params={"as": "public"}).text
     with reading(site.engine) as session:
-        assert session.scalars(select(Phase)).one().visibility, "looking changed nothing"
+        assert the_phase_task(session).phase.visibility, "looking changed nothing"
 
 
 def test_it_says_what_the_test_sets_can_tell_apart(site: Site, olga: httpx.Client) -> None:

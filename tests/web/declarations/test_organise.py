@@ -15,6 +15,7 @@ from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
 from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User
 from app.people.roles import has_role, revoke_role
+from tests.rich_world import fresh
 from tests.web.declarations.linguist import BEGIN, EXAMPLE, Linguist, version_of, written
 from tests.web.markup import read
 from tests.web.reading import text_of
@@ -42,7 +43,7 @@ def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site
             "groups": {"language": ["en", "pt"]},
         }
         assert [column["split"] for column in found.boards[0].columns] == ["language/mean", "all"]
-        assert session.scalars(select(GoldVersion)).all() == []
+        assert session.scalars(fresh(GoldVersion)).all() == []
     assert site.client().get("/competitions/irony").status_code == 404
     assert "From" in ada.browser.get("/competitions/irony/history").text
 

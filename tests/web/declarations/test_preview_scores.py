@@ -10,6 +10,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import GoldVersion, Right, Role, RunStatus, ScoringRun, User
 from app.people.roles import grant_role
+from tests.rich_world import fresh
 from tests.sealed import make_key
 from tests.web.declarations.linguist import EXAMPLE, Linguist, written
 from tests.web.reading import text_of
@@ -33,7 +34,7 @@ def place(site: Site, ada: Linguist, monkeypatch: pytest.MonkeyPatch) -> str:
     ada.send(f"{begun}/build")
     ada.upload(GOLD, "gold.csv", (EXAMPLE / "gold/irony/gold.csv").read_bytes())
     with reading(site.engine) as session:
-        [version] = session.scalars(select(GoldVersion.id))
+        version = session.scalars(fresh(GoldVersion)).one().id
     check_gold_version(version)
     with reading(site.engine) as session:
         [run] = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED))

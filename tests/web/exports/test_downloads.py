@@ -16,6 +16,7 @@ from app.competitions.find import find_competition
 from app.models import AuditEntry, FileDownload, PhaseTask, Role
 from app.people.roles import find_user, grant_role
 from evergold.cli import run
+from tests.rich_world import fresh
 from tests.web.site import BROWSER, Person, Site, log_in, without_log
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
@@ -50,7 +51,7 @@ def accept(person: Person) -> None:
 
 def logged(site: Site) -> list[tuple[str, str]]:
     with reading(site.engine) as session:
-        query = select(FileDownload).order_by(FileDownload.id)
+        query = fresh(FileDownload).order_by(FileDownload.id)
         return [(str(one.user_id), one.file) for one in session.scalars(query)]
 
 

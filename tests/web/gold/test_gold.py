@@ -21,6 +21,7 @@ from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKe
 from app.people.roles import grant_role
 from evergold.scoring.errors import Problem
 from tests import world
+from tests.rich_world import fresh
 from tests.sealed import call_right, files_with
 from tests.web.site import BOARD, SUBMIT, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
@@ -81,7 +82,7 @@ def send(person: Person, content: bytes = CONTENT, path: str = GOLD, **fields: s
 def opened(site: Site, key: PrivateKey, number: int = 1) -> bytes:
     """The content of a version, as a worker gets it."""
     with reading(site.engine) as session:
-        version = session.scalars(select(GoldVersion).where(GoldVersion.number == number)).first()
+        version = session.scalars(fresh(GoldVersion).where(GoldVersion.number == number)).first()
         assert version is not None
         file = session.get_one(SealedFile, version.sealed_file_id)
         rows = session.scalars(select(SealedKey).where(SealedKey.sealed_file_id == file.id))

@@ -12,7 +12,8 @@ from fastapi import Request
 from sqlalchemy import select
 
 from app.base.db import writing
-from app.models import Board, Competition, PhaseTask
+from app.competitions.find import find_board, find_competition
+from app.models import PhaseTask
 from app.runs.workers import SILENT_SECONDS
 from app.web.boards import page as board_page
 from app.web.html.rendering import render
@@ -23,7 +24,7 @@ from tests.runs.presence import announce
 from tests.web.paraphrase_world import become_paraphrasing
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME
 from tests.web.site import BOARD, BROWSER, Person, Site, log_in
-from tests.world import DAY, HOUR, NOW, TASK
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, the_phase_task
 
 RESULTS_PAGE = f"{COMPETITION_PAGE}/tasks/{TASK}/results"
 DATA_PAGE = f"{COMPETITION_PAGE}/data"
@@ -110,7 +111,7 @@ def test_what_is_not_there_is_not_kept(nobody: httpx.Client, scored: Site) -> No
     missing = BOARD_PAGE.replace("zero-shot", "later")
     assert nobody.get(missing).status_code == 404
     with writing(scored.engine) as session:
-        board = session.scalars(select(Board).where(Board.name == "zero-shot")).one()
+        _, board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         board.name = "later"
     assert nobody.get(missing).status_code == 200
 
@@ -133,8 +134,8 @@ def test_what_organisers_apply_is_there_at_once(scored: Site, nobody: httpx.Clie
     with writing(
         scored.engine
     ) as session:  # as app.declarations.apply.apply does: the text, and the version of every board
-        session.scalars(select(Competition)).one().title = "Idioms of 2026"
-        session.scalars(select(PhaseTask)).one().board_version += 1
+        find_competition(session, COMPETITION).title = "Idioms of 2026"
+        the_phase_task(session).board_version += 1
     assert "Idioms of 2026" in nobody.get(path).text
 
 
@@ -193,7 +194,7 @@ def _declare_much(site: Site) -> list[datetime]:
     with writing(site.engine) as session:
         for asked in session.scalars(select(PhaseTask)):
             asked.files_from = {"blind.csv": hours[6].isoformat()}
-        session.scalars(select(Competition)).one().teams = {"merge_until": hours[7].isoformat()}
+        find_competition(session, COMPETITION).teams = {"merge_until": hours[7].isoformat()}
     return [NOW, *hours]
 
 

@@ -21,8 +21,9 @@ from app.people.roles import find_user, grant_role, has_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import world
+from tests.rich_world import FIRST_ANNOUNCEMENT, FIRST_QUESTION
 from tests.web.site import Site
-from tests.world import COMPETITION, NOW
+from tests.world import COMPETITION, NOW, PHASE
 
 Evergold = Callable[..., tuple[int, str, str]]
 
@@ -73,25 +74,30 @@ def test_an_announcement_from_preview_to_withdrawal(site: Site, evergold: Evergo
     text.write_text("Until **Sunday**.")
     publish = ("announce", "publish", COMPETITION, "--title", "The deadline moves", "--text", text)
     to = ("--mail", "without-valid:evaluation")
-    assert evergold(*publish, *to, "--preview")[1] == "1 person would get a mail, 0 more want no such mails.\n"
+    assert evergold(*publish, *to, "--preview")[1] == "2 people would get a mail, 0 more want no such mails.\n"
     code, _, err = evergold(*publish, *to)
     assert (code, mails(site)) == (Code.USAGE, 0)
-    assert "1 person would get a mail" in err
+    assert "2 people would get a mail" in err
     assert "--yes" in err
     code, out, err = evergold(*publish, *to, "--yes", "--pin")
-    assert (code, mails(site)) == (Code.OK, 1), err
-    assert out.splitlines()[0].endswith(f"{site.url}/competitions/{COMPETITION}/announcements#announcement-1")
-    assert "Mails written: 1." in out
+    assert (code, mails(site)) == (Code.OK, 2), err
+    assert out.splitlines()[0].endswith(
+        f"{site.url}/competitions/{COMPETITION}/announcements#announcement-{FIRST_ANNOUNCEMENT}"
+    )
+    assert "Mails written: 2." in out
     assert evergold("announce", "list", COMPETITION)[1].splitlines()[1:] == [
-        "1\t2026-01-10T12:00\tyes\tThe deadline moves"
+        f"{FIRST_ANNOUNCEMENT}\t2026-01-10T12:00\tyes\tThe deadline moves"
     ]
-    assert evergold("announce", "edit", COMPETITION, 1, "--unpin", "--text", "-", stdin="Monday")[0] == Code.OK
+    assert (
+        evergold("announce", "edit", COMPETITION, FIRST_ANNOUNCEMENT, "--unpin", "--text", "-", stdin="Monday")[0]
+        == Code.OK
+    )
     [one] = json.loads(evergold("announce", "list", COMPETITION, "--json")[1])["announcements"]
     assert (one["title"], one["text"], one["is_pinned"]) == ("The deadline moves", "Monday", False)
-    assert evergold("announce", "withdraw", COMPETITION, 1)[0] == Code.OK
-    assert evergold("announce", "withdraw", COMPETITION, 1)[0] == Code.ERROR
-    assert evergold("announce", "edit", COMPETITION, 1)[0] == Code.ERROR
-    assert mails(site) == 1
+    assert evergold("announce", "withdraw", COMPETITION, FIRST_ANNOUNCEMENT)[0] == Code.OK
+    assert evergold("announce", "withdraw", COMPETITION, FIRST_ANNOUNCEMENT)[0] == Code.ERROR
+    assert evergold("announce", "edit", COMPETITION, FIRST_ANNOUNCEMENT)[0] == Code.ERROR
+    assert mails(site) == 2
 
 
 def test_what_is_wrong_with_an_announcement_is_said(evergold: Evergold, tmp_path: Path) -> None:
@@ -107,21 +113,28 @@ def test_what_is_wrong_with_an_announcement_is_said(evergold: Evergold, tmp_path
 def test_a_question_from_asking_to_its_answer(site: Site, evergold: Evergold) -> None:
     asking = ("questions", "ask", COMPETITION, "--title", "Is it blind?", "--text", "-")
     code, out, err = evergold(*asking, who="ada", stdin="May we?")
-    assert (code, out) == (Code.OK, f"Asked: {site.url}/competitions/{COMPETITION}/questions#question-1\n"), err
+    assert (code, out) == (
+        Code.OK,
+        f"Asked: {site.url}/competitions/{COMPETITION}/questions#question-{FIRST_QUESTION}\n",
+    ), err
     assert evergold("questions", "list", COMPETITION, "--open")[1].splitlines()[1] == (
-        "1\t2026-01-10T12:00\tAda\twaits\tIs it blind?\t"
+        f"{FIRST_QUESTION}\t2026-01-10T12:00\tAda\twaits\tIs it blind?\t"
     )
-    assert evergold("questions", "answer", COMPETITION, 1, "--text", "-", who="ada", stdin="No.")[0] == Code.ERROR
-    assert "privately" in evergold("questions", "answer", COMPETITION, 1, "--text", "-", stdin="No.")[1]
+    assert (
+        evergold("questions", "answer", COMPETITION, FIRST_QUESTION, "--text", "-", who="ada", stdin="No.")[0]
+        == Code.ERROR
+    )
+    assert "privately" in evergold("questions", "answer", COMPETITION, FIRST_QUESTION, "--text", "-", stdin="No.")[1]
     assert len(evergold("questions", "list", COMPETITION, who="bob")[1].splitlines()) == 1
-    evergold("questions", "answer", COMPETITION, 1, "--text", "-", "--public", stdin="Never.")
+    evergold("questions", "answer", COMPETITION, FIRST_QUESTION, "--text", "-", "--public", stdin="Never.")
     [one] = json.loads(evergold("questions", "list", COMPETITION, "--json", who="bob")[1])["questions"]
     assert (one["answer"], one["asker"]) == ("Never.", None)
     assert evergold("questions", "list", COMPETITION, "--open")[1].splitlines()[1:] == []
     evergold(*asking, "--show-name", who="bob", stdin="And this?")
-    assert evergold("questions", "close", COMPETITION, 2)[1] == f"Closed question 2 of {COMPETITION}.\n"
+    second = FIRST_QUESTION + 1
+    assert evergold("questions", "close", COMPETITION, second)[1] == f"Closed question {second} of {COMPETITION}.\n"
     assert "closed" in evergold("questions", "list", COMPETITION)[1]
-    assert evergold("questions", "reopen", COMPETITION, 2)[0] == Code.OK
+    assert evergold("questions", "reopen", COMPETITION, second)[0] == Code.OK
     assert evergold("questions", "close", COMPETITION, 99)[0] == Code.ERROR
 
 
@@ -129,7 +142,7 @@ def test_predictions_are_downloaded_whole_or_not_at_all(
     site: Site, evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = evergold("export", "predictions", COMPETITION, "--entries", "--task", "detection")
+    code, out, err = evergold("export", "predictions", COMPETITION, "--entries", "--phase", PHASE)
     assert (code, out) == (Code.OK, ""), err
     with zipfile.ZipFile(f"{COMPETITION}-predictions.zip") as found:
         # Nothing is stored for submissions that only the database knows: the manifest says so.
@@ -149,9 +162,10 @@ def test_participants_are_listed(evergold: Evergold) -> None:
     assert lines[1:] == [
         "ada\tada@example.org\tAda\tAda\t2026-01-10\tevaluation 1",
         "bob\tbob@example.org\tBob\tBob\t2026-01-10\tevaluation 1",
+        "earl\tearl@example.org\tEarl\t\t2026-01-01\tearlier 1",
     ]
     assert evergold("export", "participants", COMPETITION, "--csv")[1].splitlines()[0].startswith("username,email,")
-    assert len(json.loads(evergold("export", "participants", COMPETITION, "--json")[1])["participants"]) == 2
+    assert len(json.loads(evergold("export", "participants", COMPETITION, "--json")[1])["participants"]) == 3
     assert evergold("export", "participants", COMPETITION, who="ada")[0] == Code.ERROR
 
 

@@ -21,6 +21,7 @@ from app.base.db import reading, writing
 from app.models import ScoringRun, User
 from app.runs.report import read_report
 from tests import world
+from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.mwe_world import only_board, scored_submission, seventeen_languages
 from tests.web.site import Person, Site, log_in
@@ -151,7 +152,7 @@ def test_who_has_the_report_is_told_so(ada: Person, scored: UUID, form: str) -> 
 def test_task_types_without_aggregates_or_texts_have_their_scores(site: Site, ada: Person) -> None:
     document = ada.submitted()
     with reading(site.engine) as session:
-        run_id = session.scalars(select(ScoringRun.id)).one()
+        run_id = session.scalars(fresh(ScoringRun)).one().id
     world.score(site.engine, run_id, 0.5)
     report = ada.client.get(f"{document['links']['self']}/report").json()
     assert (report["aggregates"], report["links"]["texts"]) == ({}, {})

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.boards.rows import Interval
@@ -16,6 +15,7 @@ from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.models import User
 from evergold.scoring.resampling.pairs import Difference
 from tests.competitions.embargo import hide
+from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Site, log_in
@@ -35,7 +35,7 @@ def browser(quick_site: Site) -> Iterator[httpx.Client]:
 def two(quick_site: Site, browser: httpx.Client) -> tuple[UUID, UUID]:
     """Ada's 0.5 and, an hour later, 0.62; what a worker would say of them."""
     with reading(quick_site.engine) as session:
-        ada = session.scalars(select(User)).one()
+        ada = session.scalars(fresh(User)).one()
     found = []
     for hours, value in ((2, 0.5), (1, 0.62)):
         accepted = submit(quick_site.engine, ada, NOW - hours * HOUR, content=str(value))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select
 
 from app.base.api_links import API
 from app.base.db import writing
-from app.models import Competition, Role, RunStatus
+from app.competitions.find import find_competition
+from app.models import Role, RunStatus
 from app.people.roles import grant_role
 from tests import world
 from tests.web.site import Person, Site, run_of
@@ -23,7 +23,7 @@ def olga(site: Site) -> Iterator[Person]:
     """The organiser of the competition."""
     person = site.person("olga")
     with writing(site.engine) as session:
-        grant_role(session, session.scalars(select(Competition)).one(), person.user, Role.ORGANISER, NOW)
+        grant_role(session, find_competition(session, COMPETITION), person.user, Role.ORGANISER, NOW)
     with person.client:
         yield person
 

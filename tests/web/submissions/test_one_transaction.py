@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, func, select
+from sqlalchemy import Engine, event
 
 from app.base.db import reading
 from app.models import Team
 from app.web.http.rate_limits import RateLimits
 from tests import world
+from tests.rich_world import own
 from tests.web.site import Person, Site
 from tests.whole import site_of
 from tests.world import DAY, NOW
@@ -53,7 +54,7 @@ def test_who_is_refused_at_the_first_try_has_no_team_and_may_not_try_for_ever(si
     site.set_clock(NOW - 100 * DAY)
     assert [ada.submit().json()["error"]["code"] for _ in range(3)] == 2 * ["phase_not_open"] + ["limit_reached"]
     with reading(site.engine) as session:
-        assert session.scalar(select(func.count()).select_from(Team)) == 0
+        assert session.scalars(own(Team)).all() == []
     assert site.stored() == []
 
 

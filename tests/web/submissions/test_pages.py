@@ -19,6 +19,7 @@ from app.runs.outcomes import record_rejection
 from evergold.scoring.errors import Problems
 from evergold.scoring.row_problems import Fault, note_faults
 from tests import world
+from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.reading import BOARD_PAGE, SUBMIT_PAGE, rows_of, text_of, visit
 from tests.web.site import BROWSER, CONTENT, Site, csrf_of, log_in
@@ -133,7 +134,7 @@ def test_a_team_finds_itself_on_the_board(site: Site) -> None:
     with log_in(site) as browser:
         browser.post(**form_of(browser))
         with reading(site.engine) as session:
-            run_id = session.scalars(select(ScoringRun.id)).one()
+            run_id = session.scalars(fresh(ScoringRun)).one().id
         world.score(site.engine, run_id, 0.75)
         assert '<span class="badge mine">you</span>' in browser.get(BOARD_PAGE).text
     assert "badge mine" not in visit(site, BOARD_PAGE)

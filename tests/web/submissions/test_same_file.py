@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from tests import world
+from tests.rich_world import last_run
 from tests.web.reading import SUBMIT_PAGE, text_of
 from tests.web.site import CONTENT, Site, csrf_of, log_in
 
@@ -39,7 +40,7 @@ def test_it_is_taken_only_when_it_is_confirmed_and_nothing_typed_is_lost(site: S
 def test_a_rejected_file_and_another_file_are_not_asked_about(site: Site) -> None:
     with log_in(site, "ada") as ada:
         send(ada, b"malformed")
-        world.reject(site.engine, 1)
+        world.reject(site.engine, last_run(site.engine))
         assert send(ada, b"malformed").status_code == 303
         assert send(ada).status_code == 303
 
@@ -50,7 +51,7 @@ def test_the_form_says_what_an_upload_does_and_what_is_left_after_it(site: Site)
             ada.get(SUBMIT_PAGE).text
         )
         send(ada, method="XLM-R")
-        world.score(site.engine, 1, 0.5432)
+        world.score(site.engine, last_run(site.engine), 0.5432)
         page = ada.get(SUBMIT_PAGE).text
     assert "this one replaces 0.5432 if it is better. 8 left today after it." in text_of(page)
     assert "Same system as your last run of it" in text_of(page)

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from sqlalchemy import select
 
 from app.base.db import reading, writing
-from app.models import Competition, Team
+from app.competitions.find import find_competition
+from app.models import Team
 from evergold.cli import run
 from tests import world
+from tests.rich_world import own
 from tests.web.site import BOARD, BROWSER, Person, Site, csrf_of, log_in, run_of, without_log
 from tests.world import COMPETITION, DAY, NOW
 
@@ -78,7 +79,7 @@ def test_a_name_that_is_taken_is_told_beside_what_was_typed(site: Site, browser:
     missing = send(browser, "name", name=" ")
     assert missing.status_code == 422
     with reading(site.engine) as session:
-        assert session.scalars(select(Team.name)).all() == ["Taken"]
+        assert [team.name for team in session.scalars(own(Team))] == ["Taken"]
 
 
 def test_who_is_removed_or_finds_a_link_ended(site: Site, browser: httpx.Client) -> None:
@@ -101,7 +102,7 @@ def test_a_full_team_says_so(site: Site, browser: httpx.Client) -> None:
     send(browser, "name", name="Idiomatics")
     link = link_on(send(browser, "invitation").text)
     with writing(site.engine) as session:
-        session.scalars(select(Competition)).one().teams = {"members_max": 1}
+        find_competition(session, COMPETITION).teams = {"members_max": 1}
     assert "Make a" not in browser.get(PAGE).text
     with log_in(site, "bob") as bob:
         page = bob.get(path_of(link))

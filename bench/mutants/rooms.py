@@ -1,0 +1,63 @@
+"""Every room of the house, and where its own tests lie: they are shown semantic faults, and after them tests/leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LEAKS = ("tests/leaks/",)
+#: Rooms whose tests lie elsewhere, or in several places.
+_ELSEWHERE = {
+    "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/"),
+    "app/feedback": ("tests/feedback/", "tests/web/submissions/"),
+    "app/figures": ("tests/figures/", "tests/boards/"),
+    "app/gold": (
+        "tests/gold/",
+        "tests/workers/test_gold.py",
+        "tests/workers/test_keys.py",
+        "tests/workers/test_sealed.py",
+        "tests/workers/test_sealed_gold.py",
+    ),
+    "app/web": ("tests/web/test_app.py", "tests/web/test_pages.py", "tests/web/html/", "tests/web/http/"),
+}
+#: No rooms: tables, templates, and what is read on import.
+_LEFT_OUT = ("app/models/", "app/data/", "app/base/config.py", "evergold/version.py")
+
+
+@cache
+def rooms() -> Mapping[str, tuple[str, ...]]:
+    """The tests of each room that has some, by its folder."""
+    folders = [*_folders("app"), *_folders("app/web"), *_folders("evergold"), "workers"]
+    found = {room: _ELSEWHERE.get(room) or _own_tests(room) for room in folders}
+    return {room: tests for room, tests in found.items() if tests}
+
+
+def room_of(module: str) -> str:
+    """The innermost room that a module lies in."""
+    return max((room for room in rooms() if module.startswith(f"{room}/")), key=len)
+
+
+def every_module() -> list[str]:
+    return [module for room in rooms() for module in modules_of(room)]
+
+
+def modules_of(room: str) -> list[str]:
+    """Its modules with code; those of a room inside of it are not its own."""
+    inside = tuple(f"{other}/" for other in rooms() if other.startswith(f"{room}/"))
+    names = (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / room).rglob("*.py")))
+    return [name for name in names if not name.startswith((*_LEFT_OUT, *inside)) and not name.endswith("__init__.py")]
+
+
+def _own_tests(room: str) -> tuple[str, ...]:
+    mirrored = f"tests/{room.removeprefix('app/')}/"
+    return (mirrored,) if any((ROOT / mirrored).glob("**/test_*.py")) else ()
+
+
+def _folders(where: str) -> list[str]:
+    return [f"{where}/{name}" for name in _names(where)]
+
+
+def _names(where: str) -> list[str]:
+    return sorted(path.parent.name for path in (ROOT / where).glob("*/__init__.py"))

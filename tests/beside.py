@@ -1,0 +1,64 @@
+"""What a test puts beside its own task: another task of the same phase with boards, and organisers with one right."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Engine
+
+from app.base.db import writing
+from app.competitions.find import find_competition, find_phase_task
+from app.models import CompetitionTask, PhaseTask, Right, Role, User
+from app.people.roles import grant_role
+from app.submissions.accept import Accepted, accept_submission
+from tests import world
+from tests.rich_world import OTHER_BOARDS, OTHER_TASK
+from tests.world import COMPETITION, NOW, PHASE
+
+
+def add_other_task(engine: Engine, **values: Any) -> None:
+    """Another task in the test's own phase, with two boards. values: columns of the task in the phase."""
+    with writing(engine) as session:
+        asked = world.the_phase_task(session)
+        competition = find_competition(session, COMPETITION)
+        task = CompetitionTask(
+            competition_id=competition.id, name=OTHER_TASK, task_type="idiom-detection", title="Similarity", position=1
+        )
+        session.add(task)
+        session.flush()
+        for position, (name, split) in enumerate(zip(OTHER_BOARDS, (world.ZERO_SHOT, world.ONE_SHOT), strict=True)):
+            session.add(world.board_of(competition, task, name, split, 2 + position))
+        session.add(PhaseTask(phase_id=asked.phase_id, task_id=task.id, **{"gold": "similar.csv", **values}))
+
+
+def other_task_id(engine: Engine) -> int:
+    with writing(engine) as session:
+        return find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).id
+
+
+def submit_other(engine: Engine, user: User, content: str = "other") -> Accepted:
+    """A submission to the other task."""
+    with writing(engine) as session:
+        asked = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
+        return accept_submission(
+            session, user=user, phase_task=asked, upload=world.upload_of(content), filename="predictions.csv", now=NOW
+        )
+
+
+def enter_other(engine: Engine, user: User, value: float) -> UUID:
+    """A scored submission to the other task; its id."""
+    accepted = submit_other(engine, user, f"{user.username} {value}")
+    world.score(engine, accepted.run_id, value, value)
+    return accepted.submission.id
+
+
+def one_right_each(engine: Engine) -> dict[Right, User]:
+    """Organisers of the test's own competition with one right alone, by the right."""
+    found = {}
+    for right in Right:
+        user = found[right] = world.add_user(engine, f"has-{right.value}")
+        with writing(engine) as session:
+            competition = find_competition(session, COMPETITION)
+            grant_role(session, competition, user, Role.ORGANISER, NOW, rights=(right,))
+    return found
