@@ -214,7 +214,7 @@ def packed(*names_and_texts: str) -> bytes:
         (packed("competition.yaml", "- " * 200_000), "Its declaration is larger than 256 KiB"),
         (packed("competition.yaml", "- " * 100_000), "nested more than 50 deep"),
         (zip_of(**{"competition.yaml": "a", **{f"{number}.csv": "" for number in range(1_001)}}), "1002 entries"),
-        (packed("competition.yaml", "version: 1\ncompetitions: [{}]", "a.csv", "0" * 5_000_000), "this looks like a zip bomb"),
+        (packed("competition.yaml", "competitions: [{}]", "a.csv", "0" * 5_000_000), "looks like a zip bomb"),
     ],
 )
 def test_a_zip_that_cannot_be_taken_says_why(ada: Linguist, content: bytes, sentence: str) -> None:
