@@ -31,6 +31,7 @@ test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN
 
 soak: venv-dev  ## all tests at their full depth, and a long storm: before a release, after large changes (an hour or more)
 	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
+	@$(VENV)/python -m tests.attacks.organisers_texts
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory audit ALL=1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from markupsafe import Markup
+from markupsafe import escape
 
 from app.helper.process import Job
 from app.texts import html
@@ -80,11 +80,11 @@ def test_the_images_of_a_page_and_its_headings_are_part_of_what_is_cached() -> N
 def test_the_least_recently_shown_texts_leave_the_cache_first(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = html._Cache()
     monkeypatch.setattr(html, "CACHE_LIMIT_BYTES", 3 * (html._ENTRY_BYTES + 100))
-    texts = {name: html.Rendered(Markup("x" * 100)) for name in (b"a", b"b", b"c")}
+    texts = {name: html.Rendered(escape("x" * 100)) for name in (b"a", b"b", b"c")}
     for name, one in texts.items():
         cache.keep(name, one)
     assert cache.get(b"a") is texts[b"a"]
-    cache.keep(b"d", html.Rendered(Markup("y" * 100)))
+    cache.keep(b"d", html.Rendered(escape("y" * 100)))
     assert cache.get(b"b") is None
     assert cache.get(b"a") is texts[b"a"]
     assert cache.get(b"d") is not None
