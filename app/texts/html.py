@@ -27,7 +27,7 @@ _ENTRY_BYTES = 300
 _TRIED_AGAIN_SECONDS = 60.0
 _HIGHEST_HEADING = 3
 _TOO_LONG = "It takes too long to lay out."
-_AS_WRITTEN = Markup('<p class="note">This text is too large to be laid out; it is shown as it was written.</p>\n')
+_AS_WRITTEN = Markup('<p class="quiet">This text is too large to be laid out; it is shown as it was written.</p>\n')
 _PLAIN = Markup('<div class="as-written">{}</div>\n')
 
 

@@ -104,17 +104,30 @@ def bound_tables(parser: MarkdownIt) -> None:
     """Let the parser raise TextTooLarge as soon as a text has too many cells: a table of 1,500 characters may have
     60,000, for rows are filled up to the width of the first."""
 
+    too_many = TextTooLarge(f"Its tables have more than {CELLS_LIMIT:,} cells, empty ones included.")
+
     def counted(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+        is_table = table(state, first, last, True)  # looks at two lines
+        if silent or not is_table:
+            return is_table
+        if _at_most(state, first, last) > 2 * CELLS_LIMIT:
+            raise too_many
         begins = len(state.tokens)
-        found = table(state, first, last, silent)
-        if found and not silent:
-            cells = sum(token.type in ("td_open", "th_open") for token in state.tokens[begins:])
-            state.env["cells"] = state.env.get("cells", 0) + cells
-            if state.env["cells"] > CELLS_LIMIT:
-                raise TextTooLarge(f"Its tables have more than {CELLS_LIMIT:,} cells, empty ones included.")
+        found = table(state, first, last, False)
+        cells = sum(token.type in ("td_open", "th_open") for token in state.tokens[begins:])
+        state.env["cells"] = state.env.get("cells", 0) + cells
+        if state.env["cells"] > CELLS_LIMIT:
+            raise too_many
         return found
 
     parser.block.ruler.at("table", counted, {"alt": ["paragraph", "reference"]})
+
+
+def _at_most(state: StateBlock, first: int, last: int) -> int:
+    """Count the cells of a table that would begin on this line, without drawing any: never fewer than it has."""
+    heading = state.getLines(first, first + 1, 0, False).strip().strip("|")
+    rows = next((line for line in range(first, last) if state.isEmpty(line)), last) - first
+    return (heading.count("|") + 1) * rows
 
 
 def _scrolling_code(

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -175,7 +176,11 @@ def attacks(server: Attacked) -> Iterator[tuple[str, Callable[[int], httpx.Respo
         "a long file": zip_of(competition__yaml=declaration("x", ""), a__csv="0" * 200_000_000),
     }
     for name, content in zips.items():
-        yield f"upload a zip: {name}", lambda _, content=content: ada.upload("/organise/zip", "a.zip", content)
+        yield f"upload a zip: {name}", partial(_upload, ada, content)
+
+
+def _upload(ada: Linguist, content: bytes, _: int) -> httpx.Response:
+    return ada.upload("/organise/zip", "a.zip", content)
 
 
 def main() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from markupsafe import escape
 
+from app.helper.process import Job
 from app.texts import html
 from app.texts.html import ShownImage, render_markdown, rendered, text_fault
 from app.texts.markdown import CELLS_LIMIT, HTML_LIMIT, TextTooLarge, html_bound, markdown_html
@@ -78,18 +80,18 @@ def test_the_images_of_a_page_and_its_headings_are_part_of_what_is_cached() -> N
 def test_the_least_recently_shown_texts_leave_the_cache_first(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = html._Cache()
     monkeypatch.setattr(html, "CACHE_LIMIT_BYTES", 3 * (html._ENTRY_BYTES + 100))
-    texts = {name: html.Rendered(html.Markup("x" * 100)) for name in (b"a", b"b", b"c")}
+    texts = {name: html.Rendered(escape("x" * 100)) for name in (b"a", b"b", b"c")}
     for name, one in texts.items():
         cache.keep(name, one)
     assert cache.get(b"a") is texts[b"a"]
-    cache.keep(b"d", html.Rendered(html.Markup("y" * 100)))
+    cache.keep(b"d", html.Rendered(escape("y" * 100)))
     assert cache.get(b"b") is None
     assert cache.get(b"a") is texts[b"a"]
     assert cache.get(b"d") is not None
 
 
 def test_where_too_many_wait_a_text_is_shown_as_it_was_written_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    narrow = html.Job(html._RENDER.function, processor_seconds=4, seconds=20, mebibytes=512, at_once=1, waiting=0)
+    narrow = Job(html._RENDER.function, processor_seconds=4, seconds=20, mebibytes=512, at_once=1, waiting=0)
     monkeypatch.setattr(html, "_RENDER", narrow)
     with narrow.turn():
         assert render_markdown("busy <b>*now*</b>") == '<div class="as-written">busy &lt;b&gt;*now*&lt;/b&gt;</div>\n'
