@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from tempfile import TemporaryFile
 from typing import Any
 
 from bench._benches import BENCHES, Bench
@@ -73,35 +75,36 @@ def run(bench: Bench, limit_seconds: float, *, is_smoke: bool) -> dict[str, Any]
     known = {"command": bench.command, "seed": bench.seed, "load": load()}
     if limit_seconds <= 0:
         return {**known, "failed": "no time was left"}
+    command = [sys.executable, "-m", f"bench.{bench.name}", "--json", *arguments]
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"bench.{bench.name}", "--json", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        output, errors = process.communicate(timeout=limit_seconds)
-    except subprocess.TimeoutExpired:
-        stop(process)
-        return {**known, "failed": f"stopped after {limit_seconds:.0f} s"}
+    # Files, as a server that outlives its benchmark would keep a pipe open; a group, to end such a server.
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=errors, start_new_session=True)
+        try:
+            code = process.wait(limit_seconds)
+        except subprocess.TimeoutExpired:
+            return {**known, "failed": f"stopped after {limit_seconds:.0f} s"}
+        finally:
+            stop(process)
+        for file in (output, errors):
+            file.seek(0)
+        printed, complaints = output.read(), errors.read()
     known["seconds"] = round(time.monotonic() - began, 1)
-    if process.returncode:
-        return {**known, "failed": "\n".join(errors.splitlines()[-5:]) or f"exit code {process.returncode}"}
-    figures = json.loads(output)
+    if code:
+        return {**known, "failed": "\n".join(complaints.splitlines()[-5:]) or f"exit code {code}"}
+    figures = json.loads(printed)
     skipped = figures.get("skipped") if isinstance(figures, dict) else None
     return {**known, "skipped": skipped} if skipped else {**known, "figures": figures}
 
 
-def stop(process: subprocess.Popen[str]) -> None:
-    """Interrupt it, so that it ends what it started; kill it if it does not."""
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt it, so that it ends what it started; then kill what is left of its group."""
     process.send_signal(signal.SIGINT)
-    try:
-        process.communicate(timeout=STOP_SECONDS - 10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(STOP_SECONDS - 10)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 @contextmanager

@@ -57,8 +57,9 @@ def test_a_benchmark_that_cannot_be_run_here_says_why(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "not measured: no PostgreSQL here\n"
 
 
-def test_a_benchmark_whose_time_has_run_out_is_not_begun_and_one_that_fails_says_why() -> None:
+def test_a_benchmark_whose_time_has_run_out_is_stopped_or_not_begun_and_one_that_fails_says_why() -> None:
     assert bench_main.run(Bench("scoring", 1), 0, is_smoke=True)["failed"] == "no time was left"
+    assert bench_main.run(Bench("split", 1), 0.2, is_smoke=False)["failed"] == "stopped after 0 s"
     assert (
         "unrecognized arguments: --wrong"
         in bench_main.run(Bench("split", 1, ("--wrong",)), 60, is_smoke=False)["failed"]
