@@ -36,6 +36,7 @@ competitions:
       - name: open
         title: "Open"
         start: "2026-01-01 00:00 UTC"
+        visibility: {precision: full, slices: all}
         tasks: {probing: {gold: scores.csv, items: items.csv}}
 """
 
