@@ -88,7 +88,15 @@ def test_a_question_is_mailed_to_those_who_answer_questions(sqlite_engine: Engin
     one_right_each(sqlite_engine)
     with writing(sqlite_engine) as session:
         found = find_competition(session, COMPETITION)
-        ask(session, found, QuestionForm("Is it blind?", "May we?"), asker=people[0], key=None, settings=get_settings(), now=NOW)
+        ask(
+            session,
+            found,
+            QuestionForm("Is it blind?", "May we?"),
+            asker=people[0],
+            key=None,
+            settings=get_settings(),
+            now=NOW,
+        )
     with reading(sqlite_engine) as session:
         assert session.scalars(select(OutgoingMail.recipient)).all() == ["has-messages@example.org"]
 
