@@ -34,6 +34,7 @@ soak: venv-dev  ## all tests at their full depth, and a long storm: before a rel
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory attacks
+	@$(MAKE) --no-print-directory mutants SEMANTIC=1
 	@$(MAKE) --no-print-directory audit ALL=1
 
 test-bertscore: venv-dev  ## of these only the tests that need torch
@@ -52,8 +53,8 @@ fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
 chaos: venv-dev  ## kill servers and workers under N submissions, and compare with a calm run (make chaos N=10000)
 	@$(VENV)/python -m bench.chaos --submissions $(N)
 
-mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others)
-	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others; SEMANTIC=1: careless moves, in all rooms)
+	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(SEMANTIC),--semantic)
 
 attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files, texts, statistics (ONLY=heavy_file)
 	@$(VENV)/python -m tests.attacks $(ONLY)

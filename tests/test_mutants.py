@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from bench.mutants.__main__ import Key, key_of, sample, survivors, tried, verdict
+from bench.mutants.__main__ import Key, key_of, sample, semantic_sample, survivors, tried, tried_by_rooms, verdict
 from bench.mutants.faults import Fault, faults_of
 from bench.mutants.inside import Module
 from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
+from bench.mutants.rooms import every_module, room_of, rooms
+from bench.mutants.semantic import semantic_faults_of
 from bench.mutants.trial import Broken
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -230,13 +232,88 @@ def test_where_tests_fail_without_a_fault_the_others_are_tried_all_the_same(
     ]
 
 
+SEMANTIC = """
+def mine(session, team, phase, now, *, user_id, other_id):
+    key = (team.name, phase.name, now)
+    rows = session.scalars(select(Run).where(Run.team_id == team.id, Run.phase_id == phase.id, Run.is_current))
+    if phase.starts_at <= now and allowed(team.id, phase.id):
+        check(session, Right.GOLD, user_id=user_id, other_id=other_id)
+    return [row for row in rows.order_by(Run.position) if row.status is RunStatus.QUEUED], key
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "becomes"),
+    [
+        ("a filter less", "where(Run.phase_id == phase.id, Run.is_current)"),
+        ("a filter less", "return [row for row in rows.order_by(Run.position)], key"),
+        ("a filter less", "if allowed(team.id, phase.id):"),
+        ("filters swapped", "where(Run.team_id == phase.id, Run.phase_id == team.id, Run.is_current)"),
+        ("arguments swapped", "allowed(phase.id, team.id)"),
+        ("arguments swapped", "user_id=other_id, other_id=user_id"),
+        ("a neighbouring constant", "Right.MESSAGES"),
+        ("a neighbouring constant", "RunStatus.RUNNING"),
+        ("any run", "(Run.is_current | True)"),
+        ("another column", "order_by(Run.id)"),
+        ("another column", "if phase.ends_at <= now"),
+        ("before for after", "if phase.starts_at >= now"),
+        ("a part of a key less", "key = (team.name, now)"),
+    ],
+)
+def test_a_careless_move_is_a_fault(kind: str, becomes: str) -> None:
+    found = [fault for fault in semantic_faults_of("app/limits.py", SEMANTIC) if fault.kind == kind]
+    assert any(becomes in fault.lines()[1] for fault in found), [fault.lines()[1] for fault in found]
+    for fault in found:
+        compile(fault.source(), "app/limits.py", "exec")
+
+
+def test_a_column_is_taken_for_another_only_where_there_are_tables() -> None:
+    kinds = {fault.kind for fault in semantic_faults_of("evergold/limits.py", SEMANTIC)}
+    assert "another column" not in kinds
+    assert "a filter less" in kinds
+
+
+def test_a_semantic_sample_has_something_of_each_room_and_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = ["app/gold/versions.py", "app/people/rights.py", "app/people/roles.py"]
+    monkeypatch.setattr("bench.mutants.__main__.every_module", lambda: modules)
+    drawn = semantic_sample("1", 10)
+    assert {room_of(fault.module) for fault in drawn} == {"app/gold", "app/people"}
+    assert len({(room_of(fault.module), fault.kind) for fault in drawn}) == 10
+    assert [key_of(fault) for fault in semantic_sample("1", 10)] == [key_of(fault) for fault in drawn]
+
+
+def test_every_room_has_tests_of_its_own_and_no_module_two_rooms() -> None:
+    named = [name for tests in rooms().values() for name in tests]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert len(every_module()) == len(set(every_module()))
+    assert room_of("app/web/gold/api.py") == "app/web/gold"
+    assert room_of("app/web/main.py") == "app/web"
+
+
+def test_what_a_rooms_own_tests_miss_is_shown_to_the_leaks(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    source = (ROOT / "app/people/rights.py").read_text()
+    faults = semantic_faults_of("app/people/rights.py", source)[:3]
+    shown: list[tuple[tuple[str, ...], int]] = []
+
+    class Field(Lawn):
+        def try_all(self, tests: tuple[str, ...], faults: list[Fault]) -> list[bool]:
+            shown.append((tests, len(faults)))
+            return [place == 0 for place, _ in enumerate(faults)]
+
+    monkeypatch.setattr("bench.mutants.__main__.Yard", Field)
+    assert tried_by_rooms(faults, processes=1, with_leaks=True) == [True, True, False]
+    assert shown == [(("tests/people/",), 3), (("tests/leaks/",), 2)]
+    assert "app/people: 1 of 3 noticed by its own tests, 2 with tests/leaks" in capsys.readouterr().out
+
+
 def test_where_nothing_could_be_tried_nothing_was_noticed() -> None:
     fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
     assert verdict([fault], [None], {}, lambda sentence: None) == 1
 
 
 def test_every_survivor_has_a_reason_and_stands_in_the_code() -> None:
-    texts = {module: " ".join((ROOT / module).read_text().split()) for module in TESTS}
+    modules = {*TESTS, *every_module()}
+    texts = {module: " ".join((ROOT / module).read_text().split()) for module in modules}
     for (module, function, was, _), because in survivors().items():
         assert len(because) > 20, because
         assert " ".join(was.split()) in texts[module], f"{module} {function}: {was}"
@@ -247,6 +324,7 @@ def test_every_survivor_is_a_fault_of_its_function() -> None:
     lines: dict[str, set[tuple[str, str, str]]] = {}
     for module, function, was, becomes in survivors():
         if module not in lines:
-            found = faults_of(module, (ROOT / module).read_text())
+            text = (ROOT / module).read_text()
+            found = [*faults_of(module, text), *semantic_faults_of(module, text)]
             lines[module] = {(fault.function, *fault.lines()) for fault in found}
         assert (function, was, becomes) in lines[module], f"{module} {function}: {was}"

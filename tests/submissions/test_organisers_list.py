@@ -13,15 +13,17 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.marks import mark_row, mark_submissions
 from app.competitions.find import find_competition
-from app.models import AuditEntry, RowStatus, RunStatus, Submission
+from app.models import AuditEntry, RowStatus, RunStatus, ScoringRun, Submission
 from app.rescoring.chosen import score_anew
 from app.submissions.organisers_list import (
     ListedSubmission,
     SubmissionFilter,
     chosen_submissions,
     list_all_submissions,
+    teams_that_submitted,
 )
 from tests import world
+from tests.rich_world import CARRYING, DIVIDED, EARLIER_TEAM, EMBARGOED, NEIGHBOURS, OTHER_TASK
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_competition, add_user, submit, the_phase_task
 
 EVERYTHING = SubmissionFilter()
@@ -128,3 +130,39 @@ def test_scoring_anew_queues_what_failed_and_starts_a_set_for_what_was_scored(en
         competition = find_competition(session, COMPETITION)
         waiting = chosen_submissions(session, competition, [sent[1]])
         assert score_anew(session, competition, waiting, note="", user=None, now=NOW).rescoring is None
+
+
+def test_filtering_by_a_name_finds_no_team_of_that_name_next_door(engine: Engine, sent: list[UUID]) -> None:
+    """Both have an Ada and a Bob; only next door has Gusts, and the other task."""
+    assert {one.id for one in listed(engine, replace(EVERYTHING, team="Ada"))} == {sent[0], sent[3]}
+    assert {one.id for one in listed(engine, replace(EVERYTHING, team="Bob"))} == {sent[1], sent[2]}
+    assert listed(engine, replace(EVERYTHING, team="Gusts")) == []
+    assert listed(engine, replace(EVERYTHING, phase=EMBARGOED)) == []
+    assert listed(engine, replace(EVERYTHING, task=OTHER_TASK)) == []
+    with reading(engine) as session:
+        beside = find_competition(session, NEIGHBOURS)
+        ada = list_all_submissions(session, beside, replace(EVERYTHING, team="Ada"))[0]
+        assert {one.phase for one in ada} == {EMBARGOED, CARRYING, DIVIDED}
+        assert teams_that_submitted(session, beside) == ["Ada", "Bob", "Gusts"]
+        assert teams_that_submitted(session, find_competition(session, COMPETITION)) == ["Ada", "Bob", EARLIER_TEAM]
+
+
+def test_of_two_tasks_of_a_phase_each_lists_its_own(engine: Engine, sent: list[UUID]) -> None:
+    with reading(engine) as session:
+        beside = find_competition(session, NEIGHBOURS)
+        of_task = {
+            task: list_all_submissions(session, beside, replace(EVERYTHING, phase=PHASE, task=task))[0]
+            for task in (TASK, OTHER_TASK)
+        }
+    tasks = {task: [one.task for one in found] for task, found in of_task.items()}
+    assert tasks == {TASK: [TASK] * 2, OTHER_TASK: [OTHER_TASK]}
+
+
+def test_the_run_that_is_listed_is_the_current_one(engine: Engine, sent: list[UUID]) -> None:
+    """Next door every run of the evaluation was replaced by that of a set, and an open set has more."""
+    with reading(engine) as session:
+        beside = find_competition(session, NEIGHBOURS)
+        found = list_all_submissions(session, beside, replace(EVERYTHING, phase=PHASE, task=TASK))[0]
+        current = session.scalars(select(ScoringRun).where(ScoringRun.id.in_([one.run_id for one in found]))).all()
+    assert len(found) == len(current) == 2
+    assert all(run.is_current and run.replaced_id for run in current)

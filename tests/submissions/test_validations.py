@@ -320,3 +320,20 @@ def test_a_lost_message_is_sent_again_and_not_too_often(engine: Engine, ada: Use
         mark_check_sent(session, [validation_id], NOW + 11 * SECOND)
     assert sweep(engine, NOW + MINUTE) == []
     assert sweep(engine, NOW + 3 * MINUTE) == [validation_id]
+
+
+def test_two_people_without_a_team_have_a_limit_of_checks_each(engine: Engine, ada: User) -> None:
+    """Nobody's team is nobody else's: what one waits for does not count for the other, nor what is waited for here."""
+    eve = add_user(engine, "eve")
+    for number in range(AT_ONCE):
+        ask(engine, ada, f"file {number}")
+    assert answer_to(lambda: ask(engine, ada, "one more")) == "limit_reached"
+    assert answer_to(lambda: ask(engine, eve, "hers")) == "accepted"
+
+
+def test_a_check_has_its_own_key_for_each_person(engine: Engine, ada: User) -> None:
+    eve = add_user(engine, "eve")
+    first = accepted(engine, ada, key="k")
+    assert accepted(engine, eve, key="k").created
+    again = accepted(engine, ada, key="k")
+    assert (again.created, again.validation.id) == (False, first.validation.id)

@@ -14,17 +14,21 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage, stored_path
+from app.competitions.find import find_phase_task
 from app.gold.recorded import KeysChanged, current_keys, record_sealed
 from app.gold.sealing import Sealed, seal_packed_outcomes
+from app.gold.versions import list_gold
 from app.models import RunStatus, ScoringRun, SealedFile, SealedKey, User, WorkerKey
+from tests.competitions.embargo import add_phase
 from tests.processes import wait_until
 from tests.rich_rows import forget_gold
 from tests.rich_world import fresh
 from tests.sealed import a_key, file_and_keys, make_key, seal_gold
 from tests.threads import somebody_waits
 from tests.workers.files import GOLD, upload
-from tests.world import NOW, answer_to, claim, sure
+from tests.world import COMPETITION, EARLIER_PHASE, NOW, PHASE, TASK, answer_to, claim, sure
 from workers import gold
+from workers.gold_check import check_gold
 from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_file, open_file_key, read_keys, write_keys
 from workers.outcomes import read_outcomes
 from workers.rotation import rotate, tidy
@@ -329,3 +333,48 @@ def test_a_key_file_that_cannot_be_put_in_place_leaves_the_old_one_and_no_other(
     with pytest.raises(OSError, match="no space left"):
         write_keys(path, {})
     assert [(one.name, one.read_bytes()) for one in path.parent.iterdir()] == [("keys", before)]
+
+
+@at_work
+def test_a_second_rotation_keeps_the_keys_of_the_first_and_seals_what_came_between(engine: Engine, ada: User) -> None:
+    first, second = make_key(engine), make_key(engine)
+    seal_gold(engine, GOLD.encode())
+    rotated(engine)
+    run_id = upload(engine, ada)
+    score_submission(run_id)
+    third = make_key(engine)
+    assert rotated(engine) == (third, 2, [second])
+    apart = key_file().with_name("workers.key.retired")
+    assert list(read_keys(apart)) == [first, second]
+    assert list(read_keys(key_file())) == [third]
+    with reading(engine) as session:
+        assert read_outcomes(session, run_id) is not None
+        assert list(current_keys(session)) == [third]
+
+
+@at_work
+@pytest.mark.parametrize(("mode", "is_told"), [(0o600, False), (0o640, True), (0o604, True), (0o400, False)])
+def test_a_key_file_that_others_may_read_is_told(engine: Engine, mode: int, is_told: bool) -> None:
+    make_key(engine)
+    key_file().chmod(mode)
+    with reading(engine) as session:
+        (of_file,) = [one for one in check_gold(session, key_file()) if one.what.startswith("key file")]
+    assert (of_file.fault is not None and f"mode {mode:o}" in of_file.fault) == is_told
+    key_file().chmod(0o600)
+
+
+@at_work
+def test_gold_that_is_put_for_two_phases_has_a_version_in_each_and_in_no_other(engine: Engine, ada: User) -> None:
+    """They are numbered and published apart, though the file is one."""
+    make_key(engine)
+    add_phase(engine, "post", starts_at=NOW)
+    seal_gold(engine, GOLD.encode())
+    both = [f"{COMPETITION}/{phase}/{TASK}" for phase in (PHASE, "post")]
+    seal_gold(engine, GOLD.encode(), places=both)
+    with reading(engine) as session:
+        listed = {
+            phase: [(one.number, one.published_at is not None) for one in list_gold(session, asked)]
+            for phase in (PHASE, "post", EARLIER_PHASE)
+            for asked in [find_phase_task(session, COMPETITION, phase, TASK)]
+        }
+    assert listed == {PHASE: [(1, True), (2, False)], "post": [(1, True)], EARLIER_PHASE: []}

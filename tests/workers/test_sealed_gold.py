@@ -211,7 +211,7 @@ def test_putting_gold_opens_a_phase_that_had_none(engine: Engine, ada: User, key
 def test_who_put_what_when_is_in_the_audit_log(engine: Engine, ada: User, key: str) -> None:
     version = seal_gold(engine, GOLD.encode())
     with reading(engine) as session:
-        entries = list_entries(session, limit=10, action="gold")
+        entries = list_entries(session, limit=10, action="gold", subject=f"gold {PLACE}")
         versions = list_gold(session, the_phase_task(session))
     assert [entry.action for entry in entries] == ["gold.publish", "gold.put"]
     assert all(entry.subject == f"gold {PLACE}" for entry in entries)
