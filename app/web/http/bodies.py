@@ -29,6 +29,10 @@ SLOWEST_BYTES_PER_SECOND = 1024
 UPLOADS = re.compile(
     r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|validations|validate|gold|judging/marks)/?$"
 )
+#: Files that organisers send while they write a competition.
+DRAFT_FILES = re.compile(
+    r"^(/api/v1/competitions|/organise/zip|/organise/[^/]+/(files|images)|/competitions/[^/]+/edit/images)/?$"
+)
 
 
 class BodyTooSlow(EvergoldError):
@@ -96,14 +100,14 @@ class FinishedBodies:
 
 
 class BoundedBodies:
-    """Bodies other than uploads are read whole before anything else happens, and not beyond the bound."""
+    """Read bodies other than files whole before anything else happens, and not beyond the bound."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
         self._app = app
         self._limit_bytes = limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or UPLOADS.match(scope["path"]) or not _has_body(Headers(scope=scope)):
+        if scope["type"] != "http" or _takes_file(scope["path"]) or not _has_body(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "0")
@@ -118,6 +122,10 @@ class BoundedBodies:
     def _refusal(self, scope: Scope) -> ASGIApp:
         message = f"The body is larger than the {readable_size(self._limit_bytes)} allowed here."
         return error_response(Request(scope), 413, "body_too_large", message, limit_bytes=self._limit_bytes)
+
+
+def _takes_file(path: str) -> bool:
+    return bool(UPLOADS.match(path) or DRAFT_FILES.match(path))
 
 
 def _timed(receive: Receive) -> Receive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import random
 import zipfile
 
 import pytest
@@ -15,6 +16,7 @@ from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
 from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User
 from app.people.roles import has_role, revoke_role
+from app.web.http.bodies import BODY_LIMIT_BYTES
 from tests.rich_world import fresh
 from tests.web.declarations.linguist import BEGIN, EXAMPLE, Linguist, version_of, written
 from tests.web.markup import read
@@ -225,6 +227,20 @@ def test_a_zip_that_cannot_be_taken_says_why(ada: Linguist, content: bytes, sent
     refused = ada.upload("/organise/zip", "any.zip", content)
     assert refused.status_code == 422
     assert sentence in text_of(refused.text)
+
+
+def test_files_of_a_draft_may_be_larger_than_a_form(site: Site, ada: Linguist) -> None:
+    large = random.Random(1).randbytes(2 * BODY_LIMIT_BYTES)
+    assert "This is a plain file" in text_of(ada.upload("/organise/zip", "any.zip", large).text)
+    assert (
+        "This is a plain file"
+        in site.person("root", is_administrator=True)
+        .client.post(f"{API}/competitions", files={"file": ("any.zip", large)})
+        .text
+    )
+    assert ada.upload(f"{written(ada)}/files", "more.csv", large).status_code == 200
+    for place in (f"{written(ada)}/images", "/competitions/irony/edit/images"):
+        assert ada.upload(place, "logo.png", large).status_code != 413
 
 
 def test_a_program_makes_one_from_a_zip(site: Site) -> None:
