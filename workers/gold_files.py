@@ -33,11 +33,11 @@ def laid_out(path: Path, read: Callable[[Path], T]) -> T:
     try:
         return read(folder)
     except InvalidGold:
-        (*_, inner) = inside = list(folder.iterdir())
-        if len(inside) != 1 or not inner.is_dir():
+        inside = list(folder.iterdir())
+        if len(inside) != 1 or not inside[0].is_dir():
             raise
         try:
-            return read(inner)
+            return read(inside[0])
         except InvalidGold:
             pass
         raise

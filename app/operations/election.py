@@ -29,11 +29,14 @@ class Election:
             return True
         self.leave()
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": LOCK}):
-            self._connection = connection
-            return True
-        connection.close()
-        return False
+        try:
+            if connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": LOCK}):
+                self._connection = connection
+                return True
+            return False
+        finally:
+            if self._connection is None:
+                connection.close()
 
     def leave(self) -> None:
         """Somebody else may have it, at once. The connection is closed, not kept: the lock is its, and would go on."""
