@@ -1,2 +1,2 @@
-"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; the rules are `app.submissions`' and
-`app.feedback`'s."""
+"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; their rules are `app.submissions` and
+`app.feedback`."""
