@@ -1,1 +1,2 @@
-"""Editing a competition over HTTP, with preview, history and undo; what an edit means is `app.declarations`'."""
+"""Editing competitions over HTTP, with preview, history and undo; the effects of edits are computed in
+`app.declarations`."""
