@@ -273,7 +273,7 @@ def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> Nex
 
 
 def _counts(board: Leaderboard, submission: Submission) -> bool | None:
-    """Return True if the row shown as the viewer's own is this submission; no other source may be used."""
+    """Return True if a row shown as the viewer's own is this submission, None if no row is; use no other source."""
     rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
     return any(row.submission_id == submission.id for row in rows) if rows else None
 

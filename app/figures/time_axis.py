@@ -26,12 +26,12 @@ def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetim
 
 
 def day_name(moment: datetime) -> str:
-    """`5 Jan`."""
+    """Return `5 Jan`."""
     return f"{moment.day} {_NAMES[moment.month - 1]}"
 
 
 def month_name(moment: datetime) -> str:
-    """`Jan 2026`."""
+    """Return `Jan 2026`."""
     return f"{_NAMES[moment.month - 1]} {moment.year}"
 
 

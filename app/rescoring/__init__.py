@@ -1,2 +1,1 @@
-"""Rescoring sets: runs next to the current ones, a preview of who moves, and publishing or dropping in one
-transaction."""
+"""Rescoring sets: runs next to the current ones, a preview of who moves, and publication in one transaction."""

@@ -22,7 +22,7 @@ from evergold.scoring.tasks import TASKS
 
 #: Increase whenever this code would choose differently: standings cached before are then recomputed.
 VERSION = 3
-#: Runs with the lowest value of a team come first; 0 for a run that is not set aside.
+#: Only the runs of a team with its lowest value may count; runs with other statuses, or none, have 0.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
 

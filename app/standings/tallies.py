@@ -16,7 +16,7 @@ from app.standings.tries import may_stand
 
 
 def is_hidden() -> ColumnElement[bool]:
-    """Select if a `Submission` of the enclosing query, or its team, is hidden."""
+    """Build the condition that a `Submission` of the enclosing query, or its team, is hidden."""
     return exists().where(
         RowMark.phase_task_id == Submission.phase_task_id,
         RowMark.status == RowStatus.HIDDEN,
