@@ -114,8 +114,8 @@ def record_statistics(
     """Store the statistics computed for these versions, by board; return True if they differ from the previous ones.
 
     is_all: False if statistics of single runs are left, which a worker continues when notified again.
-    They belong to the version made by this very change. If another change came in between, they are recomputed, at the
-    cost of its difference only.
+    The statistics belong to the version made by this very change. If another change came in between, they are
+    recomputed, at the cost of its difference only.
     """
     # First, as in every change of boards; without a change no lock is needed.
     kept = _documents(session, phase_task_id)

@@ -34,7 +34,7 @@ NOT_KEPT = (
 
 
 class Showing(StrEnum):
-    """A selection of items."""
+    """Which items are looked at."""
 
     ALL = "all"
     DIFFER = "differ"  # the two predictions differ
