@@ -1,7 +1,7 @@
-"""Fewer mails, or more: the switches of the account page, and the page behind the link that mails carry.
+"""Mail preferences: the switches of the account page, and the page behind the unsubscribe link of mails.
 
-The link itself is the permission: nobody has to log in, and mail programs may follow it by themselves (RFC 8058). To
-look at the page changes nothing, for programs look at links in mails, too.
+The link itself is the permission: no login is needed, and mail programs may unsubscribe by themselves (RFC 8058).
+Opening the page changes nothing, because programs open links in mails, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page of who has to do with a competition, for organisers: roles, invitations, the link for guests, the owner."""
+"""The people page of a competition, for organisers: roles, invitations, the guest link, the owner."""
 
 from __future__ import annotations
 

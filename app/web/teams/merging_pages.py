@@ -1,4 +1,4 @@
-"""The forms with which two teams become one; they stand on the team's page."""
+"""The forms for merging two teams, which are on the team page."""
 
 from __future__ import annotations
 
