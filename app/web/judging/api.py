@@ -1,4 +1,5 @@
-"""The API of human judgement: organisers start rounds, bring and take marks, publish; everybody reads the published."""
+"""The API of human judgement: organisers start rounds, import and export marks, publish; published rounds are
+public."""
 
 from __future__ import annotations
 

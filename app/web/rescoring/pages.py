@@ -1,4 +1,5 @@
-"""The pages of rescoring sets, for organisers: all of them, and the form that starts one; one, and who would move."""
+"""The pages of rescoring sets, for organisers: a list with the form that starts one, and each set with its rank
+changes."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ router = page_router()
 
 PLACE = "/competitions/{competition}/rescoring"
 SET = f"{PLACE}/{{rescoring}}"
-#: Sends a form of a set's own page.
+#: The user who sends a form of a set's own page.
 SetForm = Annotated[User, Depends(form_guard(SET))]
 
 
@@ -47,7 +48,7 @@ class RescoringForm(PageForm):
     with_rejected: Ticked = False
 
     def version(self) -> int | None:
-        """The version of the gold; raises InvalidForm for what is no number."""
+        """Return the gold version; raise InvalidForm if it is not a number."""
         text = self.gold_version.strip()
         version = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
         if text and not version:
