@@ -1,4 +1,4 @@
-"""Whether the gold of a task in a phase is hidden according to the database; workers trust only its file."""
+"""Check whether the gold of a task in a phase is hidden, according to the database; workers trust only its file."""
 
 from __future__ import annotations
 
