@@ -28,7 +28,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
 
 
 class MarkForm(PageForm):
-    """What is said of a team's row, or of one submission."""
+    """A mark for the rows of a team, or for one submission."""
 
     team: str = ""
     submission: str = ""

@@ -1,7 +1,7 @@
 """Boards on other sites: as a preview picture of shared links, and as an embedded table.
 
-Both show the public view, whatever cookies are sent. A board that is not public has no picture, and its table only says
-that it is hidden.
+Both show the public view, whatever cookies are sent. A board that is not public has no picture, and its table
+states only that it is hidden.
 """
 
 from __future__ import annotations

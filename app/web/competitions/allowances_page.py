@@ -29,7 +29,7 @@ PLACE = "/competitions/{competition}/allowances"
 
 
 class AllowanceForm(PageForm):
-    """What a team is to be allowed, as typed."""
+    """An extension for a team, as typed."""
 
     phase: str = ""
     team: str = ""

@@ -1,5 +1,4 @@
-"""The images of a competition's texts, as rendered when it was applied; visible to everybody who sees the
-competition."""
+"""The images of a competition's texts, as rendered when it was applied; visible to all who see the competition."""
 
 from __future__ import annotations
 

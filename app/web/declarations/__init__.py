@@ -1,2 +1,1 @@
-"""Editing competitions over HTTP, with preview, history and undo; the effects of edits are computed in
-`app.declarations`."""
+"""Editing competitions over HTTP, with preview, history and undo; effects of edits are in `app.declarations`."""

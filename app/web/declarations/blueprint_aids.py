@@ -24,8 +24,7 @@ def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
 
 
 def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
-    """Return, on the visibility form of a phase, the presets, the current one, and what each shows when; else empty
-    values."""
+    """Return the presets, the current one, and what each shows when; empty values outside a visibility form."""
     place = phase_of_visibility(steps)
     phase = schemas.part_at(document, steps[:2]) if place is not None else None
     if not isinstance(phase, dict):

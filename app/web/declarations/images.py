@@ -87,7 +87,7 @@ def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
     return next(one for one in names if taken.get(one, sha256) == sha256)
 
 
-# --------------------------------------------------------------------------------------------------- what is written
+# ------------------------------------------------------------------------------------------------------------ drafts
 
 
 def _part_again(
@@ -147,7 +147,7 @@ def read_written_image(
     return image_response(request, server, sha256, media_type)
 
 
-# ------------------------------------------------------------------------------------------------------ what is there
+# ---------------------------------------------------------------------------------------------- existing competitions
 
 
 def _texts_again(

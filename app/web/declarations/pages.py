@@ -1,5 +1,4 @@
-"""The pages on which organisers edit a competition: dates and rules, texts; edits are previewed before they are
-applied."""
+"""The pages on which organisers edit a competition: dates and rules, texts; edits are previewed first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The API of human judgement: organisers start rounds, import and export marks, publish; published rounds are
-public."""
+"""The API of human judgement: organisers start rounds, import and export marks, publish; results become public."""
 
 from __future__ import annotations
 

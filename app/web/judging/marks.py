@@ -39,7 +39,7 @@ QUESTIONS = (
 
 
 class MarksForm(PageForm):
-    """What an annotator says of a paraphrase, as the page's controls name it."""
+    """An annotator's marks for a paraphrase, as named by the controls of the page."""
 
     removed: str = ""
     mwe_sense: str = ""

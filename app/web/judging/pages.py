@@ -39,13 +39,13 @@ RoundSender = Annotated[User, Depends(form_guard(ROUND))]
 
 
 class PublishForm(PageForm):
-    """unfinished: although some paraphrases have no marks."""
+    """Publication of a round; unfinished: even if some paraphrases have no marks."""
 
     unfinished: Ticked = False
 
 
 class AnnotatorForm(PageForm):
-    """Somebody to appoint or, with `leave`, to let go."""
+    """An annotator to appoint or, with `leave`, to dismiss."""
 
     language: str = ""
     username: str = ""

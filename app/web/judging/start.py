@@ -34,7 +34,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/judging"
 
 
 class StartForm(PageForm):
-    """A round to start, as it was typed."""
+    """A new round, as typed."""
 
     name: str = ""
     items: str = ""

@@ -48,8 +48,11 @@ LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
 
 
 class AnnouncementPageForm(PageForm):
-    """What an organiser writes. mail: the group; counted: the group whose number was shown before; key: of this form,
-    so that a double click publishes once."""
+    """An announcement.
+
+    mail: the group of recipients; counted: the group whose number was shown before; key: unique per form, so that a
+    double click publishes once.
+    """
 
     title: str = ""
     text: str = ""

@@ -47,7 +47,7 @@ Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class AskForm(PageForm):
-    """A question. key: of this form, so that a double click asks once."""
+    """A question. key: unique per form, so that a double click submits once."""
 
     title: str = ""
     text: str = ""

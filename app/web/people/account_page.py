@@ -26,7 +26,7 @@ from app.web.people.passwords import PasswordTurn, check_password
 router = page_router()
 
 ACCOUNT = "/account"
-#: Carries a new token over the redirect to the page that shows it, once; as well kept as the session's own cookie.
+#: Passes a new token through the redirect to the page that shows it, once; as safe as the session cookie.
 NEW_TOKEN_COOKIE = "evergold_new_token"  # noqa: S105 - the cookie's name
 NEW_TOKEN_SECONDS = 60
 #: Scopes preselected in the form: enough to participate, nothing for organisers.
@@ -55,14 +55,14 @@ class TokenForm(PageForm):
 
 
 class PasswordForm(PageForm):
-    """Another password."""
+    """A new password."""
 
     current_password: str = Field("", repr=False)
     password: str = Field("", repr=False)
 
 
 class EmailForm(PageForm):
-    """Another address; email_password: the account's own."""
+    """A new email address; email_password: the password of the account."""
 
     email: str = ""
     email_password: str = Field("", repr=False)

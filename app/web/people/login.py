@@ -26,7 +26,7 @@ NextPath = Annotated[str, Query(alias="next")]
 
 
 class LoginForm(PageForm):
-    """username: or an e-mail address; following: where to go on afterwards."""
+    """A login. username: or an email address; following: where to continue afterwards."""
 
     username: str = ""
     password: str = Field("", repr=False)

@@ -34,14 +34,14 @@ WORDS = {
 
 
 class ChoicesForm(PageForm):
-    """Which mails somebody wants."""
+    """The mail preferences of a user."""
 
     announcements: Ticked = False
     results: Ticked = False
 
 
 class UnsubscribeForm(PageForm):
-    """one_click: said by mail programs; people have the link in the form, or still in the address."""
+    """Unsubscribing. one_click: sent by mail programs; people have the link in the form, or still in the address."""
 
     link: str = Field("", max_length=LINK_CHARACTERS)
     one_click: str = Field("", alias="List-Unsubscribe", max_length=40)

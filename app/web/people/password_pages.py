@@ -28,13 +28,13 @@ LOGIN_AFTER_RESET = "/login?done=password"
 
 
 class ForgotForm(PageForm):
-    """Whose password it is: a user name or an e-mail address."""
+    """The account whose password is forgotten: a user name or an email address."""
 
     username: str = ""
 
 
 class NewPasswordForm(PageForm):
-    """The secret that was mailed, and the new password."""
+    """The mailed secret, and the new password."""
 
     link: str = Field("", max_length=200)
     password: str = Field("", repr=False)

@@ -1,5 +1,4 @@
-"""The API of reports: all results of scoring a submission, for its team; as JSON, CSV, and the task type's own
-texts."""
+"""The API of reports: all results of scoring a submission, for its team; as JSON, CSV, and the task type's texts."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A column's heading; address: of the table sorted by it."""
+    """A column heading. address: of the table sorted by it."""
 
     column: Column
     address: str
@@ -63,8 +63,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. name: its id on the page; corner: heading of the row names; totals: rows below, which are never
-    sorted."""
+    """A table. name: its id on the page; corner: heading of the row names; totals: rows at the end, never sorted."""
 
     name: str
     caption: str

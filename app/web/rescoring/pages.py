@@ -1,5 +1,4 @@
-"""The pages of rescoring sets, for organisers: a list with the form that starts one, and each set with its rank
-changes."""
+"""The pages of rescoring sets, for organisers: the list with a form to start one, each set with its rank changes."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ SetForm = Annotated[User, Depends(form_guard(SET))]
 
 
 class RescoringForm(PageForm):
-    """A set to start. tasks: PHASE/TASK; gold_version: as it was typed."""
+    """A set to start. tasks: PHASE/TASK; gold_version: as typed."""
 
     tasks: list[str] = []
     note: str = ""
@@ -58,7 +57,7 @@ class RescoringForm(PageForm):
 
 
 class PublishForm(PageForm):
-    """How a set is published."""
+    """Options for publishing a set."""
 
     tell_teams: Ticked = False
 

@@ -31,7 +31,7 @@ Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class PlaceForm(PageForm):
-    """Which failed runs: of a phase, of a task; empty: of all. chosen: only those that are ticked, by their ids."""
+    """A selection of failed runs by phase and task; empty: all. chosen: only the ticked runs, by id."""
 
     phase: str = ""
     task: str = ""

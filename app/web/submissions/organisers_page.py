@@ -47,7 +47,7 @@ FLAGS = {"yes": True, "no": False}
 
 
 class DeedForm(PageForm):
-    """What to do with those that are ticked: `rescore`, `download`, or one of RowStatus."""
+    """An action on the ticked submissions: `rescore`, `download`, or one of RowStatus."""
 
     deed: str = ""
     note: str = Field("", max_length=2_000)

@@ -56,7 +56,7 @@ SCORES_SHOWN = 60
 
 
 class ChoiceForm(PageForm):
-    """board: the one on which it shall count; empty: all. back: the list of runs, if the form stands there."""
+    """A choice of the entry. board: only on this one; empty: on all. back: the list of runs, if sent from there."""
 
     board: str = ""
     action: str = "choose"

@@ -66,8 +66,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Requirements of an upload: phase and task, size limit, method card form, and a check of all fields before
-    storing."""
+    """Requirements of an upload: phase and task, size limit, method card form, and a check before storing."""
 
     phase_task: PhaseTask
     limit_bytes: int

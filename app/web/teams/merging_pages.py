@@ -27,7 +27,7 @@ OfferId = Annotated[RowId, Path()]
 
 
 class AskForm(PageForm):
-    """Which team is asked, by name."""
+    """The team to merge with, by name."""
 
     team: str = Field("", max_length=200)
 

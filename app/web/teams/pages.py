@@ -41,7 +41,7 @@ from app.web.http.viewer import Viewer
 PLACE = "/competitions/{competition}/team"
 router = page_router(PLACE)
 
-#: Carries a new link over the redirect to the page that shows it, once.
+#: Passes a new link through the redirect to the page that shows it, once.
 LINK_COOKIE = "evergold_invitation"
 LINK_SECONDS = 60
 #: The user who sends a form of this page; the page behind an invitation leads here, too.

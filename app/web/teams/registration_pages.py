@@ -43,26 +43,26 @@ DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatu
 
 
 class RegistrationForm(PageForm):
-    """terms_sha256: of the terms that were shown; terms: whether they were accepted."""
+    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted."""
 
     terms_sha256: str = ""
     terms: Ticked = False
 
 
 class DecisionForm(PageForm):
-    """The organisers' answer: one of DECISIONS."""
+    """The organisers' decision: one of DECISIONS."""
 
     decision: str = ""
 
 
 class DecisionsForm(DecisionForm):
-    """The same answer for several; user: their names."""
+    """One decision on several registrations; user: their user names."""
 
     user: list[str] = Field(default_factory=list, max_length=1000)
 
 
 class ConfirmationForm(PageForm):
-    """The secret that was mailed."""
+    """The mailed secret."""
 
     link: str = Field("", max_length=200)
 
