@@ -84,8 +84,7 @@ def lock_team_of(session: Session, user: User, competition_id: int) -> int | Non
 
 
 def lock_team(session: Session, team: Team) -> None:
-    """Lock the team until the transaction ends: nobody else counts or submits for it (on SQLite: nobody writes at
-    all)."""
+    """Lock the team until the transaction ends: nobody else counts or submits for it (on SQLite: writes)."""
     session.execute(_LOCKED_TEAM, {"team": team.id})
 
 

@@ -143,8 +143,7 @@ def leave_team(session: Session, competition: Competition, user: User, now: date
 
 
 def remove_member(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
-    """Remove a member, by the captain, who has to leave instead; the open invitation ends, as the member may know
-    it."""
+    """Remove a member, by the captain, who has to leave instead. The open invitation ends: the member may know it."""
     team = team_of_captain(session, competition, user)
     member = _member(session, team, username)
     if member.user_id == user.id:

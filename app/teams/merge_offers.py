@@ -83,8 +83,7 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
 def ask_to_merge(
     session: Session, competition: Competition, user: User, name: str, settings: Settings, now: datetime
 ) -> MergeOffer:
-    """Offer to merge, by the captain of the team that will remain, to a team by name; a pending offer is returned as it
-    is.
+    """Offer to merge, by the captain of the team that will remain; return a pending offer to the same team as it is.
 
     Raises NotFound, Forbidden, InvalidForm, and the errors of `check_merging`.
     """

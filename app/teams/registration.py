@@ -284,8 +284,7 @@ def decide_all(
     *,
     actor: User | str | None = None,
 ) -> int:
-    """Approve or refuse all users, ordered by id to avoid deadlocks between organisers; return the number of
-    changes."""
+    """Approve or refuse all users, ordered by id to avoid deadlocks; return the number of changes."""
     several = sorted({user.id: user for user in users}.values(), key=lambda user: user.id)
     return sum(decide(session, competition, user, status, settings, now, actor=actor) for user in several)
 
