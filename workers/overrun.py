@@ -117,7 +117,7 @@ def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline
 
 
 def readable_time(seconds: float) -> str:
-    """`2 s`, `10 min`, `1 h`, `1 h 30 min`."""
+    """Format a time as `2 s`, `10 min`, `1 h`, `1 h 30 min`."""
     minutes, rest = divmod(round(seconds), 60)
     if rest or not minutes:
         return f"{round(seconds)} s"

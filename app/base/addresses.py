@@ -25,8 +25,8 @@ _MOST_CHARACTERS = 300
 def public_address(settings: Settings, path: str, *, requested: str = "") -> str:
     """Return the full address of a path.
 
-    requested: the address in the request for a page. Never pass it for mails: whoever triggers one could choose the
-    target of its links through the Host header.
+    requested: the address in the request for a page. Never pass it for mails: their links could be redirected by a
+    forged Host header.
     """
     base = settings.base_url or requested or _noted(settings.data_dir) or USUAL_ADDRESS
     return base.rstrip("/") + path

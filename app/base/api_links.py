@@ -14,17 +14,17 @@ def competition(name: str) -> str:
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
-    """All submissions to a competition, for organisers, with the non-empty filters."""
+    """Link to all submissions to a competition, for organisers, with the non-empty filters."""
     return f"{competition(competition_name)}/submissions{links.query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
-    """Downloads of restricted files, with the non-empty filters."""
+    """Link to downloads of restricted files, with the non-empty filters."""
     return f"{competition(competition_name)}/downloads{links.query(filters)}"
 
 
 def declaration_zip(competition_name: str, number: int | None = None) -> str:
-    """The YAML and every file it names, of the current declaration or of a revision."""
+    """Link to the YAML and every file it names, of the current declaration or of a revision."""
     return f"{competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 

@@ -21,7 +21,7 @@ class EvergoldError(Exception):
 
 
 class NotFound(EvergoldError):
-    """It does not exist, or this viewer must not learn that it does."""
+    """The object does not exist, or this viewer must not learn that it does."""
 
     status = 404
     code = "not_found"

@@ -66,7 +66,7 @@ def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:
 
 
 def still_names(column: Column[str]) -> ColumnElement[bool]:
-    """Condition for rows that have not released their file."""
+    """Return the condition for rows that have not released their file."""
     given_up_at = column.info.get("unless")
     return true() if given_up_at is None else column.table.columns[given_up_at].is_(None)
 

@@ -253,7 +253,7 @@ def queue_all_again(
 
 
 def _matters() -> ColumnElement[bool]:
-    """Condition for runs on which a submission or an open rescoring set depends."""
+    """Return the condition for runs on which a submission or an open rescoring set depends."""
     waits = exists().where(Rescoring.id == ScoringRun.rescoring_id, Rescoring.state == RescoringState.OPEN)
     return or_(ScoringRun.is_current, waits)
 

@@ -1,4 +1,4 @@
-"""The end of a run: scored, rejected, failed or put back, in one transaction, by the owner of the claim."""
+"""The end of a run: scored, rejected, failed or requeued, in one transaction, by the owner of the claim."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _claiming(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Claiming:
 
 
 def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
-    """Condition for tasks in phases that belong to the queue of encoding workers, or to the other queue."""
+    """Return the condition for tasks in phases that belong to the queue of encoding workers, or to the other queue."""
     names = gpu_types()
     of_gpu = (
         select(PhaseTask.id)

@@ -49,14 +49,14 @@ def run_web(
     """Serve on a host and port, or on an open socket; the first process with time takes a connection.
 
     Raises ServeError for several processes on SQLite, see `check_processes`, and for tables of another revision, unless
-    the socket was open already: whoever opened it checked the tables.
+    the socket was open already: its opener has checked the tables.
     """
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     check_processes(processes)
     _log_uvicorn()
     prepare_folders(get_settings())
-    if listener is None:  # otherwise whoever opened the socket has done both
+    if listener is None:  # otherwise the opener of the socket has done both
         check_tables()
         note_address(get_settings().data_dir, local_address(host, port))
     if processes == 1:
@@ -76,7 +76,7 @@ def check_processes(processes: int) -> None:
 
 
 def check_tables() -> None:
-    """Raise ServeError for tables of another revision. A database that is away is waited for later."""
+    """Raise ServeError for tables of another revision. An unreachable database is retried later."""
     try:
         with suppress(SQLAlchemyError), get_engine(get_settings().database_address).connect() as connection:
             check_revision(connection)

@@ -210,7 +210,7 @@ class SameFile(EvergoldError):
 
 
 def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: str) -> None:
-    """Raise SameFile if the team submitted this file here before and it cost quota."""
+    """Raise SameFile if the team submitted this file here before, unless that is withdrawn or was free of quota."""
     earlier = session.scalars(
         select(Submission)
         .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))

@@ -64,7 +64,7 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
 
 
 def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
-    """Like `look_up`, but lock the team, if there is one, until the transaction ends.
+    """Load the state and lock the team, if there is one, until the transaction ends.
 
     Retries if the user changed teams while waiting for the lock.
     """

@@ -34,7 +34,7 @@ def get_submission(session: Session, submission_id: UUID, viewer: User | None) -
 
 
 def get_submission_with_report(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
-    """Like `get_submission`, but the current run has the report, with every score, instead of score rows."""
+    """Return a submission as `get_submission` does, but its current run has the report instead of score rows."""
     runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
     return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), viewer)
 
@@ -108,7 +108,7 @@ def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElem
 
 
 def _is_ones_own(user: User) -> ColumnElement[bool]:
-    """Condition for submissions of the user's teams, or by the user."""
+    """Return the condition for submissions of the user's teams, or by the user."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
 

@@ -165,7 +165,7 @@ def _windows_begun(start: datetime, end: datetime) -> Mapping[str, int]:
     }
 
 
-# ------------------------------------------------------------------------------------------------------- what is moved
+# ------------------------------------------------------------------------------------------------------- moved objects
 
 
 def _move_people(session: Session, source: Team, team: Team, members: Sequence[TeamMember], now: datetime) -> None:

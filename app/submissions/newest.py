@@ -42,7 +42,7 @@ def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
 
 
 def stands_as(status: RunStatus) -> Condition:
-    """Condition for submissions whose current run has this status."""
+    """Return the condition for submissions whose current run has this status."""
     return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
 
 

@@ -168,7 +168,7 @@ def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
 
 
 def _is_of_team() -> ColumnElement[bool]:
-    """Condition for marks of all submissions of a team to this task in this phase."""
+    """Return the condition for marks of all submissions of a team to this task in this phase."""
     return and_(
         RowMark.submission_id.is_(None),
         RowMark.team_id == Submission.team_id,

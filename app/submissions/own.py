@@ -72,7 +72,7 @@ def own_places(
 
 
 def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
-    """Condition for submissions at this place that are the user's."""
+    """Return the condition for submissions at this place that are the user's."""
     here = and_(Submission.team_id == place.team_id, Submission.phase_task_id == place.phase_task_id)
     return here if place.is_member else and_(here, Submission.user_id == user.id)
 

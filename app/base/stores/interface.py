@@ -35,7 +35,7 @@ class Storage(Protocol):
         ...
 
     def lent(self, name: str, sha256: str) -> AbstractContextManager[Path]:
-        """Like `path`, for this block only and without caching, to read thousands of files once."""
+        """Lend a local path for this block only, without caching, to read thousands of files once."""
         ...
 
     def find(self, name: str) -> Kept | None:

@@ -16,7 +16,7 @@ def local_file(storage: Storage, sha256: str) -> Path:
 
 
 def lent_file(storage: Storage, sha256: str) -> AbstractContextManager[Path]:
-    """Like `local_file`, for this block only, to read thousands of files once."""
+    """Lend a local path for this block only, to read thousands of files once."""
     return storage.lent(stored_name(sha256), sha256)
 
 
