@@ -49,8 +49,8 @@ def recipients(session: Session, named: str = "") -> dict[str, bytes]:
 def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
     """Record a sealed file with its keys; return its id. Raises KeysChanged if these are no longer in use.
 
-    For gold, one key in use is enough, since a rotation reseals what any of its keys opens. Outcomes need all keys in
-    use, since they are resealed at once. After KeysChanged, the caller must roll back.
+    For gold, one key in use is enough, since a rotation reseals what any of its keys opens. Outcomes need
+    all keys in use: they can be resealed at once. After KeysChanged, the caller must roll back.
     """
     if sealed.kind is SealedKind.GOLD:
         _check_any_in_use(session, sealed)

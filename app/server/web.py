@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 #: Time for requests in flight (uploads, long polls) to finish.
 GRACEFUL_SECONDS = 3
-#: Garbage is collected after this many new containers: with the default, building a board of thousands of rows, which
-#: is no garbage, would be scanned again and again.
+#: Garbage is collected after this many new containers: with the default, a board of thousands of rows would be
+#: scanned again and again while it is built.
 COLLECT_AFTER = 100_000
 #: One of several processes that is silent for this long is killed and replaced.
 SILENT_SECONDS = 60
