@@ -98,7 +98,7 @@ KINDS = (
 
 
 class PublicAnswers:
-    """Serves public responses from memory, and caches those it can."""
+    """Middleware that serves public responses from memory, and caches those it can."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int) -> None:
         self._app = app

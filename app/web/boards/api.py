@@ -176,7 +176,7 @@ class _Shown:
 
     @property
     def superseded_by(self) -> str:
-        """API address of the results that replace a frozen board; "" if there are none."""
+        """The API address of the results that replace a frozen board; "" if there are none."""
         if not self.is_frozen or self.official is None or self.official.successor is None:
             return ""
         later = self.official.successor.snapshot

@@ -77,7 +77,7 @@ async def receive_gold(
 
 @dataclass
 class _Sealing:
-    """Seals the file while it is received, starting with the file field, after the fields that it is bound to.
+    """A writer that seals the file while it is received, bound to the fields that precede it.
 
     binding: covers all phases with this task; phase: the one in the address; room: what the competition's owner may
     still store.

@@ -37,7 +37,7 @@ AT_ONCE = 4
 
 
 class Arrivals:
-    """Reads small uploads up front, records their arrival times, and queues them fairly by sender."""
+    """Middleware that reads small uploads up front, records their arrival times, and queues them fairly by sender."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -39,7 +39,7 @@ class BodyTooSlow(EvergoldError):
 
 
 class TimelyBodies:
-    """Enforces a minimum rate on bodies.
+    """Middleware that enforces a minimum rate on bodies.
 
     Only time spent waiting for the body counts, not the time spent processing it.
     """
@@ -69,7 +69,7 @@ class TimelyBodies:
 
 
 class FinishedBodies:
-    """Finishes bodies that were not read before the response: drains small ones, closes the connection for others."""
+    """Middleware for unread bodies after early responses: drains small ones, closes the connection for others."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -99,7 +99,7 @@ class FinishedBodies:
 
 
 class BoundedBodies:
-    """Reads all bodies except uploads up front, and refuses those above the size limit."""
+    """Middleware that reads all bodies except uploads up front, and refuses those above the size limit."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
         self._app = app

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 
 class DirectRoute(APIRoute):
-    """Calls its function with the request, and with its path parameters and named headers as strings.
+    """A route whose function gets the request, and path parameters and named headers as strings.
 
     Its dependencies are documented but never called: the function has to authenticate and authorise the user itself.
     """

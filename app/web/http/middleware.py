@@ -42,7 +42,7 @@ _SHARED = re.compile(
 
 
 class Surroundings:
-    """Adds the request id and security headers, logs the request, and hides the details of internal errors."""
+    """Outermost middleware: request id, security headers, access log, and internal errors without details."""
 
     def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class Surroundings:
 
 
 class AnswerHead:
-    """Answers HEAD like GET, without the body."""
+    """Middleware that answers HEAD like GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

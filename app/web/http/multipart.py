@@ -41,7 +41,7 @@ class MalformedUpload(EvergoldError):
 
 
 class FileWriter(Protocol):
-    """Takes a file piece by piece, like `app.base.storage.UploadWriter`."""
+    """A writer that takes a file piece by piece, like `app.base.storage.UploadWriter`."""
 
     def write(self, chunk: bytes, /) -> object: ...
 
@@ -180,7 +180,10 @@ def _store(writer: FileWriter, rest: bytes) -> StoredFile:
 
 
 class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no types
-    """Refuses a bare CR or LF in a part header, which the library accepts or not depending on how the body is cut."""
+    """A parser that refuses a bare CR or LF in a part header.
+
+    The library accepts it or not, depending on how the body is cut.
+    """
 
     def _on_segment_headerline(self, line: bytes) -> None:
         if b"\n" in line or b"\r" in line:
@@ -190,7 +193,7 @@ class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no 
 
 @dataclass(slots=True)
 class _Body:
-    """Passes a body to the parser in pieces of PARSED_BYTES, and puts the parsed parts into the form."""
+    """A body passed to the parser in pieces of PARSED_BYTES; parsed parts go into the form."""
 
     parser: _Parser
     form: _Form

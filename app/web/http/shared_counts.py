@@ -18,7 +18,7 @@ return count
 
 
 class SharedCounts(Storage):
-    """Implements only what `FixedWindowRateLimiter` needs; raises OSError if Redis is down."""
+    """A storage with only what `FixedWindowRateLimiter` needs; raises OSError if Redis is down."""
 
     STORAGE_SCHEME = None
 

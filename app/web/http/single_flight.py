@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 
 class SingleFlight(Generic[Answer]):
-    """Coalesces concurrent queries with the same key.
+    """Coalescing of concurrent queries with the same key.
 
     A call during a running query does not share it, because its result may be older than the call, but the next one,
     together with all other calls until then. At most one query per key is running.

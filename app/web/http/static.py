@@ -10,7 +10,8 @@ from starlette.types import Scope
 
 
 class StaticAssets(StaticFiles):
-    """Caches for ever what has a digest in its address, and fonts (versioned names); other files are revalidated."""
+    """Static files with cache headers: cached for ever with a digest in the address, and fonts; others are
+    revalidated."""
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200

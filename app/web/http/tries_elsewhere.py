@@ -39,7 +39,7 @@ _IS_HELD = text(
 
 
 class Elsewhere:
-    """Publishes the in-flight uploads of this process, on one connection, and checks those of others."""
+    """The in-flight uploads of this process, published on one connection, and those of other processes."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -27,7 +27,7 @@ _STATIC = "/static/"
 
 
 class Upgrading:
-    """Answers every request with 503 while the schema does not fit.
+    """Middleware that answers every request with 503 while the schema does not fit.
 
     Must run inside the middleware that drains bodies.
     """

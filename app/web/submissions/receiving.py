@@ -281,7 +281,7 @@ def _accepting(
 
 
 def _received(accepted: Accepted, phase_task: PhaseTask, user: User) -> Received:
-    """Notify the workers; called after the commit."""
+    """Notify the workers of a new submission and return the result; called after the commit."""
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
         send_run(accepted.run_id, needs_gpu=needs_gpu(phase_task.task.task_type))  # if it fails, the sweep resends it
