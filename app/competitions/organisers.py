@@ -143,8 +143,7 @@ def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Roo
 
 
 def used_bytes(session: Session, user: User) -> int:
-    """Sum a user's bytes: drafts, and all revisions (each content once per competition) and gold of owned
-    competitions."""
+    """Sum a user's bytes: drafts, revisions (each content once per competition) and gold of owned competitions."""
     written = (
         select(func.coalesce(func.sum(BlueprintFile.size_bytes), 0))
         .join(Blueprint, Blueprint.id == BlueprintFile.blueprint_id)

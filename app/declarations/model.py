@@ -294,8 +294,7 @@ class PhaseDeclaration(Declaration):
 
     @property
     def effective_limits(self) -> LimitsDeclaration:
-        """Limits as declared; if a task's gold is hidden, the default allows few enough submissions to reveal
-        little."""
+        """Limits as declared; for hidden gold the defaults are low enough to reveal little."""
         declared = self.limits.model_fields_set
         if all(task.gold_is_public for task in self.tasks.values()):
             return self.limits
@@ -328,8 +327,7 @@ class CompetitionDeclaration(Declaration):
 
     @property
     def registration_mode(self) -> RegistrationMode:
-        """Mode as declared; by default hidden gold requires a confirmed address, so that people are reachable and
-        distinct."""
+        """Mode as declared; for hidden gold the default is a confirmed address, so that people are reachable."""
         asked = [task for phase in self.phases for task in phase.tasks.values()]
         is_hidden = not all(task.gold_is_public for task in asked)
         return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)

@@ -56,7 +56,7 @@ def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[
 
 
 def _title(name: str) -> str:
-    """`Word overlap`."""
+    """Return `Word overlap`."""
     return name.replace("-", " ").capitalize()
 
 

@@ -114,7 +114,7 @@ def _best_in(board: BoardPart, team: str) -> list[str]:
 
 
 def _method(team: str, system: System, best_in: Sequence[str]) -> str:
-    """`CodaLab: sted97; best in Portuguese`."""
+    """Return `CodaLab: sted97; best in Portuguese`."""
     parts = [
         f"CodaLab: {system.handle}" if system.handle not in ("", team) else "",
         "" if team == BASELINE else system.note,

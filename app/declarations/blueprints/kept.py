@@ -39,8 +39,7 @@ def begin_blueprint(session: Session, user: User, document: Document, now: datet
 
 
 def begin_changes(session: Session, user: User, competition: Competition, now: datetime) -> Blueprint:
-    """Return the user's blueprint for changing a competition; create it from the current declaration if there is
-    none."""
+    """Return the user's blueprint of a competition, created from the current declaration if necessary."""
     query = select(Blueprint).where(Blueprint.owner_id == user.id, Blueprint.competition_id == competition.id)
     there = session.scalar(query)
     if there is not None:

@@ -97,8 +97,7 @@ def is_phase_divided(document: Document, phase: Mapping[str, Any]) -> bool:
 
 
 def with_story(document: Document, phase: int, name: str) -> Document:
-    """Return a copy with the story applied to the phase, preserving other visibility keys; unknown names change
-    nothing."""
+    """Return a copy with the story applied to the phase; other visibility keys stay. Unknown names change nothing."""
     chosen = next((one for one in STORIES if one.name == name), None)
     if chosen is None:
         return document

@@ -1,5 +1,4 @@
-"""Contradictions around a private part of the items: tasks that cannot be divided, and settings that would reveal
-it."""
+"""Contradictions around a private part: tasks that cannot be divided, and settings that would reveal it."""
 
 from __future__ import annotations
 

@@ -167,8 +167,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
 def _apply(
     work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: Wanted
 ) -> tuple[int | None, list[Effect]]:
-    """Apply under the lock; return the number of the new revision, None if the meaning is unchanged, and the
-    effects."""
+    """Apply under the lock; return the effects and the number of the new revision, None if it means the same."""
     competition = find_competition(work.session, edit.competition)
     newest = present_revision(work.session, competition)
     if newest.number != base:

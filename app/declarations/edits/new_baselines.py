@@ -1,5 +1,4 @@
-"""New baselines on hidden gold in an edit: scoring them needs the right to gold, since each score reveals some of
-it."""
+"""New baselines on hidden gold in an edit: they need the right to gold, since each score reveals some of it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> s
 
 
 def dotted(path: Path) -> str:
-    """`phases.practice.end`."""
+    """Return `phases.practice.end`."""
     return ".".join(path)
 
 

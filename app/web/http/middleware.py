@@ -42,7 +42,7 @@ _SHARED = re.compile(
 
 
 class Surroundings:
-    """Outermost middleware: request id, security headers, access log, and internal errors without details."""
+    """Middleware around every request: request id, security headers, access log, internal errors without details."""
 
     def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
         self._app = app

@@ -10,8 +10,7 @@ from starlette.types import Scope
 
 
 class StaticAssets(StaticFiles):
-    """Static files with cache headers: cached for ever with a digest in the address, and fonts; others are
-    revalidated."""
+    """Static files: cached for ever if addressed with a digest, and fonts (versioned names); others are revalidated."""
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
