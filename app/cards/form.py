@@ -199,7 +199,7 @@ def _unknown(sent: Mapping[str, Any], known: Sequence[str], above: str) -> dict[
     return found
 
 
-# --------------------------------------------------------------------------------------------------- what cards say
+# -------------------------------------------------------------------------------------------------- values of cards
 
 
 def _line(value: Any, characters: int) -> _Read:

@@ -192,7 +192,7 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
         raise typer.Exit(status if status > 0 else Code.ERROR)
 
 
-# ------------------------------------------------------------------------------------------------------------ the rest
+# ------------------------------------------------------------------------------------------------------------- helpers
 
 
 def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool) -> list[GoldVersion]:

@@ -212,7 +212,7 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
     return name, (parts[0], parts[1]) if parts else None
 
 
-# ------------------------------------------------------------------------------------------------- what all have alike
+# -------------------------------------------------------------------------------------------------------------- shared
 
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:

@@ -25,7 +25,7 @@ class CurrentPhase:
 
 
 def current_phase(competition: Competition, now: datetime) -> CurrentPhase | None:
-    """Return the open phase with the nearest deadline, else an endless, upcoming or past one; None if there are none."""
+    """Return the open phase with the nearest deadline, else an endless, upcoming or past one; None if none exists."""
     phases = competition.phases
     if not phases:
         return None

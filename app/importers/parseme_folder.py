@@ -127,7 +127,7 @@ def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: 
         return None
 
 
-# -------------------------------------------------------------------------------------------------- inside sound files
+# --------------------------------------------------------------------------------------------- contents of valid files
 
 
 def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:

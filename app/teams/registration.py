@@ -74,7 +74,7 @@ class Standing:
         return self.rules.terms_sha256 in (None, self.row.terms_sha256 if self.row else None)
 
 
-# -------------------------------------------------------------------------------------------------------------- asking
+# -------------------------------------------------------------------------------------------------------------- access
 
 
 def standing(session: Session, competition: Competition, user: User) -> Standing:
