@@ -86,7 +86,7 @@ class Commands(typer.core.TyperGroup):
 @cache
 def joined() -> tuple[EntryPoint, ...]:
     """Return the entry points of other distributions."""
-    from importlib.metadata import entry_points  # with what reads mail, of which it is made: a tenth of a start
+    from importlib.metadata import entry_points  # imports the mail parser that it is built on: a tenth of the start
 
     return tuple(entry_points(group=COMMANDS_GROUP))
 

@@ -166,7 +166,7 @@ def _words(gold: CuptGold, sentence: int) -> int:
     return sum(token_id.isdigit() for token_id in gold.items.ids(sentence))
 
 
-# -------------------------------------------------------------------------------------------------- what stays together
+# ---------------------------------------------------------------------------------------------------------------- units
 
 
 def _alone(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:

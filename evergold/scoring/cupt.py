@@ -51,7 +51,7 @@ def opened(
     error: type[InvalidFile],
     needed: tuple[str, ...] = (ID, FORM, MWE),
 ) -> tuple[bytes, Header]:
-    """Return the header, and the content with LF line ends and without byte order mark (changing either is a warning).
+    """Return the content with LF line ends and without byte order mark (changes are warnings), and its header.
 
     Raises `error` at once if there is no usable header: nothing else can be checked without one.
     """

@@ -76,7 +76,7 @@ class Shown:
         return digits if outcomes is None else min(digits, outcomes)
 
     def _bits_of_outcomes(self, size: GoldSize) -> float | None:
-        """Return the bits of all possible outcomes, given the number of items; None: no bound.
+        """Return the bits of all possible outcomes, given gold's number of items of each label; None: no bound.
 
         Scores of labels, and their intervals, follow from how many items of each label are right; with two labels one
         number determines both. A test compares two submissions, whose predictions divide the items once more.

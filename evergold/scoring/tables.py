@@ -133,9 +133,9 @@ def wide_encoding(data: bytes) -> str | None:
 
 
 def _has_nul_but_at(data: bytes, width: int) -> bool:
-    """Return whether only the first or last byte of each group is never NUL, as in wide text in a European script.
+    """Return whether bytes look like wide text in a European script: NUL in all but the first or last of each group.
 
-    A binary file has NUL bytes anywhere.
+    width: bytes of a group. A binary file has NUL bytes anywhere.
     """
     start = data[: 100 * width]
     places = [start[at::width] for at in range(width)]

@@ -43,7 +43,10 @@ class Draws:
         return hashlib.sha256(f"{METHOD_VERSION}:{self.digest}".encode()).hexdigest()[:16]
 
     def weights(self) -> Iterator[Floats]:
-        """Yield how often each unit is drawn, with replacement: chunks of resamples × units; rows sum to the units."""
+        """Yield how often each unit is drawn, with replacement: chunks of resamples × units.
+
+        Each resample sums to the number of units.
+        """
         for rows, words in self._chunks("bootstrap", len(self.units)):
             yield self._counted(rows, words.reshape(rows, -1))
 

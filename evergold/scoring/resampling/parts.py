@@ -107,7 +107,7 @@ class GoldRanks:
     """Data shared by all systems on the same gold under some weights.
 
     items, moments: for every item its weight, and that times gold's rank (twice and centred), items × resamples; size:
-    the weight of all items; cubes: the sum of its cubes; spread: the spread of gold's ranks.
+    the weight of all items; cubes: the sum of the cubed weights; spread: the spread of gold's ranks.
 
     With whole-number weights all of these are whole numbers and exact: sharing them changes no score.
     """
@@ -184,7 +184,7 @@ class Ranks:
         return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), gold.size], axis=1)
 
     def sums(self) -> Sums:
-        """Return the sums of products of ranks computed once within each system and scaled, to be swapped."""
+        """Return sums of products of scaled ranks; scaling within each system keeps swaps independent of it."""
         ones = np.ones((len(self.places), 1))
         size = ones.sum(axis=0)
         a, b = (order.centred_ranks(ones, size)[:, 0] / max(len(self.places), 1) for order in self._orders)
