@@ -1,1 +1,1 @@
-"""What everybody installs (`pip install evergold`): scoring, a Python client, the command line; never the server."""
+"""The package that everybody installs (`pip install evergold`): scoring, Python client, command line; no server."""

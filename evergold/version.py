@@ -1,4 +1,4 @@
-"""The version of Evergold: of what teams install and of the server, which are released together."""
+"""The version of Evergold: of the package for teams and of the server, which are released together."""
 
 from __future__ import annotations
 

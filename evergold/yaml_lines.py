@@ -1,6 +1,6 @@
-"""Reads YAML with the line and column of every value. Sizes, depth and aliases are bounded; no tag runs any code.
+"""Read YAML with the line and column of every value. Sizes, depth and aliases are bounded; no tag runs any code.
 
-Plain values mean what YAML 1.2 says: `no` is a word and not false, `2026-01-10 12:00 UTC` is text, `12:30` no number.
+Plain values follow YAML 1.2: `no` is a word and not false, `2026-01-10 12:00 UTC` is text, `12:30` no number.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import yaml
 
-#: The size of a file, and of its values once every alias is written out.
+#: Limit of the size of a file, and of its values once every alias is written out.
 FILE_LIMIT_BYTES = 256 * 1024
-#: How many values a file may have, aliases counted as often as they are used, and how deep they may lie.
+#: Limits of the number of values in a file, aliases counted as often as they are used, and of their depth.
 NODES_LIMIT = 20_000
 DEPTH_LIMIT = 50
-#: How many faults of a file are reported.
+#: Number of faults of a file that are reported.
 FAULTS_LIMIT = 50
 
 Scalar = str | int | float | bool | None
@@ -27,7 +27,7 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands; the place of a mapping's entry is that of its key. Lines and columns begin at 1."""
+    """A value and its position; that of a mapping's entry is the position of its key. Lines and columns begin at 1."""
 
     value: Scalar | dict[str, Node] | list[Node]
     file: str
@@ -36,12 +36,12 @@ class Node:
 
     @property
     def entries(self) -> dict[str, Node]:
-        """The entries of a mapping; none of anything else."""
+        """The entries of a mapping; empty for anything else."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def elements(self) -> list[Node]:
-        """The elements of a list; none of anything else."""
+        """The elements of a list; empty for anything else."""
         return self.value if isinstance(self.value, list) else []
 
     @property
@@ -50,13 +50,13 @@ class Node:
         return self.value if isinstance(self.value, str) else None
 
     def plain(self) -> Any:
-        """The value as Python has it: dictionaries, lists, scalars."""
+        """Return the value as Python has it: dictionaries, lists, scalars."""
         if isinstance(self.value, dict):
             return {name: node.plain() for name, node in self.value.items()}
         return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
 
     def at(self, path: Sequence[str | int]) -> Node:
-        """The value at the end of the path of keys and numbers, or the last one on the way that exists."""
+        """Return the value at the end of the path of keys and numbers, or the last one on the way that exists."""
         node = self
         for step in path:
             inside: Node | None = None
@@ -72,7 +72,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a file, or a part of it, cannot be read as YAML."""
+    """A reason why a file, or a part of it, cannot be read as YAML."""
 
     line: int
     column: int
@@ -80,9 +80,9 @@ class Fault:
 
 
 def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
-    """The document, None if it cannot be read at all, and what is wrong with it; `file` names it in every Node.
+    """Return the document, None if it cannot be read at all, and its faults; `file` names it in every Node.
 
-    Raises OSError when the file cannot be opened.
+    Raises OSError if the file cannot be opened.
     """
     with path.open("rb") as stream:
         data = stream.read(FILE_LIMIT_BYTES + 1)
@@ -126,8 +126,10 @@ def _too_long() -> Fault:
 
 
 class _Loader(yaml.SafeLoader):
-    """Counts values while it parses, so that a hostile file ends early. Leaves the meaning of plain values to
-    `plain_scalar`: without resolvers everything is text."""
+    """Counts values while it parses, so that a hostile file ends early.
+
+    Leaves plain values to `plain_scalar`: without resolvers everything is text.
+    """
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
@@ -153,7 +155,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _TooMuch(Exception):
-    """A bound was reached while parsing."""
+    """A limit was reached while parsing."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -162,7 +164,7 @@ class _TooMuch(Exception):
 
 @dataclass(slots=True)
 class _Builder:
-    """Turns PyYAML's nodes into ours, counting, because an alias may stand for a very large value many times."""
+    """Turns PyYAML's nodes into ours, counting, because an alias may repeat a very large value many times."""
 
     file: str
     faults: list[Fault] = field(default_factory=list)
@@ -184,7 +186,7 @@ class _Builder:
         return Node(value, self.file, place.line + 1, place.column + 1)
 
     def mapping(self, tree: yaml.MappingNode, depth: int) -> dict[str, Node]:
-        """Entries in their order; those that `<<` brings in come first, and are replaced by the mapping's own."""
+        """Return entries in order; those merged by `<<` come first, and are replaced by the mapping's own."""
         merged: dict[str, Node] = {}
         entries: dict[str, Node] = {}
         for key, child in tree.value:
@@ -218,7 +220,7 @@ class _Builder:
         return text if tree.style else plain_scalar(text)
 
     def is_too_much(self, place: yaml.Mark, depth: int) -> bool:
-        """Counts one more value; an alias inside of its own value would never end."""
+        """Count one more value and return whether a limit is exceeded; an alias of itself would never end."""
         self.built += 1
         if self.built <= NODES_LIMIT and depth <= DEPTH_LIMIT and self.characters <= FILE_LIMIT_BYTES:
             return False
@@ -244,7 +246,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 def plain_scalar(text: str) -> Scalar:
-    """What a plain value means: a word for nothing, a truth value, a number, else text."""
+    """Return the meaning of a plain value: a word for nothing, a truth value, a number, else text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -258,7 +260,7 @@ def _tag(tag: str) -> str:
     return tag.replace("tag:yaml.org,2002:", "!!")[:60]
 
 
-#: What the parser complains of, and what an organiser has to do about it.
+#: Complaints of the parser, and advice for organisers.
 _IN_WORDS = {
     "cannot start any token": "this character cannot stand here; YAML is indented with spaces, never with tabs, "
     "and text with special characters stands in quotes",

@@ -1,7 +1,7 @@
-"""A message whose acknowledgement is lost with the broker's connection leaves its place to the next one.
+"""Free the slot of a message whose acknowledgement is lost with the broker connection.
 
-kombu logs such a loss and goes on, but counts the message as taken for ever. A worker takes one at a time, so it would
-wait without end, and without listening to the connection, which it would otherwise find broken and make again.
+kombu logs such a loss and continues, but counts the message as unacknowledged forever. A worker prefetches one message,
+so it would wait forever without polling the connection, and never notice that it must reconnect.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kombu.transport import redis, virtual
 
 
 class QoS(redis.QoS):
-    """What a channel has taken and not acknowledged."""
+    """The unacknowledged messages of a channel."""
 
     def ack(self, delivery_tag: str) -> None:
         try:
@@ -20,5 +20,5 @@ class QoS(redis.QoS):
 
 
 def free_places_of_lost_messages() -> None:
-    """For every connection of this process to Redis or Valkey."""
+    """Install `QoS` for every Redis or Valkey connection of this process."""
     redis.Channel.QoS = QoS

@@ -1,7 +1,7 @@
-"""A piece of work in a process of its own, at the lowest priority: no check and no run waits for it.
+"""Work in a forked process at the lowest priority, so that it delays no check and no run.
 
-What it found is recorded by the process that forked it, at that one's priority. The database has one right to write
-where it is SQLite, and whoever holds it must not be the last to be given a processor.
+The parent records the result at its own priority: SQLite allows a single writer, which must not be starved of processor
+time while it holds the lock.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from sqlalchemy import Engine
 
 from workers.store_keeper import end_with_parent
 
-#: Added to the process's own, which is that of scoring.
+#: Added to the niceness of this process, which is that of scoring.
 NICENESS = 10
-#: Nothing else would end what hangs.
+#: Nothing else would end a process that hangs.
 LONGEST_SECONDS = 2 * 3600
-#: How often is looked whether this process was told to stop.
+#: Interval between checks whether this process has to stop.
 LOOK_SECONDS = 0.2
 
 T = TypeVar("T")
-#: Begins a piece of work, and returns what waits for its end.
+#: Starts the work and returns a function that waits for its result.
 Run = Callable[[Callable[[], T]], Callable[[], "T | Lost"]]
 
 _processes = multiprocessing.get_context("fork")
@@ -36,7 +36,10 @@ _processes = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why the work has no result, in words without gold. is_lacking: this machine lacks what another may have."""
+    """The reason why the work failed, free of gold.
+
+    is_lacking: another machine may have what this one lacks.
+    """
 
     reason: str
     is_lacking: bool = False
@@ -44,26 +47,35 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The work has no result. is_stopped: since this process was told to stop, else it was killed or took too long."""
+    """The work ended without a result.
+
+    is_stopped: True if this process was stopped; otherwise the work was killed or took too long.
+    """
 
     reason: str
     is_stopped: bool = False
 
 
 def here(work: Callable[[], T]) -> Callable[[], T | Lost]:
-    """Do the work in this process, when its end is waited for."""
+    """Run the work in this process when its result is awaited."""
     return work
 
 
 class Apart:
-    """Forks a process for each piece of work. stopped: set when this process is told to stop; engine: what the work
-    reads from."""
+    """Runs each piece of work in a forked process.
+
+    stopped: set when this process has to stop.
+    engine: the database that the work reads.
+    """
 
     def __init__(self, stopped: threading.Event, engine: Engine) -> None:
         self._stopped, self._engine = stopped, engine
 
     def run(self, work: Callable[[], T]) -> Callable[[], T | Lost]:
-        """Begin the work, which raises nothing and whose result can be pickled; returns what waits for its end."""
+        """Start the work and return a function that waits for its result.
+
+        The work must not raise, and its result must be picklable.
+        """
         self._engine.dispose()  # no connection is shared across a fork
         receiver, sender = _processes.Pipe(duplex=False)
         process = _processes.Process(target=_do, args=(work, sender), daemon=True)
@@ -91,7 +103,7 @@ class Apart:
 
 
 def _do(work: Callable[[], T], sender: Connection) -> None:
-    """In the child, which ends with its parent."""
+    """Run the work in the child process, which ends with its parent."""
     end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.nice(NICENESS)

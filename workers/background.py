@@ -1,7 +1,7 @@
-"""The background process of a worker: has statistics computed and gold checked, one at a time, at the lowest priority.
+"""The background process of a worker: computes statistics and checks gold, one job at a time, at the lowest priority.
 
-It takes its messages from a queue of its own, so that no check and no run ever waits behind one. Killed anywhere, it
-loses nothing: `workers.background_process` starts it again, and the sweep sends what was not ended.
+It has a queue of its own, so that no check and no run waits behind its jobs. It can be killed at any time without loss:
+`workers.background_process` restarts it, and the sweep sends unfinished jobs again.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from workers.store_keeper import end_with_parent
 from workers.tables import tables_fit
 from workers.version_check import check_gold_version
 
-#: How often the queue is looked into, and how long a broker that is away is left alone.
+#: Interval between polls of the queue, and the pause after the broker was unreachable.
 LOOK_SECONDS, AWAY_SECONDS = 0.2, 5.0
 
 TASKS: dict[str, Callable[[int, Run[Any]], None]] = {GOLD_TASK: check_gold_version, STATISTICS_TASK: compute_statistics}
 
 
 def main() -> None:
-    """Work until told to stop, or until the worker is gone."""
+    """Process messages until stopped or until the worker is gone."""
     parent, stopped = int(sys.argv[1]), threading.Event()
     end_with_parent()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both, and the worker tells this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both processes, and the worker stops this one
     configure_logging()
     log_libraries()
     work(stopped, lambda: os.getppid() == parent)
 
 
 def work(stopped: threading.Event, goes_on: Callable[[], bool]) -> None:
-    """Take one message after the other while this goes on."""
+    """Process one message after another while `goes_on` returns True and `stopped` is not set."""
     engine = get_engine(get_settings().database_address)
     apart = Apart(stopped, engine)
     is_away = False
@@ -66,7 +66,7 @@ def work(stopped: threading.Event, goes_on: Callable[[], bool]) -> None:
 
 
 def perform(task: str, number: int, run: Run[Any]) -> None:
-    """Do one piece of work; what goes wrong is logged, and sent again by the sweep."""
+    """Run one job. Errors are logged, and the sweep sends the job again."""
     try:
         TASKS[task](number, run)
     except Exception as error:

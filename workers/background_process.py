@@ -1,4 +1,4 @@
-"""Keeps the background process of a worker going: a thread of the worker's main process, which starts it again."""
+"""Supervision of a worker's background process by a thread of its main process, which restarts it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from workers.faults import survived
 
 COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "workers.background")
 LOOK_SECONDS = 0.5
-#: A process that lived this long was well; the next death starts a new series of restarts.
+#: A process that lived this long counts as healthy; its death starts a new series of restarts.
 WELL_AFTER_SECONDS = 60.0
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 0.5, 30.0
-#: It stops in a moment; one that does not is killed, and loses nothing either.
+#: A process that does not stop within this time is killed, again without loss.
 STOP_SECONDS = 5.0
 
-# The worker forks its children while this thread lives. A child that was forked in the middle of a start would hold the
-# pipe by which the start waits for its end.
+# The worker forks children while this thread lives. A child forked in the middle of a start would keep the pipe open
+# that the start waits on.
 _starting = threading.Lock()
 os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
 
 
 @contextmanager
 def background_process() -> Iterator[None]:
-    """Keep one going until the block ends."""
+    """Keep a background process running until the block ends."""
     stop = threading.Event()
     thread = threading.Thread(target=_keep, args=(stop,), name="background", daemon=True)
     thread.start()
@@ -52,11 +52,11 @@ def _keep(stop: threading.Event) -> None:
 
 
 def _run(stop: threading.Event) -> None:
-    """Start it, and return when it has ended; it is told to when this worker stops."""
+    """Start the process and wait for its end; terminate it when this worker stops."""
     try:
         with _starting:
             process = subprocess.Popen([*COMMAND, str(os.getpid())], stdin=subprocess.DEVNULL)  # noqa: S603
-    except OSError as error:  # no memory, or no process to spare
+    except OSError as error:  # out of memory or of processes
         survived("background_not_started", error)
         return
     while process.poll() is None:

@@ -1,6 +1,6 @@
-"""compute_statistics(phase_task_id): how sure the numbers of a task's boards and runs are, from sealed outcomes.
+"""compute_statistics(phase_task_id): uncertainty of a task's boards and runs, from sealed outcomes.
 
-What was computed of a run, or of two, holds for ever: a new run on a full board costs its own interval and own pairs.
+Results for a run or a pair of runs stay valid: a new run on a full board costs only its own interval and pairs.
 """
 
 from __future__ import annotations
@@ -52,15 +52,20 @@ from workers.power import compute_power
 from workers.run_statistics import compute_run_statistics
 from workers.samples import Samples, differences_of, intervals_of
 
-#: Every two of so many rows are compared; on longer boards there are intervals alone.
+#: Pairs are compared on boards of up to this many rows; longer boards have intervals only.
 MOST_COMPARED = 100
-#: What this machine lacks, and another may have.
+#: Errors that another machine may not hit.
 LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is to be recorded. documents: by board; of_runs: by run; is_all: whether nothing is left of single runs."""
+    """The results to record.
+
+    documents: by board.
+    of_runs: by run.
+    is_all: True if no single run is left to compute.
+    """
 
     documents: dict[int, Any]
     of_runs: dict[int, StatisticsOfRun]
@@ -69,13 +74,16 @@ class Found:
 
 
 def compute_statistics(phase_task_id: int, run: Run[Found | Failed] = here) -> None:
-    """Compute what is missing, if no other worker is at it; telling a worker twice does no harm."""
+    """Compute missing statistics unless another worker is at it. Safe to repeat."""
     with bound(phase_task_id=phase_task_id):
         compute(get_engine(get_settings().database_address), phase_task_id, run=run)
 
 
 def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run: Run[Found | Failed] = here) -> bool:
-    """Whether anything new was computed and kept. run: where the work is done that takes long."""
+    """Return True if anything new was computed and stored.
+
+    run: where the long part of the work runs.
+    """
     with writing(engine) as session:
         now = datetime.now(UTC)
         versions = begin_statistics(session, phase_task_id, now, attempts=get_settings().attempts)
@@ -98,7 +106,7 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run:
 
 
 def _find(engine: Engine, phase_task_id: int, resamples: int) -> Found | Failed:
-    """Compute all of it; only reads the database."""
+    """Compute everything; only reads the database."""
     try:
         with confined():
             samples = Samples(engine)
@@ -121,7 +129,7 @@ def _leave(session: Session, phase_task_id: int, found: Failed | Lost) -> None:
 
 
 def _kept(engine: Engine, phase_task_id: int) -> AbstractContextManager[None]:
-    """While the block runs, its lease is renewed."""
+    """Renew the lease while the block runs."""
 
     def renew(session: Session) -> bool:
         return renew_statistics(session, phase_task_id, datetime.now(UTC))
@@ -131,8 +139,14 @@ def _kept(engine: Engine, phase_task_id: int) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class _BoardOfRuns:
-    """What a board's statistics follow from. runs: of all live rows; compared: those to compare; scores: of its
-    columns, the ranking one first; known: what was computed before; half: of divided items."""
+    """The inputs of a board's statistics.
+
+    runs: those of all live rows.
+    compared: the runs to compare in pairs.
+    scores: those of the columns, the ranking one first.
+    known: earlier results.
+    half: the part of the items, where they are divided.
+    """
 
     board_id: int
     task: AnyTask
@@ -149,7 +163,7 @@ class _BoardOfRuns:
 
 
 def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: int) -> dict[int, Any]:
-    """What is kept from now on, by board; nothing of one without live rows."""
+    """Return the documents to store, by board; boards without live rows have none."""
     with reading(engine) as session:
         boards = _boards(session, phase_task_id)
     found: dict[int, Any] = {}
@@ -161,7 +175,7 @@ def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: 
 
 
 def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
-    """Of the task in this phase; none where its type says nothing of single items."""
+    """Return the boards of the task in this phase; none if the task type has no per-item outcomes."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     phase, gold = session.get_one(Phase, phase_task.phase_id), gold_identity(session, phase_task)
     of_task = select(Board).where(Board.task_id == phase_task.task_id).options(joinedload(Board.task))
@@ -189,12 +203,12 @@ def _board(board_id: int, task: AnyTask, gold: str, whole: WholeBoard, kept: Sta
 
 
 def _is_compared(row: LeaderboardRow, rank_by: int) -> bool:
-    """Rows that are hidden or disqualified are not, nor what was scored against another gold."""
+    """True unless the row is hidden, disqualified, scored against other gold, or without a ranking score."""
     return row.status in (None, RowStatus.UNRANKED) and not row.is_outdated and row.cells[rank_by].value is not None
 
 
 def _key(task: AnyTask, gold: str, scores: Sequence[Score]) -> str:
-    """Equal if what was computed before is what would be computed now."""
+    """Return a key that is equal if a new computation would give the same results."""
     told = json.dumps([task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, scores])
     return hashlib.sha256(told.encode()).hexdigest()
 

@@ -1,7 +1,7 @@
-"""How much of a file a team changed since its last submission: what shows hill climbing by small steps.
+"""Number of lines that a team changed since its last submission, as a sign of hill climbing by small steps.
 
-Lines are compared as they are, in any order, archives by the lines of all their files. What the lines mean is not
-looked at, and nothing of the gold is: the count alone goes to the organisers.
+Lines are compared verbatim and in any order; archives by the lines of all their files. Neither the meaning of the lines
+nor the gold is used, and organisers see only the count.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from pathlib import Path
 from evergold.scoring.archives import Limits, begins_as_zip, read_members
 from evergold.scoring.errors import InvalidPrediction
 
-#: Larger files than this are not compared; nobody climbs hills with them.
+#: Larger files are not compared; hill climbing with them is unlikely.
 MOST_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedLines:
-    """changed: lines of the new file that the old one had not, or the other way round, whichever is more; of: lines of
-    the new file.
+    """The size of a change.
+
+    changed: lines that only the new file has, or lines that only the old one has, whichever are more.
+    of: lines of the new file.
     """
 
     changed: int
@@ -28,7 +30,7 @@ class ChangedLines:
 
 
 def changed_lines(new: Path, old: Path) -> ChangedLines | None:
-    """What changed from `old` to `new`; None where that cannot be said: not text, too large, no longer there."""
+    """Count the lines changed from `old` to `new`; None if a file is binary, too large, or gone."""
     here, before = _lines(new), _lines(old)
     if here is None or before is None:
         return None
@@ -44,5 +46,5 @@ def _lines(path: Path) -> Counter[bytes] | None:
     except (OSError, InvalidPrediction):
         return None
     if any(b"\0" in content[:4096] for content in contents):
-        return None  # numbers in binary: a line says nothing
+        return None  # binary data: lines mean nothing
     return Counter(line for content in contents for line in content.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""check_file(validation_id): reads a file as that of a submission is read, and scores nothing."""
+"""check_file(validation_id): reads a file as a submission would be read, without scoring it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from workers.lease import kept_alive, patiently
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
 from workers.score import LACKING, worker_name
 
-#: What another try would not mend.
+#: Errors that a retry cannot fix.
 _HOPELESS = (InvalidGold, InvalidItems, InvalidOptions, UnknownTask)
 
 
 def check_file(validation_id: str) -> Ending:
-    """Check one file, if it is still waiting; telling a worker twice does no harm."""
+    """Check one file if it is still pending. Safe to repeat."""
     settings = get_settings()
     engine = get_engine(settings.database_address)
     claim = patiently(partial(_claim, engine, UUID(validation_id), settings.lease_seconds), settings.lease_seconds)
@@ -75,7 +75,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
         else:
             log.error("check_failed", **names, **logged(error))
             recorded = _record_failure(engine, claim, error)
-    if ending is Ending.SPENT:  # only now, when nothing holds any more what filled the memory
+    if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
         log.warning("out_of_memory", **names, fresh_process=is_fresh)
         recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
     log.info("check_ended", validation_id=str(claim.validation_id), outcome=name, recorded=recorded)
@@ -83,7 +83,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
 
 
 def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
-    """What was noticed in a file that can be scored; raises what reading raises, InvalidPrediction above all."""
+    """Return the warnings for a file that can be scored. Raises what reading raises, mainly InvalidPrediction."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
@@ -134,7 +134,7 @@ def _record_overrun(engine: Engine, claim: CheckClaim, bound: Bound) -> bool:
 
 
 def _record_out_of_memory(engine: Engine, claim: CheckClaim, is_fresh: bool) -> bool:
-    """As for runs: a process that has worked before has not the last word."""
+    """Record that memory ran out. As for runs, only a fresh process or a second attempt is final."""
     if is_fresh or claim.attempt > 1:
         return _record_overrun(engine, claim, memory_bound())
     said = f"out of memory in a process that had worked before ({memory_bound().words}); a fresh one tries again"

@@ -1,5 +1,7 @@
-"""The sweep's part for checks: files that are only checked go when their check has ended, its answer after a day; what
-crashes left behind is put right, for versions of gold, too."""
+"""Validations and gold checks in the sweep.
+
+Deletes validated files once their check has ended and results after a day, and repairs what crashes left behind.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ from evergold.scoring.tasks import needs_gpu
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:
-    """Once; how many of them workers were told about again."""
-    with suppress(StorageAway), reading(engine) as session:  # the next sweep clears them
+    """Clean up once and re-send lost checks; return how many were sent."""
+    with suppress(StorageAway), reading(engine) as session:  # the next sweep deletes them
         clear_check_files(session, storage_of(get_settings()), now)
     with writing(engine) as session:
         forget_validations(session, now)
@@ -40,7 +42,7 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
 
 
 def look_after_gold(engine: Engine, now: datetime) -> int:
-    """Of how many versions of gold, which nobody has looked at yet, workers were told again."""
+    """Re-send pending gold checks; return how many."""
     with writing(engine) as session:
         waiting = unanswered_checks(session, now)
     return sum(map(send_gold_check, waiting))

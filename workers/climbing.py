@@ -1,4 +1,4 @@
-"""The sweep's measure of hill climbing: how many lines each scored submission changed, and the alerts that follow."""
+"""Detection of hill climbing in the sweep: counts the lines that each scored submission changed and sends alerts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workers.changed_lines import changed_lines
 
 
 def watch_climbing(engine: Engine, now: datetime) -> int:
-    """Measure what is not measured yet, and tell organisers; how many alerts there were."""
+    """Measure new submissions and alert organisers; return the number of alerts."""
     with reading(engine) as session:
         waiting = unmeasured(session, now)
     try:
-        measured = [_measured(one) for one in waiting]  # files are read outside any transaction
+        measured = [_measured(one) for one in waiting]  # files are read outside transactions
     except StorageAway:  # the next sweep measures them
         return 0
     if not measured:
@@ -32,7 +32,7 @@ def watch_climbing(engine: Engine, now: datetime) -> int:
             session.add_all(measured)
             session.flush()
             return mail_organisers(session, [one.submission_id for one in measured], get_settings(), now)
-    except IntegrityError:  # another sweep did the same at the same moment
+    except IntegrityError:  # another sweep measured them at the same time
         return 0
 
 
@@ -40,7 +40,7 @@ def _measured(one: Unmeasured) -> LineChange:
     storage = storage_of(get_settings())
     change = None
     if one.previous_sha256 is not None:
-        with suppress(FileNotFoundError, StorageDamaged):  # it cannot be said any more
+        with suppress(FileNotFoundError, StorageDamaged):  # the files are gone or damaged: change unknown
             change = changed_lines(local_file(storage, one.sha256), local_file(storage, one.previous_sha256))
     return LineChange(
         submission_id=one.submission_id,

@@ -1,9 +1,9 @@
-"""Confinement of a run: what reads and scores a participant's file gets bounded memory, time and files, and no network.
+"""Confinement of a run: limited memory, time and files, and no network, while a participant's file is read and scored.
 
-The bounds are the operating system's (rlimits of the worker's child), set before a run and lifted after it. Name
-look-ups and connections are refused to the scoring thread by an audit hook; the run's heartbeat, a thread of its own,
-keeps its way to the database. Native code could pass by the hook: docker-compose.yml therefore gives workers a network
-without a way out.
+The limits are those of the operating system (rlimits of the worker's child), set before a run and lifted after it. An
+audit hook refuses name look-ups and connections to the scoring thread; the run's heartbeat has a thread of its own and
+still reaches the database. Native code could bypass the hook, so docker-compose.yml gives workers a network without
+external access.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from app.base.environment import EnvironmentSettings
 from workers.settings import settings_of
 
 MEBIBYTE = 1024 * 1024
-#: What a run may not do. `socket.connect` alone would do for TCP; the others say no earlier, with a better name.
+#: Events that a run may not cause. `socket.connect` would be enough for TCP; the others fail earlier, with a better
+#: name.
 _REFUSED = frozenset(
     {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname"}
 )
 
 
-#: Seconds within which a run that took its processor time is ended in order, see `workers.overrun`.
+#: Seconds that a run over its processor time has until the kernel kills it, see `workers.overrun`.
 _LATE = 5
 
 
 class RunLimits(EnvironmentSettings):
-    """What one run may use; a setting of workers alone. 0: no bound."""
+    """The resource limits of one run; read by workers only. 0: unlimited."""
 
     prefix_of_variables = "EVERGOLD_RUN_"
     ignore_empty = True
@@ -44,23 +45,24 @@ class RunLimits(EnvironmentSettings):
 
 
 class NetworkRefused(PermissionError):
-    """Scoring tried to reach the network: nothing that scores has a reason to."""
+    """Scoring tried to use the network, which nothing that scores needs."""
 
 
 _confined = threading.local()
 _lock = threading.Lock()
 _hooked = False
-#: How many runs are confined now, and what the process's own bounds were before the first of them.
+#: Number of runs confined now, and the limits that the process had before the first of them.
 _inside = 0
 _own_bounds: dict[int, tuple[int, int]] = {}
 
 
 @contextmanager
 def confined(limits: RunLimits | None = None) -> Iterator[None]:
-    """Bound what the block may use, and refuse it the network. One run at a time in a process, as workers have it;
-    of several, in threads, the latest bounds hold, until the last of them ends.
+    """Limit the resources of the block and refuse it the network.
 
-    Too much memory is a MemoryError; processor time far beyond the bound ends the process: its lease then runs out.
+    Workers run one block at a time in a process. With several threads, the latest limits hold until the last block
+    ends. Too much memory raises MemoryError; processor time far above the limit ends the process, and its lease then
+    expires.
     """
     _set_bounds(_bounds(limits or settings_of(RunLimits)))
     _confined.now = True
@@ -72,10 +74,11 @@ def confined(limits: RunLimits | None = None) -> Iterator[None]:
 
 
 def _bounds(limits: RunLimits) -> dict[int, int]:
-    """resource -> soft limit. Processor time counts from the process's birth, so this run's share is added to it."""
+    """Return soft limits by resource; processor time counts from the process start, so the time used is added."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     wanted = {
-        # Of what is private and writable, not of address space: reserved and shared mappings (CUDA, models) are free.
+        # Limits private writable memory, not address space: reserved and shared mappings (CUDA, models) are not
+        # counted.
         resource.RLIMIT_DATA: limits.memory_mebibytes * MEBIBYTE,
         resource.RLIMIT_CPU: limits.cpu_seconds and int(used.ru_utime + used.ru_stime) + 1 + _LATE + limits.cpu_seconds,
         resource.RLIMIT_NOFILE: limits.open_files,
@@ -106,7 +109,7 @@ def _lift_bounds() -> None:
 
 
 def _set_soft(which: int, bound: int, hard: int) -> None:
-    """Never above the hard limit, which the machine's owner set; some systems know not all of these limits."""
+    """Set the soft limit, at most to the hard limit; ignore limits that the system does not know."""
     if hard != resource.RLIM_INFINITY and (bound > hard or bound == resource.RLIM_INFINITY):
         bound = hard
     with suppress(ValueError, OSError):
@@ -114,7 +117,7 @@ def _set_soft(which: int, bound: int, hard: int) -> None:
 
 
 def _install_hook() -> None:
-    """Once per process: audit hooks cannot be taken away again, so it asks whether its thread is scoring."""
+    """Install the hook once per process: audit hooks cannot be removed, so it checks whether its thread is scoring."""
     global _hooked
     if not _hooked:
         sys.addaudithook(_refuse_network)
@@ -127,6 +130,6 @@ def _refuse_network(
     refused: frozenset[str] = _REFUSED,
     confined_now: threading.local = _confined,
 ) -> None:
-    """What it needs are arguments: when the interpreter ends, it is called after this module has lost its names."""
+    """Refuse network events. All names are arguments: the hook still runs at exit, when module globals are gone."""
     if event in refused and getattr(confined_now, "now", False):
         raise NetworkRefused(f"scoring may not use the network ({event})")

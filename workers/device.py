@@ -1,7 +1,7 @@
-"""Where this worker encodes texts, and with which settings: CUDA, MPS or CPU, its folders, its share of the processors.
+"""Device and settings with which this worker encodes texts: CUDA, MPS or CPU, folders, share of the processors.
 
-Everything is in float32 unless the options of a task ask for less, which then stands in the signature; the device does
-not. torch is imported only where it is asked for a device: what is installed can be told without.
+Encoding uses float32 unless the options of a task set less, which is then part of the signature; the device is not.
+torch is imported only to choose a device, not to report what is installed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from evergold.scoring.optional import load_package
 from evergold.scoring.task import AnyTask
 from workers.gold import gold_folder
 
-#: Without these no BERTScore is computed here.
+#: Packages that BERTScore needs.
 NEEDED = ("torch", "transformers")
-#: What is told of a worker beside Python: whatever can move a number.
+#: Packages whose versions a worker reports besides Python's: all that can affect a score.
 _TOLD = (*NEEDED, "tokenizers", "numpy", "sudachipy")
-#: Tokens of one batch. Out of memory halves it (see `evergold.scoring.encoders`); a GPU wants more at a time than a
-#: processor.
+#: Tokens per batch, halved when memory runs out (see `evergold.scoring.encoders`); GPUs need larger batches than CPUs.
 CPU_TOKENS, GPU_TOKENS = 2048, 16_384
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
@@ -40,7 +39,7 @@ _refused = False
 
 
 class EncodingSettings(EnvironmentSettings):
-    """How this machine encodes; a setting of workers alone."""
+    """The encoding settings of this machine; read by workers only."""
 
     prefix_of_variables = "EVERGOLD_"
     ignore_empty = True
@@ -52,27 +51,27 @@ class EncodingSettings(EnvironmentSettings):
 
 
 class NoSuchDevice(ScoringError):
-    """EVERGOLD_DEVICE names what this machine does not have."""
+    """EVERGOLD_DEVICE names a device that this machine does not have."""
 
 
 def has_torch() -> bool:
-    """Whether everything that BERTScore needs is installed; nothing is imported to find out."""
+    """True if all packages for BERTScore are installed; imports none of them."""
     return all(importlib.util.find_spec(package) is not None for package in NEEDED)
 
 
 def refuse_encoding() -> None:
-    """From now on this process, and those it forks, takes no BERTScore run: the self-check failed."""
+    """Make this process and its future children refuse BERTScore runs, because the self-check failed."""
     global _refused
     _refused = True
 
 
 def can_encode() -> bool:
-    """Whether this worker may take runs of tasks that need torch."""
+    """True if this worker may take runs of tasks that need torch."""
     return has_torch() and not _refused
 
 
 def choose_device(wanted: str | None = None) -> str:
-    """`wanted`, or the best that there is: CUDA, then MPS, then CPU. Raises MissingPackage, NoSuchDevice."""
+    """Return `wanted`, or the best available device: CUDA, then MPS, then CPU. Raises MissingPackage, NoSuchDevice."""
     torch = load_package("torch", EXTRA)
     if wanted is None:
         return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -84,7 +83,7 @@ def choose_device(wanted: str | None = None) -> str:
 
 
 def encoder_settings() -> EncoderSettings:
-    """The settings of this worker; raises MissingPackage, NoSuchDevice."""
+    """Return the encoder settings of this worker. Raises MissingPackage, NoSuchDevice."""
     told = EncodingSettings()
     device = choose_device(told.device)
     return EncoderSettings(
@@ -98,9 +97,9 @@ def encoder_settings() -> EncoderSettings:
 
 @contextmanager
 def ready_for(task: AnyTask, *, gold_is_sealed: bool = False) -> Iterator[None]:
-    """Inside the block, a task that encodes does so as this machine can best.
+    """Configure encoding for this machine inside the block, if the task needs it.
 
-    Vectors of sealed gold stay in memory, unless EVERGOLD_VECTORS_DIR says where they may lie.
+    Vectors of sealed gold stay in memory unless EVERGOLD_VECTORS_DIR is set.
     """
     if not task.needs_gpu:
         yield
@@ -113,14 +112,14 @@ def ready_for(task: AnyTask, *, gold_is_sealed: bool = False) -> Iterator[None]:
 
 
 def models_folder() -> Path:
-    """The folder of models of this machine, which need not exist."""
+    """Return the folder of models on this machine, which need not exist."""
     return EncodingSettings().models_dir or get_settings().data_dir / "models"
 
 
 def vectors_folder() -> Path | None:
-    """Where the vectors of gold are kept between processes; None: in memory alone.
+    """Return the folder that caches vectors of gold between processes; None: in memory only.
 
-    They tell much of the texts that they are of. So they lie in the data folder only where gold does, too.
+    Vectors reveal much of their texts, so they go into the data folder only if the gold is there, too.
     """
     told, data = EncodingSettings().vectors_dir, get_settings().data_dir
     if told is not None:
@@ -129,12 +128,12 @@ def vectors_folder() -> Path | None:
 
 
 def go_offline() -> None:
-    """Nothing that scores may download, and this process neither: read by libraries when they are imported."""
+    """Forbid downloads to this process and all that it starts; libraries read these variables on import."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
 
 
 def versions() -> dict[str, str]:
-    """The versions of what computes scores, as installed; what is not there, or not yet whole, is left out."""
+    """Return the installed versions of all packages that affect scores, without those missing or incomplete."""
     found = {}
     for package in _TOLD:
         with suppress(metadata.PackageNotFoundError):
@@ -151,5 +150,5 @@ def _is_there(torch: Any, device: str) -> bool:
 
 
 def _processors() -> int:
-    """Those that this process may use, which may be fewer than the machine has."""
+    """Return the number of processors that this process may use, which may be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""What is said of an error that rose while gold was open: to organisers its kind and place, to the log the way there.
+"""Safe descriptions of errors raised while gold was open: kind and place for organisers, traceback for the log.
 
-Its text may quote gold, and both organisers' pages and logs are read, collected and sent around by others than workers.
-`evergold gold check`, on the worker, says in full what is wrong with gold.
+The message of such an error may quote gold, and organisers' pages and logs are read and collected outside the workers.
+`evergold gold check`, on the worker, shows the full messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.base.logs import log
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask, shorten
 from workers.gold_errors import GoldNotFound, SealBroken
 
-#: Their text is ours and about names, settings and the machine.
+#: Errors whose messages are ours and mention only names, settings and the machine.
 _SAY_NO_GOLD = (
     GoldNotFound,
     SealBroken,
@@ -32,8 +32,9 @@ _SAY_NO_GOLD = (
 
 
 def survived(event: str, error: Exception, **names: object) -> None:
-    """Log what a thread goes on after: the kind of any error, the text of the database's. Raises nothing, also where
-    there is no memory to log with.
+    """Log an error from which a thread recovers, with the message only if it is of the database.
+
+    Raises nothing, not even when there is no memory for logging.
     """
     with suppress(Exception):
         text = {"text": str(error)} if isinstance(error, SQLAlchemyError) else {}
@@ -41,20 +42,22 @@ def survived(event: str, error: Exception, **names: object) -> None:
 
 
 def named(error: Exception) -> str:
-    """The kind of error and where it rose."""
+    """Return the kind of the error and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}; the worker's log has the details"
 
 
 def without_gold(problem: Problem) -> Problem:
-    """What is wrong in which line of gold, not what stands there: its sentence may quote a label."""
+    """Return the problem with code, file and line only: its message may quote a label."""
     return Problem(problem.code, problem.code.replace("-", " "), problem.file and shorten(problem.file), problem.line)
 
 
 def logged(error: Exception) -> dict[str, Any]:
-    """For a line of the log: the kind of the error and of its causes, each with its way through the code; the text only
-    of kinds that say nothing of gold. Of a file that is wrong, what is wrong in which line, not what stands there."""
+    """Return the log fields of an error: its kind and traceback with those of its causes.
+
+    The message is included only for kinds that never mention gold. Problems of a file are reduced to code and line.
+    """
     found: dict[str, Any] = {"error": type(error).__name__, "exception": _way(error)}
     if isinstance(error, _SAY_NO_GOLD):
         found["text"] = str(error)
@@ -64,7 +67,7 @@ def logged(error: Exception) -> dict[str, Any]:
 
 
 def _way(error: BaseException) -> str:
-    """As Python shows it, causes first, without a word of what the errors say."""
+    """Format the traceback as Python does, causes first, without any message."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     way = "".join(traceback.format_tb(error.__traceback__))
     return f"{_way(before) if before else ''}{way}{type(error).__name__}\n"

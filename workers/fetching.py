@@ -1,6 +1,6 @@
-"""Everything that a run reads from storage, on this machine's disk before the run begins: there it has no network.
+"""Fetching of all that a run reads from storage to the local disk before it starts: during the run it has no network.
 
-Where files lie in a folder there is nothing to do. What is not there is no matter here: whoever reads it says so.
+Nothing to do if files are in a local folder. Missing files are ignored here; reading them reports the error.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from app.runs.validations import CheckClaim
 
 
 def fetch(claim: Claim | CheckClaim) -> None:
-    """The file, the blind items and the sealed gold of a claim. Raises StorageAway, StorageDamaged."""
+    """Fetch the file, blind items and sealed gold of a claim. Raises StorageAway, StorageDamaged."""
     name = check_name(claim.validation_id) if isinstance(claim, CheckClaim) else stored_name(claim.sha256)
     _fetch(storage_of(get_settings()), name, claim.sha256)
     fetch_gold(claim.sealed_gold, claim.items_sha256)
 
 
 def fetch_gold(sealed: SealedGold | None, items_sha256: str | None) -> None:
-    """A version of gold, and the blind items that it has to fit."""
+    """Fetch a gold version and the blind items that it has to match."""
     if items_sha256 is not None:
         _fetch(storage_of(get_settings()), stored_name(items_sha256), items_sha256)
     if sealed is not None:

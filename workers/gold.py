@@ -1,7 +1,7 @@
 """The only code that opens gold: a sealed version with the workers' key, or plain gold by its name in phases.yaml.
 
-Names are resolved inside a folder that only workers know. Parsed gold and items are kept for the next run: they are the
-same for every submission of a phase.
+Names are resolved inside a folder that only workers know. Parsed gold and items are cached between runs, since all
+submissions of a phase share them.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from workers.private_folder import private_folder
 from workers.sealed import Opened, open_into
 from workers.settings import settings_of
 
-#: How many parsed files a worker process keeps.
+#: Number of parsed files cached per worker process.
 KEPT = 16
 
 T = TypeVar("T")
 
 
 class Asking(Protocol):
-    """What a claim says of gold and items, on a run or on a file to check."""
+    """The gold and items of a claim, on a run or on a file to validate."""
 
     @property
     def gold(self) -> str: ...
@@ -53,7 +53,7 @@ class Asking(Protocol):
 
 
 class GoldSettings(EnvironmentSettings):
-    """Where gold lies; a setting of workers alone."""
+    """The location of gold; read by workers only."""
 
     prefix_of_variables = "EVERGOLD_"
     ignore_empty = True
@@ -66,15 +66,16 @@ _digests: dict[tuple[tuple[str, int, int], ...], str] = {}
 
 
 def gold_folder() -> Path:
-    """The folder in which this worker looks for gold."""
+    """Return the folder of this worker's plain gold."""
     return settings_of(GoldSettings).gold_dir or get_settings().data_dir / "gold"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenGold:
-    """Parsed gold. is_public: whether anybody may have it, as who sealed it said, or this worker's own list.
+    """Parsed gold.
 
-    binding: what its file says that it is the gold of; None for plain gold, and where it was sealed before that.
+    is_public: True if anybody may see it, as declared when it was sealed, or by this worker's own list.
+    binding: the place that its file declares; None for plain gold, and for gold sealed before there were bindings.
     """
 
     content: Any
@@ -84,9 +85,9 @@ class OpenGold:
 
 
 def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
-    """The gold of a run: its sealed version, or plain gold where its phase has no sealed one.
+    """Return the gold of a run: its sealed version, or plain gold if its phase has no sealed one.
 
-    Raises InvalidGold, and GoldNotFound, SealBroken or NoKeyForIt: this worker cannot get at it.
+    Raises InvalidGold; GoldNotFound, SealBroken or NoKeyForIt if this worker cannot open it.
     """
     if claim.sealed_gold is not None:
         return read_sealed_gold(task, options, claim.sealed_gold)
@@ -94,7 +95,7 @@ def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
 
 
 def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> OpenGold:
-    """This version, after checking that it is what was committed to, and was sealed for where it is used."""
+    """Return this version after checking its commitment and that it was sealed for this place."""
     key = ("gold", task.name, _key(options), sealed.sha256, sealed.commitment)
     content, binding = _kept(key, lambda: _open_and_read(task, options, sealed))
     _check_place(binding, sealed)
@@ -102,7 +103,7 @@ def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Ope
 
 
 def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
-    """Write the content of this version; returns what else its file says. Raises as `gold_of` does."""
+    """Write the content of this version and return its other fields. Raises as `gold_of` does."""
     path = _sealed_path(sealed)
     opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
     if opened.commitment != sealed.commitment:
@@ -120,19 +121,19 @@ def _sealed_path(sealed: SealedGold) -> Path:
 
 
 def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
-    """Gold that was sealed before there were bindings is for wherever it is used, and always hidden."""
+    """Raise SealBroken if gold was sealed for another place; gold without a binding fits any place and is hidden."""
     if binding is not None and not binding.covers(sealed.place):
         raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; put it there again")
 
 
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
-    """The parsed plain gold of this name; raises GoldNotFound or InvalidGold."""
+    """Return the parsed plain gold of this name. Raises GoldNotFound, InvalidGold."""
     path = _gold_path(name)
     return _kept(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
 
 def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any:
-    """What a prediction must cover: from the phase's blind file, or from gold where there is none."""
+    """Return the items that a prediction must cover: from the phase's blind file, or else from gold."""
     sha256 = claim.items_sha256
     if sha256 is None:
         return task.items_of(gold, options)
@@ -140,7 +141,7 @@ def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any
 
 
 def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
-    """The blind items of this file; raises InvalidItems."""
+    """Return the blind items of this file. Raises InvalidItems."""
     storage = storage_of(get_settings())
     try:
         return _kept(
@@ -152,7 +153,7 @@ def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
 
 
 def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> tuple[Any, Binding | None]:
-    """In clear for as long as the task type reads it."""
+    """Parse sealed gold; the clear text exists only while the task type reads it."""
     with private_folder(_sealed_path(sealed).stat().st_size) as folder:
         with (folder / "sealed-gold").open("wb") as clear:
             opened = open_sealed_gold(sealed, clear)
@@ -170,7 +171,7 @@ def _gold_path(name: str) -> Path:
 
 
 def _sha256(path: Path) -> str:
-    """Of a file, or of all files of a folder with their names; hashed again only when one of them was written to."""
+    """Hash a file, or all files of a folder with their names; again only after one of them was modified."""
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     stamp = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
     if stamp not in _digests:

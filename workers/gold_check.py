@@ -1,4 +1,4 @@
-"""Whether everything that is sealed, and every gold that phases need, can be opened and read by this worker."""
+"""Check that this worker can open and read everything sealed and all gold that phases need."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from workers.keys import KeyFileBroken, Keys, NoKeyForIt, open_file_key, read_ke
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One thing that was looked at; fault: None where it is in order."""
+    """The result of one check; fault: None if it passed."""
 
     what: str
     fault: str | None
 
 
 def check_gold(session: Session, path: Path) -> list[Checked]:
-    """The key file, every sealed file's key, and the gold of every task in every phase, read as for scoring."""
+    """Check the key file, the key of every sealed file, and the gold of every phase's tasks, read as for scoring."""
     try:
         keys = read_keys(path)
     except KeyFileBroken as error:
@@ -64,7 +64,7 @@ def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
 
 
 def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
-    """Every sealed file is there, and its key opens; what is in it is read only where a phase needs it."""
+    """Check that every sealed file exists and that its key opens; contents are read only where a phase needs them."""
     total, faults = 0, []
     for file in _sealed_files(session):
         total += 1
@@ -82,7 +82,7 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
 
 
 def _sealed_files(session: Session) -> Iterator[SealedFile]:
-    """All of them with their keys, some at a time: without a transaction, PostgreSQL holds no answer open."""
+    """Yield all sealed files with their keys, in batches: without a transaction, PostgreSQL keeps no cursor open."""
     last = 0
     query = select(SealedFile).options(selectinload(SealedFile.keys)).order_by(SealedFile.id).limit(500)
     while files := session.scalars(query.where(SealedFile.id > last)).all():
@@ -91,7 +91,7 @@ def _sealed_files(session: Session) -> Iterator[SealedFile]:
 
 
 def _check_phase_task(session: Session, phase_task: PhaseTask) -> list[Checked]:
-    """What is in use, and every version that waits."""
+    """Check the gold in use and every version not yet in use."""
     place, versions = place_of(phase_task), list_gold(session, phase_task)
     in_use = [version for version in versions if version.published_at is not None][-1:]
     found = [_check(phase_task, f"{place}: gold version {one.number}", partial(_open, session, one)) for one in in_use]
@@ -107,7 +107,7 @@ def _check_phase_task(session: Session, phase_task: PhaseTask) -> list[Checked]:
 
 
 def _check(phase_task: PhaseTask, what: str, opening: Callable[[AnyTask, Options], OpenGold]) -> Checked:
-    """Read as for scoring, and compared with the blind items; what is wrong is said in full."""
+    """Read gold as for scoring, compare it with the blind items, and report problems in full."""
     try:
         task = get_task(phase_task.task.task_type)
         options = read_options(task, phase_task.options_of(phase_task.task))
@@ -129,7 +129,7 @@ def _open_plain(name: str, task: AnyTask, options: Options) -> OpenGold:
 
 
 def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
-    """What is in order, and worth knowing."""
+    """Format remarks on gold that passed."""
     remarks = []
     if opened.is_sealed and opened.binding is None:
         remarks.append("sealed by an older Evergold for no certain place, always hidden; put it again to bind it")

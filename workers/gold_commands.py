@@ -1,6 +1,6 @@
-"""`evergold gold keygen`, `rotate`, `check`, `reveal`: what needs private keys, in a process of the workers' side.
+"""`evergold gold keygen`, `rotate`, `check`, `reveal`: commands that need private keys, in a process of the workers.
 
-`python -m workers.gold_commands …`; the command line starts it, and is itself never told where keys lie.
+Started by the command line as `python -m workers.gold_commands …`; the command line itself never learns where keys are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ONE_LINER = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code; errors in words on stderr."""
+    """Run a command and return the exit code; errors go to stderr."""
     asked = _parser().parse_args(arguments)
     engine = get_engine(get_settings().database_address)
     try:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def keygen(engine: Engine) -> int:
-    """A new key, in use at once beside those that are in use already."""
+    """Generate a key, which is used at once in addition to those in use."""
     before = read_keys(key_file())
     key_id = add_key(engine, key_file(), _now())
     with writing(engine) as session:
@@ -71,7 +71,7 @@ def keygen(engine: Engine) -> int:
 
 
 def rotate_keys(engine: Engine) -> int:
-    """The newest key alone opens everything afterwards."""
+    """Seal everything to the newest key only."""
     path = key_file()
     with writing(engine) as session:
         done = rotate(session, path, _now())
@@ -90,7 +90,7 @@ def rotate_keys(engine: Engine) -> int:
 
 
 def check(engine: Engine) -> int:
-    """A line for everything that was looked at."""
+    """Print one line per check; return 1 if any failed."""
     with reading(engine) as session:
         found = check_gold(session, key_file())
     for one in found:
@@ -101,7 +101,7 @@ def check(engine: Engine) -> int:
 
 
 def check_new(engine: Engine, version_ids: Sequence[int]) -> int:
-    """Versions that were put on this machine, if the key is here; what was found stands in the database."""
+    """Check versions uploaded on this machine, if the key is here; results go to the database."""
     if read_keys(key_file()):
         for version_id in version_ids:
             check_version(engine, version_id)
@@ -109,7 +109,10 @@ def check_new(engine: Engine, version_ids: Sequence[int]) -> int:
 
 
 def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | None, *, public: bool) -> int:
-    """What everybody needs to check a commitment; public: what is scored under it from now on may show its items."""
+    """Print all that is needed to verify a commitment.
+
+    public: make the version public first, so that items of runs scored against it from now on may be shown.
+    """
     if public:
         make_public(engine, place, number, _now())
     revealed = reveal(engine, place, number, write, _now())

@@ -1,11 +1,11 @@
-"""What goes wrong on the way to gold, for those that name faults and must not be able to open anything."""
+"""Errors on the way to gold, separate for modules that report errors but must not be able to open gold."""
 
 from __future__ import annotations
 
 
 class GoldNotFound(Exception):
-    """The gold that a run names is not in this worker's folder."""
+    """The gold of a run is not in this worker's folder."""
 
 
 class SealBroken(Exception):
-    """The file is not what was sealed: cut, changed, exchanged, or of another kind."""
+    """The file is not what was sealed: truncated, modified, replaced, or of another kind."""

@@ -1,6 +1,6 @@
-"""Gold in clear as task types read it: a file as it is; a folder, which came as a tar or a zip, unpacked beside it.
+"""Plain gold as task types read it: a file as it is, or a folder unpacked from a tar or zip next to it.
 
-What it is, is told by its content, never by a name.
+The kind is detected from the content, never from a name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evergold.scoring.archives import Limits, is_ignored, read_members
 from evergold.scoring.errors import InvalidGold, Problem
 from evergold.scoring.file_kinds import HEAD_BYTES, is_zip
 
-#: Gold comes from organisers, so this bounds mistakes rather than attacks.
+#: Gold comes from organisers, so these limits guard against mistakes rather than attacks.
 LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 def laid_out(path: Path, read: Callable[[Path], T]) -> T:
-    """What `read` makes of the gold in this file; unpacked into the folder where the file lies.
+    """Return the result of `read` on the gold in this file, unpacked next to it if it is an archive.
 
-    Where everything in a zip or tar lies in one folder, that folder may be the gold, too.
+    If an archive contains a single folder, that folder may be the gold, too.
     """
     folder = path.with_name("unpacked")
     if not _unpack(path, folder):
@@ -44,7 +44,7 @@ def laid_out(path: Path, read: Callable[[Path], T]) -> T:
 
 
 def _unpack(path: Path, folder: Path) -> bool:
-    """Whether it was a folder. A zip of one file is that file, as it is everywhere; so is an .npz."""
+    """Unpack an archive; False if the gold is a single file, as are a zip with one member and an .npz."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES + len(_TAR_MAGIC))
     if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
@@ -73,6 +73,6 @@ def _is_folder(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError):
-        return False  # whoever reads it says what is wrong
+        return False  # the reader reports what is wrong
     names = [name for name in names if not is_ignored(name)]
     return len(names) > 1 and not all(name.endswith(".npy") for name in names)

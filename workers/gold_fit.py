@@ -1,4 +1,4 @@
-"""Whether gold and blind items ask for the same, said without a name that only gold has."""
+"""Comparison of gold and blind items, reported without names that only gold has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from evergold.scoring.errors import InvalidItems, Problem, shorten
 from evergold.scoring.task import AnyTask, Options
 from workers.gold import OpenGold, items_in_storage
 
-#: How many names a sentence quotes.
+#: Number of names that a message quotes.
 QUOTED = 3
 
 
 def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha256: str | None) -> list[Problem]:
-    """Where a phase has blind items: how gold and they differ."""
+    """List how gold differs from the blind items of its phase, if it has any."""
     if items_sha256 is None or task.demands is None:
         return []
     try:
@@ -25,7 +25,7 @@ def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha25
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Problem]:
-    """How they differ. items, gold: what each asks for, by name, as `Task.demands` gives it."""
+    """List the differences. items, gold: the demands of each, by name, as from `Task.demands`."""
     only_gold = sum(name not in items for name in gold)
     only_items = [name for name in items if name not in gold]
     other = [name for name in items if name in gold and items[name] != gold[name]]

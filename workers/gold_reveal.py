@@ -1,7 +1,7 @@
-"""`evergold gold reveal`: the salt of a version, its content; with `--public` the version becomes public gold.
+"""`evergold gold reveal`: prints a version's salt and writes its content; `--public` makes the version public gold.
 
-That gold is public is part of what it is sealed with. So hidden gold becomes public only where somebody can open it,
-and seals it once more: content, salt and commitment stay, and nothing in the database alone could do it.
+Whether gold is public is part of the seal. Hidden gold can only become public where it can be opened and sealed again,
+with the same content, salt and commitment; changing the database alone is not enough.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from workers.keys import key_file, own_recipients, read_keys
 
 
 class GoldChanged(EvergoldError):
-    """The version was sealed anew by somebody else at this moment."""
+    """Somebody else resealed the version at the same time."""
 
     status = 409
     code = "gold_changed"
@@ -48,7 +48,7 @@ class Revealed:
 
 
 def reveal(engine: Engine, place: str, number: int | None, write: Path | None, now: datetime) -> Revealed:
-    """The salt of a version, with which everybody can check its commitment; the content too, into a new file."""
+    """Return the salt that verifies a version's commitment; with `write`, also write the content to a new file."""
     version, sealed = _find(engine, place, number)
     with open(os.devnull, "wb") if write is None else open(write, "xb", opener=_private) as content:
         salt = open_sealed_gold(sealed, content).salt
@@ -58,7 +58,7 @@ def reveal(engine: Engine, place: str, number: int | None, write: Path | None, n
 
 
 def make_public(engine: Engine, place: str, number: int | None, now: datetime) -> None:
-    """Seal a version once more, as public, unless it is; raises SealBroken where its file is bound to no place."""
+    """Reseal a version as public unless it already is. Raises SealBroken if its file has no binding."""
     version, sealed = _find(engine, place, number)
     with open(os.devnull, "wb") as nowhere:
         opened = open_sealed_gold(sealed, nowhere)
@@ -87,7 +87,7 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
 
 
 def _show_all_scores(engine: Engine, version: GoldVersion) -> None:
-    """Gold that anybody may have hides no digit of a score any more: boards compare by all of them."""
+    """Renew the boards, which now compare by all digits: public gold does not require coarse scores."""
     with writing(engine) as session:
         boards_changed(session, [version.phase_task_id])
         session.get_one(GoldVersion, version.id).is_public = True
@@ -96,7 +96,7 @@ def _show_all_scores(engine: Engine, version: GoldVersion) -> None:
 
 
 def _exchange(session: Session, version: GoldVersion, sealed: Sealed, place: str, now: datetime) -> None:
-    """The new file in the place of the old one, which goes unless another phase has it, too."""
+    """Replace the sealed file by the new one; delete the old one unless another phase uses it."""
     current = session.get_one(GoldVersion, version.id, with_for_update=True)
     if current.sealed_file_id != version.sealed_file_id or current.commitment != sealed.commitment:
         raise GoldChanged(f"{place}, version {version.number}, was changed at this moment; please try again.")

@@ -1,6 +1,6 @@
-"""The workers' private keys: a file that no other process is told of, one key a line, the newest last.
+"""The workers' private keys: a file that no other process knows, one key per line, the newest last.
 
-Whoever has it can open all gold that is sealed to its keys. It is no part of a backup. The public keys are rows.
+It opens all gold sealed to its keys and is not part of backups. The public keys are rows of the database.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Keys = dict[str, PrivateKey]
 
 
 class KeySettings(EnvironmentSettings):
-    """Where the private keys lie; a setting of workers alone."""
+    """The location of the private keys; read by workers only."""
 
     prefix_of_variables = "EVERGOLD_"
     ignore_empty = True
@@ -46,20 +46,20 @@ class KeySettings(EnvironmentSettings):
 
 
 class KeyFileBroken(Exception):
-    """The key file cannot be understood, or its place cannot be used."""
+    """The key file is malformed or its location unusable."""
 
 
 class NoKeyForIt(ScoringError):
-    """It is sealed to keys that this worker does not have."""
+    """The file is sealed to keys that this worker does not have."""
 
 
 def key_file() -> Path:
-    """The file with this worker's private keys; it need not exist."""
+    """Return the path of this worker's private keys, which need not exist."""
     return settings_of(KeySettings).gold_key_file or get_settings().data_dir / "keys" / "workers.key"
 
 
 def read_keys(path: Path) -> Keys:
-    """The private keys by id, oldest first; none where there is no file. Raises KeyFileBroken."""
+    """Return the private keys by id, oldest first; empty if there is no file. Raises KeyFileBroken."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def read_keys(path: Path) -> Keys:
 
 
 def write_keys(path: Path, keys: Keys) -> None:
-    """The file with these keys, whole or not at all; nobody but its owner may read it."""
+    """Write the key file atomically, readable by its owner only."""
     text = _HEAD + "".join(f"{_LINE_START} {key_id} {b64encode(bytes(key)).decode()}\n" for key_id, key in keys.items())
     if not path.parent.is_dir():
         path.parent.mkdir(mode=0o700, parents=True)
@@ -92,9 +92,9 @@ def write_keys(path: Path, keys: Keys) -> None:
 
 
 def add_key(engine: Engine, path: Path, now: datetime) -> str:
-    """Make a key, keep its private half in the file, announce its public half: from now on, seals are for it too.
+    """Generate a key, write its private half to the file and register its public half, which new seals then use, too.
 
-    The file is written first: a public key whose private half is lost would lose gold.
+    The file is written first: gold sealed to a public key is lost if the private half is.
     """
     keys = read_keys(path)
     key = PrivateKey.generate()
@@ -106,7 +106,7 @@ def add_key(engine: Engine, path: Path, now: datetime) -> str:
 
 
 def ensure_key(engine: Engine, path: Path, now: datetime) -> bool:
-    """For a server on one machine: make the first key, unless there is one here or in the database; True if made."""
+    """Generate the first key on a single-machine server; False if there is one in the file or the database."""
     with writing(engine) as session:
         known = session.scalars(select(WorkerKey.key_id).limit(1)).first()
     if known is not None or read_keys(path):
@@ -116,7 +116,7 @@ def ensure_key(engine: Engine, path: Path, now: datetime) -> bool:
 
 
 def announce(session: Session, keys: Keys, now: datetime) -> None:
-    """See that the public half of each is a row; those that were retired stay so."""
+    """Register missing public halves; retired keys stay retired."""
     known = set(session.scalars(select(WorkerKey.key_id)))
     for key_id, key in keys.items():
         if key_id not in known:
@@ -126,13 +126,13 @@ def announce(session: Session, keys: Keys, now: datetime) -> None:
 
 
 def own_recipients(session: Session, keys: Keys) -> dict[str, bytes]:
-    """Whom a worker seals to: the public halves of its own keys that are in use, by id; never a key of the database."""
+    """Return the public halves of this worker's own keys in use, by id; other keys of the database are never used."""
     in_use = current_keys(session)
     return {key_id: bytes(key.public_key) for key_id, key in keys.items() if key_id in in_use}
 
 
 def open_file_key(sealed_keys: Mapping[str, bytes], keys: Keys) -> bytes:
-    """The key of a sealed file; raises NoKeyForIt, in words, when none of ours opens it."""
+    """Return the key of a sealed file. Raises NoKeyForIt if none of our keys opens it."""
     for key_id, sealed_key in sealed_keys.items():
         if key_id in keys:
             try:

@@ -1,6 +1,4 @@
-"""The heartbeat of a run: a thread that renews its lease while the scoring process lives; and patience with a database
-that is away for a moment.
-"""
+"""The heartbeat of a run, a thread that renews its lease while it is scored, and retries while the database is away."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from workers.faults import survived
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
-#: How often a database that is away is asked again.
+#: Interval between retries while the database is away.
 ASK_AGAIN_SECONDS = 0.5
 
 T = TypeVar("T")
@@ -32,7 +30,7 @@ T = TypeVar("T")
 
 @contextmanager
 def kept_alive(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
-    """Renew the lease until the block ends. Losing it does not stop the block: its result will not be recorded."""
+    """Renew the lease until the block ends. Losing it does not stop the block, but the result is not recorded."""
     whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
     with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **whose):
         yield
@@ -42,7 +40,7 @@ def kept_alive(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) 
 def renewing(
     engine: Engine, renew: Callable[[Session], bool], lease_seconds: float, **names: int | str
 ) -> Iterator[None]:
-    """Call `renew` again and again until the block ends, or the lease is lost. names: for the log."""
+    """Call `renew` repeatedly until the block ends or the lease is lost. names: fields for the log."""
     stop = threading.Event()
     beat = partial(_beat, engine, renew, lease_seconds, stop, names)
     thread = threading.Thread(target=beat, name="lease", daemon=True)
@@ -55,10 +53,10 @@ def renewing(
 
 
 def patiently(transaction: Callable[[], T], lease_seconds: float) -> T:
-    """What the transaction returns; while the database is away, tried again for as long as a lease lasts.
+    """Return the result of the transaction; retry while the database is away, for as long as a lease lasts.
 
-    What took hours to score shall not be lost to a restart of seconds. A transaction that had been committed when the
-    connection broke does no harm the second time: the claim's token is void by then.
+    Hours of scoring must not be lost to a restart of seconds. Repeating a transaction that was committed as the
+    connection broke is harmless: the claim's token is void by then.
     """
     give_up_at = time.monotonic() + lease_seconds
     while True:
@@ -82,7 +80,7 @@ def _beat(
         try:
             with writing(engine) as session:
                 ours = renew(session)
-        except Exception as error:  # whatever it is, even no memory: tried again at the next beat
+        except Exception as error:  # any error, even out of memory: the next beat tries again
             survived("lease_not_renewed", error, **names)
             continue
         if not ours:

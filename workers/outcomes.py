@@ -1,6 +1,6 @@
-"""Per-item outcomes of runs, for confidence intervals and paired tests: sealed, since they would give gold away.
+"""Per-item outcomes of runs, for confidence intervals and paired tests; sealed, since they would reveal gold.
 
-Kept as compressed JSON of what the task type's `outcomes` gives. Only workers can open them; nothing serves them.
+Stored as compressed JSON of the task type's `outcomes`. Only workers can open them, and nothing serves them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from evergold.scoring.halves import Half
 from workers.keys import Keys, key_file, own_recipients, read_keys
 from workers.sealed import opened_bytes
 
-#: Under this key outcomes of both parts of divided items lie; no task type's own are called so.
+#: Key for the outcomes of both parts of divided items; no task type uses it for its own.
 _PARTS = "parts"
 
 
 def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
-    """Store the outcomes; None where there are none, or no key to seal them with.
+    """Store the outcomes; None if there are none, or no key to seal them with.
 
-    They are sealed to keys of this worker's own file that are in use: one that only the database has may be anybody's.
-    Once all were found in use that is believed, until who records what was sealed says otherwise: `ask_for_keys`.
-    A team gets its scores even if there is no place for the outcomes: that is logged, and the run has none.
+    They are sealed to keys of this worker's own file that are in use: others in the database might be anybody's. Keys
+    once found in use are cached until recording fails with KeysChanged, see `ask_for_keys`. If the outcomes cannot be
+    stored, the team still gets its scores: the error is logged, and the run has no outcomes.
     """
     if outcomes is None:
         return None
@@ -49,11 +49,11 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
 
 
 def ask_for_keys() -> None:
-    """Believe no more that a key is in use."""
+    """Clear the cache of keys in use."""
     _in_use.clear()
 
 
-#: Of this worker's own keys, those that were in use when it last asked.
+#: This worker's own keys that were in use at the last look-up.
 _in_use: set[str] = set()
 
 
@@ -67,19 +67,22 @@ def _recipients(engine: Engine, own: Keys) -> dict[str, bytes]:
 
 
 def in_parts(public: dict[str, Any] | None, private: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The outcomes of both parts of the items, as one; None where the task type has none."""
+    """Combine the outcomes of both parts of the items; None if the task type has none."""
     return None if public is None or private is None else {_PARTS: {Half.PUBLIC: public, Half.PRIVATE: private}}
 
 
 def forget_outcomes(sealed: Sealed | None) -> None:
-    """Remove what no run came to name."""
+    """Delete outcomes that no run references."""
     if sealed is not None:
         forget_sealed(sealed, sealed_storage_of(get_settings()))
 
 
 def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict[str, Any] | None:
-    """The outcomes of a run, None where none were kept, or where its items were not divided and the private part is
-    asked for; raises NoKeyForIt, SealBroken, OSError."""
+    """Return the outcomes of a run.
+
+    None if none are stored, or for the private part of items that were not divided. Raises NoKeyForIt, SealBroken,
+    OSError.
+    """
     query = (
         select(SealedFile)
         .join(ScoringRun, ScoringRun.outcomes_id == SealedFile.id)

@@ -1,7 +1,7 @@
-"""What a run does that meets a bound: out of memory it stops, out of time it is ended; either way its process ends.
+"""Handling of runs that exceed a limit: out of memory they stop, out of time they are ended, and then the process ends.
 
-A process whose memory was full may hold, in pieces, what the next run needs; so whatever comes next starts in a fresh
-one. Time is watched by a thread, which ends the process from within: nothing of a run that hangs has to co-operate.
+A process whose memory was full may have it too fragmented for the next run, so that starts in a fresh one. A thread
+watches the time and ends the process from within, without any co-operation of a run that hangs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from workers.confined import RunLimits
 from workers.faults import survived
 from workers.settings import settings_of
 
-#: How often the clock is looked at while a run lasts.
+#: Interval between checks of the clock during a run.
 LOOK_SECONDS = 0.5
 
 _begun = 0
 
 
 class Ending(Enum):
-    """How a piece of work leaves its worker: DONE, well or not; LEFT to others; SPENT: this process ends."""
+    """The outcome of a job for its worker: DONE, successful or not; LEFT to others; SPENT: this process ends."""
 
     DONE = "done"
     LEFT = "left"
@@ -40,37 +40,37 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a run met. words: as in `takes more than 8 GiB of memory`."""
+    """The limit that a run exceeded; words: as in `takes more than 8 GiB of memory`."""
 
     code: str
     words: str
 
     def problem(self, doing: str) -> Problem:
-        """For the sender. doing: `score` or `check`."""
+        """Return the problem for the team. doing: `score` or `check`."""
         return Problem(self.code, f"this file takes more than {self.words} to {doing}, the bound for every file")
 
 
 def is_fresh_process() -> bool:
-    """Whether this process has nothing of earlier runs in its memory; to be asked once by every run."""
+    """Return True for the first run of this process; call it exactly once per run."""
     global _begun
     _begun += 1
     return _begun == 1
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Python's and numpy's own error, or torch's, which says it in words."""
+    """True for MemoryError, which Python and numpy raise, and for torch's RuntimeError, recognised by its message."""
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
 
 
 def memory_bound() -> Bound:
-    """The one that a run out of memory met."""
+    """Return the memory limit of runs."""
     return Bound("too-much-memory", f"{readable_size(settings_of(RunLimits).memory_mebibytes * MEBIBYTE)} of memory")
 
 
 def scoring_seconds(task: AnyTask | None) -> tuple[int, int]:
-    """How long a run of this type of task may take: until it reports progress for the first time, and in all.
+    """Return the seconds that a run of this task type may take: until its first progress report, and in total.
 
-    Ours that need torch report before they encode: what they do without it has no more time than in other types.
+    Our own types that need torch report before they encode: until then they have no more time than other types.
     """
     settings = get_settings()
     if task is None or not task.needs_gpu:
@@ -81,20 +81,20 @@ def scoring_seconds(task: AnyTask | None) -> tuple[int, int]:
 
 @dataclass
 class Deadline:
-    """How many seconds after its beginning a block is ended."""
+    """The number of seconds after which a block is ended."""
 
     seconds: float
 
     def extend(self, seconds: float) -> None:
-        """Give the block so much time in all, unless it has more."""
+        """Allow the block this much time in total, unless it has more."""
         self.seconds = max(self.seconds, seconds)
 
 
 @contextmanager
 def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline]:
-    """End this process if the block takes longer than this, or more processor time than a run may.
+    """End this process if the block exceeds this time, or the processor time of a run.
 
-    end: records it, in a thread. The block may be anywhere when the process ends, and is left by nothing but that.
+    end: records the overrun, from another thread. The block is not unwound: the process just ends.
     """
     stop, deadline, began = threading.Event(), Deadline(seconds), time.monotonic()
     cpu_seconds = settings_of(RunLimits).cpu_seconds
@@ -117,7 +117,7 @@ def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline
 
 
 def readable_time(seconds: float) -> str:
-    """`2 s`, `10 min`, `1 h`, `1 h 30 min`."""
+    """Format a time as `2 s`, `10 min`, `1 h`, `1 h 30 min`."""
     minutes, rest = divmod(round(seconds), 60)
     if rest or not minutes:
         return f"{round(seconds)} s"
@@ -126,8 +126,8 @@ def readable_time(seconds: float) -> str:
 
 
 def _end_process(bound: Bound, end: Callable[[Bound], object]) -> None:
-    """Whatever happens: what could not be recorded has lost its worker, and is looked after by the sweep."""
-    with suppress(ValueError, OSError):  # the block may have filled the memory as well
+    """Record the overrun and exit in any case; what cannot be recorded has lost its worker and is left to the sweep."""
+    with suppress(ValueError, OSError):  # the block may also have filled the memory
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
     try:

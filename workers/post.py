@@ -1,4 +1,4 @@
-"""The postman: a thread beside the sweep that sends waiting mail, so that a slow mail server delays no lost run."""
+"""The mail sender: a thread of the sweep that sends the outbox, so that a slow mail server delays no lost run."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from app.people.mail_delivery import send_waiting
 from workers.faults import survived
 from workers.tables import tables_fit
 
-#: How often the outbox is looked into: somebody may be waiting for a link.
+#: Interval between looks into the outbox: users may be waiting for a link.
 ROUND_SECONDS = 3.0
-#: How often what ended long ago is removed.
+#: Interval between deletions of old mails.
 FORGET_SECONDS = 3600.0
-#: A mail that is being sent when the server stops may end within; else it is sent again later.
+#: Time for a mail in progress when the server stops; otherwise it is sent again later.
 STOP_SECONDS = 2.0
 
 
 @contextmanager
 def posting(engine: Engine, settings: Settings) -> Iterator[None]:
-    """While the block runs, mail is sent."""
+    """Send mail while the block runs."""
     stop = threading.Event()
     thread = threading.Thread(target=_rounds, args=(engine, settings, stop), name="post", daemon=True)
     thread.start()

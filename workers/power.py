@@ -1,5 +1,8 @@
-"""What a task's gold can tell apart, for its organisers: from sealed outcomes of baselines, or from systems made up of
-the gold itself, which only a worker opens. Numbers alone come out of it."""
+"""The smallest differences that a task's gold can detect, for its organisers.
+
+Computed from sealed outcomes of baselines, or from systems simulated with the gold itself, which only a worker opens.
+Only numbers leave this module.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import KeyFileBroken, NoKeyForIt
 from workers.samples import Samples
 
-#: This worker cannot look into the gold, another may; nobody waits for it.
+#: Errors that another worker may not hit; nothing waits for the result.
 _CLOSED = (GoldNotFound, NoKeyForIt, KeyFileBroken, SealBroken, OSError)
-#: Of the baselines' runs the last ones.
+#: Only the latest runs of baselines are used.
 _MOST_BASELINES = 10
 MADE_UP = "two made-up systems that are right three times in four"
 ONE_BASELINE = "the baseline, and a rival as good whose errors have nothing to do with its own"
@@ -43,7 +46,11 @@ ONE_BASELINE = "the baseline, and a rival as good whose errors have nothing to d
 
 @dataclass(frozen=True, slots=True)
 class _GoldOfTask:
-    """sealed: None where it is plain gold, by its name in `gold`; ranking: the metrics that rank its boards."""
+    """The gold of a task in a phase.
+
+    sealed: None for plain gold, named by `gold`.
+    ranking: the metrics that rank its boards.
+    """
 
     task: AnyTask
     options: Options
@@ -55,7 +62,7 @@ class _GoldOfTask:
 
     @property
     def key(self) -> str:
-        """Equal if what was computed before is what would be computed now."""
+        """A key that is equal if a new computation would give the same results."""
         told = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
         told += [self.options.model_dump(mode="json"), self.baselines]
         told += [self.division.fingerprint] if self.division else []
@@ -64,7 +71,7 @@ class _GoldOfTask:
 
 
 def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:
-    """None where there is nothing new to say, or nothing that this worker could."""
+    """Compute the power; None if the stored one is current, or this worker cannot open the gold."""
     with reading(engine) as session:
         wanted = _gold_of_task(session, phase_task_id)
         if wanted is None or is_kept(session, phase_task_id, wanted.key):
@@ -78,13 +85,13 @@ def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power
     except _CLOSED as closed:
         log.warning("power_not_computed", phase_task_id=phase_task_id, reason=str(closed))
         return None
-    except Exception as error:  # it is no reason to have no statistics of boards
+    except Exception as error:  # no reason to give up the statistics of boards
         log.error("power_failed", phase_task_id=phase_task_id, **logged(error))
         return nothing
 
 
 def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
-    """None without gold, or where the task type says nothing of single items."""
+    """Return the gold to examine; None without gold, or if the task type has no per-item outcomes."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     declared = session.get_one(CompetitionTask, phase_task.task_id)
     gold, task = gold_identity(session, phase_task), get_task(declared.task_type)
@@ -104,7 +111,7 @@ def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
 
 
 def _baselines(session: Session, phase_task_id: int, task_version: int, gold: str) -> tuple[int, ...]:
-    """The last run of each, scored against this gold."""
+    """Return the latest run of each baseline scored with this gold."""
     runs = session.execute(
         select(Submission.team_id, ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -126,15 +133,17 @@ def _baselines(session: Session, phase_task_id: int, task_version: int, gold: st
 
 
 def _opened(wanted: _GoldOfTask) -> Any:
-    """The gold itself, of which only numbers leave this module."""
+    """Open the gold; only numbers derived from it leave this module."""
     if wanted.sealed is not None:
         return read_sealed_gold(wanted.task, wanted.options, wanted.sealed).content
     return read_gold(wanted.task, wanted.options, wanted.gold)
 
 
 def _made_up(wanted: _GoldOfTask, gold: Any) -> list[Sample]:
-    """Two, of the public part where items are divided, as runs' own outcomes are; none where the task type has none, or
-    scoring takes an encoder."""
+    """Return samples of two simulated systems, of the public part if items are divided.
+
+    Empty if the task type cannot simulate, or scoring needs an encoder.
+    """
     make, task = wanted.task.sample, wanted.task
     if make is None or task.needs_gpu:
         return []
@@ -149,7 +158,7 @@ def _made_up(wanted: _GoldOfTask, gold: Any) -> list[Sample]:
 
 
 def _power(wanted: _GoldOfTask, systems: list[Sample]) -> Power:
-    """Of the metrics that rank, in all parts of the items."""
+    """Return the smallest detectable differences of the ranking metrics in all splits."""
     if not systems:
         return Power(wanted.gold, wanted.key, "", ())
     found = resolutions(systems)

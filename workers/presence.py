@@ -1,7 +1,7 @@
-"""Says in the database that this worker is there, and what it is, again and again until it ends.
+"""Registration of this worker and its properties in the database, repeated until it ends.
 
-A thread of the worker's main process, which scores nothing. That process forks its children while the thread lives: a
-lock keeps it from doing so in the middle of a write, when a child would inherit a database library that is locked.
+Done by a thread of the worker's main process, which scores nothing but forks children while the thread lives. A lock
+prevents forks during a write, when a child would inherit a locked database library.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ os.register_at_fork(before=_writing.acquire, after_in_parent=_writing.release, a
 
 @dataclass
 class Presence:
-    """What this worker says of itself."""
+    """The properties that this worker reports."""
 
     processes: int
     queues: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Presence:
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(2)}")
 
     def checked(self, report: SelfCheckReport) -> None:
-        """The self-check has ended."""
+        """Store the result of the self-check."""
         self.self_check, self.report, self.self_checked_at = report.state, report, datetime.now(UTC)
 
     def as_row(self) -> Worker:
@@ -67,8 +67,9 @@ class Presence:
 
 
 def tell(engine: Engine, presence: Presence) -> None:
-    """Once, now. Nothing that goes wrong is a reason to stop, least of all a database that is away: the next beat says
-    the same, and a worker whose heart has stopped would be taken for gone while it works.
+    """Register this worker once. Errors are logged and ignored, above all while the database is away.
+
+    The next beat tries again; without further beats, a worker that still works would count as gone.
     """
     try:
         with _writing, _alone(engine):
@@ -80,7 +81,7 @@ def tell(engine: Engine, presence: Presence) -> None:
 
 
 def retire(engine: Engine, presence: Presence) -> None:
-    """This worker ends in order; one that does not is forgotten by the sweep."""
+    """Deregister this worker at a clean exit; the sweep removes others."""
     try:
         with _writing, _alone(engine), writing(engine) as session:
             retire_worker(session, presence.name)
@@ -90,7 +91,7 @@ def retire(engine: Engine, presence: Presence) -> None:
 
 @contextmanager
 def beating(engine: Engine, presence: Presence, seconds: float = BEAT_SECONDS) -> Iterator[None]:
-    """Say it at once and then again and again, until the block ends."""
+    """Register at once and then regularly, until the block ends."""
     stop = threading.Event()
     tell(engine, presence)
     thread = threading.Thread(target=_beat, args=(engine, presence, seconds, stop), name="presence", daemon=True)
@@ -104,7 +105,7 @@ def beating(engine: Engine, presence: Presence, seconds: float = BEAT_SECONDS) -
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[None]:
-    """No connection stays open behind the block: a child that is forked later would have it, too."""
+    """Close all connections after the block: a child forked later would inherit them."""
     try:
         yield
     finally:

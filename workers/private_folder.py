@@ -1,6 +1,6 @@
-"""A folder for gold in clear, for as long as a task type reads it: in memory where there is room, for this user alone.
+"""A folder for gold in clear while a task type reads it: in memory if there is room, private to this user.
 
-It is removed at once. What a killed process could not remove is removed by the next one that needs such a folder.
+It is removed at once; the next process that needs such a folder removes those that killed processes left.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 
 _PREFIX = "evergold-gold-"
 _MEMORY = Path("/dev/shm")  # noqa: S108 - private folders are made in it, by mkdtemp
-#: Content, and what is unpacked from it.
+#: Room for the content and for what is unpacked from it.
 _TIMES = 3
 
 
 @contextmanager
 def private_folder(content_bytes: int) -> Iterator[Path]:
-    """An empty folder, mode 0700, with room for this much content and what is unpacked from it."""
+    """Yield an empty folder, mode 0700, with room for this much content and what is unpacked from it."""
     place = _place(content_bytes * _TIMES)
     _clear_leftovers(place)
     folder, lock = _locked_folder(place)
@@ -33,10 +33,10 @@ def private_folder(content_bytes: int) -> Iterator[Path]:
 
 
 def _locked_folder(place: Path) -> tuple[Path, int]:
-    """A new folder and the descriptor that locks it."""
+    """Return a new folder and the descriptor that locks it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-        with suppress(OSError):  # somebody who clears up took it for a leftover before it was locked
+        with suppress(OSError):  # a cleaner took it for a leftover before it was locked
             lock = os.open(folder, os.O_RDONLY)
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,7 +53,7 @@ def _place(needed_bytes: int) -> Path:
 
 
 def _clear_leftovers(place: Path) -> None:
-    """Whoever uses such a folder holds its lock; the lock of a process that is gone is free."""
+    """Remove leftovers: a folder in use is locked, that of a dead process is not."""
     for folder in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():

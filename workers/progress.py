@@ -1,7 +1,7 @@
-"""Tells those who wait how far a long run is: the scoring thread says it, another thread writes it once a second.
+"""Progress of long runs: the scoring thread reports it, another thread writes it once a second.
 
-What takes less than a second is never written. A run that is no longer ours is ended at its next report: nobody would
-record its scores.
+Runs of less than a second are never written. A run that lost its claim is ended at its next report, since its scores
+would not be recorded.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from app.runs.claims import Claim, note_progress
 from evergold.scoring.progress import progress_to
 from workers.faults import survived
 
-#: A page that is looked at needs no more.
+#: Often enough for a page that somebody watches.
 TELL_SECONDS = 1.0
 
 
 class ClaimLost(Exception):
-    """The run was given to another worker meanwhile."""
+    """The run was given to another worker."""
 
 
 @dataclass
 class Progress:
-    """How far a run is. first: when the items of the first report were passed, from which the pace is taken; begun:
-    called at the first report."""
+    """The progress of a run.
+
+    first: time and item count of the first report, from which the pace is computed.
+    begun: called at the first report.
+    """
 
     checked_at: datetime | None = None
     done: int | None = None
@@ -42,11 +45,11 @@ class Progress:
     begun: Callable[[], object] = lambda: None
 
     def checked(self) -> None:
-        """The file is in order; what comes now is scoring."""
+        """Mark the file as valid; scoring starts now."""
         self.checked_at = datetime.now(UTC)
 
     def report(self, done: int, total: int) -> None:
-        """Hears what the task reports; raises ClaimLost."""
+        """Store the progress that the task reports. Raises ClaimLost."""
         if self.is_lost:
             raise ClaimLost
         if self.first is None:
@@ -56,7 +59,7 @@ class Progress:
         self.done, self.total = done, total
 
     def seconds_left(self) -> int | None:
-        """At the pace so far; None while nothing is known of it."""
+        """Estimate the rest at the pace so far; None while it is unknown."""
         if self.first is None or self.done is None or self.total is None or self.done <= self.first[1]:
             return None
         elapsed = time.monotonic() - self.first[0]
@@ -65,7 +68,7 @@ class Progress:
 
 @contextmanager
 def telling(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
-    """Inside the block, what the scoring in this thread reports can be seen in the database a second later."""
+    """Write the progress that this thread reports inside the block to the database, within a second."""
     progress, stop = Progress(begun=begun), threading.Event()
     thread = threading.Thread(target=_tell, args=(engine, claim, progress, stop), name="progress", daemon=True)
     thread.start()
@@ -85,7 +88,7 @@ def _tell(engine: Engine, claim: Claim, progress: Progress, stop: threading.Even
             continue
         try:
             ours = _write(engine, claim, progress)
-        except Exception as error:  # the next second tells more
+        except Exception as error:  # retried a second later
             survived("progress_not_told", error, run_id=claim.run_id)
             continue
         if not ours:

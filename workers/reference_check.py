@@ -1,8 +1,8 @@
-"""How far our BERTScore and that of the package `bert-score` are apart, on pairs of sentences from the demo.
+"""Difference between our BERTScore and that of the package `bert-score`, on pairs of sentences from the demo.
 
 The pairs come with this code (`workers/data/demo_pairs.json`): every sentence to paraphrase with its creative reference
-and with the next sentence's. The scores of texts that have nothing in common are those that the package's batches move,
-and there are more pairs than fit into one.
+and with the next sentence's. The package's batches change mostly the scores of texts without anything in common, so
+there are such pairs, and more than fit into one batch.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _PAIRS = Path(__file__).parent / "data" / "demo_pairs.json"
 
 @dataclass(frozen=True)
 class Comparison:
-    """What F1 of a pair differs by at most between our BERTScore and the package's, with one encoder.
+    """The largest differences in F1 between our BERTScore and the package's, with one encoder.
 
-    difference: as we compute it unless told otherwise, whatever stands beside a pair; in_its_batches: with
-    `compatibility: upstream-64`, where only rounding should be left.
+    difference: with our default, in which scores do not depend on other pairs.
+    in_its_batches: with `compatibility: upstream-64`, where only rounding should be left.
     """
 
     model: str
@@ -41,9 +41,9 @@ class Comparison:
 def compare_models(
     names: Sequence[str], settings: EncoderSettings, tolerance: float
 ) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
-    """Every model that can be compared, and a sentence for each that cannot, or where more than rounding is between.
+    """Compare every model; return the comparisons, and a sentence for each model that fails or differs beyond rounding.
 
-    No reason for a worker to refuse: what our own implementation gives is compared with what was recorded.
+    No reason for a worker to refuse runs: the self-check compares our own implementation with recorded scores.
     """
     done, words = list[Comparison](), list[str]()
     for name in names:
@@ -62,7 +62,7 @@ def compare_models(
 
 
 def compare_with_package(name: str, layer: int, settings: EncoderSettings) -> Comparison:
-    """Both, on every pair. Raises MissingPackage where bert-score is not installed, and what loading a model raises."""
+    """Compare both on every pair. Raises MissingPackage without bert-score, and what loading a model raises."""
     candidates, references = map(list, zip(*read_pairs(), strict=True))
     expected = reference_scores(load_reference(name, layer, settings), candidates, references)
     encoder = load_encoder(name, layer, "fp32", settings)
@@ -73,7 +73,7 @@ def compare_with_package(name: str, layer: int, settings: EncoderSettings) -> Co
 
 
 def read_pairs() -> list[tuple[str, str]]:
-    """Candidate and reference of every pair."""
+    """Return the candidate and reference of every pair."""
     return [(candidate, reference) for candidate, reference in json.loads(_PAIRS.read_text(encoding="utf-8"))]
 
 

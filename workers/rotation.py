@@ -1,6 +1,6 @@
-"""Rotation: what is sealed becomes sealed to the newest key alone, and the older keys are retired.
+"""Key rotation: seals everything to the newest key only and retires the older keys.
 
-Only the sealed keys of files change, in one transaction; no content is decrypted, and no file is written anew.
+Only the sealed keys of files change, in one transaction; no content is decrypted and no file is rewritten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """newest: the key that opens everything now; files: how many were sealed anew; retired: keys out of use now."""
+    """The result of a rotation.
+
+    newest: the only key in use now.
+    files: the number of files resealed.
+    retired: the keys retired now.
+    """
 
     newest: str
     files: int
@@ -29,13 +34,13 @@ class Rotated:
 
 
 def rotate(session: Session, path: Path, now: datetime) -> Rotated:
-    """Seal the key of every file to the newest key of this key file alone; the caller commits, then tidies the file.
+    """Seal the key of every file to the newest key of this key file only. The caller commits, then calls `tidy`.
 
-    Raises NoKeyForIt, and changes nothing, when there is no key in use here, or a file that no key here opens.
+    Raises NoKeyForIt, without any change, if no key in use is here, or a file opens with none of the keys here.
     """
     keys = read_keys(path)
     announce(session, keys, now)
-    # Nobody records a sealed file while these rows are locked, see `app.gold.recorded.record_sealed`.
+    # No sealed file can be recorded while these rows are locked, see `app.gold.recorded.record_sealed`.
     in_use = list(
         session.scalars(
             select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id).with_for_update()
@@ -51,9 +56,9 @@ def rotate(session: Session, path: Path, now: datetime) -> Rotated:
 
 
 def tidy(path: Path, newest: str) -> Path | None:
-    """Leave only the newest key in the file; the others go to a file beside it, whose path is returned.
+    """Leave only the newest key in the file and move the others to a file next to it; return its path.
 
-    They open nothing on this server any more, but they open the backups that were made before.
+    They are still needed for backups made before, but for nothing on this server.
     """
     keys = read_keys(path)
     if set(keys) == {newest}:
@@ -65,7 +70,7 @@ def tidy(path: Path, newest: str) -> Path | None:
 
 
 def _newest(in_use: list[WorkerKey], keys: Keys) -> WorkerKey:
-    """The last one of the key file that is in use."""
+    """Return the last key of the file that is in use."""
     by_id = {key.key_id: key for key in in_use}
     ours = [by_id[key_id] for key_id in keys if key_id in by_id]
     if not ours:
@@ -74,7 +79,7 @@ def _newest(in_use: list[WorkerKey], keys: Keys) -> WorkerKey:
 
 
 def _seal_all_to(session: Session, newest: WorkerKey, keys: Keys) -> int:
-    """How many files were sealed to this key, or are no longer sealed to others."""
+    """Seal all files to this key only; return the number of files changed."""
     box, last, changed = SealedBox(keys[newest.key_id].public_key), 0, 0
     while files := _next_files(session, last):
         for file_id, (name, sealed_keys) in files.items():
@@ -90,7 +95,7 @@ def _seal_all_to(session: Session, newest: WorkerKey, keys: Keys) -> int:
 
 
 def _next_files(session: Session, last: int) -> dict[int, tuple[str, dict[str, bytes]]]:
-    """By id, after this one: what a file is called in messages, and its key as it is sealed now."""
+    """Return the next files by id: the name for messages and the sealed keys."""
     found = session.execute(
         select(SealedFile.id, SealedFile.sha256, SealedFile.kind)
         .where(SealedFile.id > last)

@@ -1,5 +1,7 @@
-"""How sure the scores of every run are, and whether it is better than its team's runs before it; for the same job that
-looks at boards, and kept for ever: only what is new is computed."""
+"""Uncertainty of every run's scores, and comparisons with its team's previous runs.
+
+Computed by the job that also computes board statistics, and stored permanently: only new runs are computed.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,17 @@ from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import get_task
 from workers.samples import Samples, differences_of, intervals_of
 
-#: So many at a time, the newest first; the sweep finds the rest, and other work goes before it.
+#: Runs per job, newest first; the sweep schedules the rest, so that other work is not delayed.
 RUNS_AT_A_TIME = 25
 
 
 @dataclass(frozen=True, slots=True)
 class RunsOfTask:
-    """What is asked of the runs of a task in a phase. scores: of all its boards' columns; ranking: those that rank."""
+    """The settings for the runs of a task in a phase.
+
+    scores: those of all its boards' columns.
+    ranking: those that rank.
+    """
 
     task: AnyTask
     scores: tuple[Score, ...]
@@ -40,7 +46,7 @@ class RunsOfTask:
 def compute_run_statistics(
     engine: Engine, phase_task_id: int, samples: Samples, resamples: int
 ) -> tuple[dict[int, StatisticsOfRun], bool]:
-    """What is to be kept, by run, and whether that is all."""
+    """Return the results to store, by run, and whether they are complete."""
     with reading(engine) as session:
         wanted = _runs_of_task(session, phase_task_id)
         if wanted is None:
@@ -55,12 +61,12 @@ def compute_run_statistics(
 
 
 def _alike(run: DueRun) -> tuple[int, str]:
-    """Runs are compared with those of the same team and gold."""
+    """Group runs by team and gold, within which they are compared."""
     return run.team_id, run.gold
 
 
 def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
-    """None where nobody is told: the task type says nothing of single items, or a Ladder tells records alone."""
+    """Return the settings; None without per-item outcomes, or with a Ladder, which shows only records."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     phase = session.get_one(Phase, phase_task.phase_id)
     boards = session.scalars(
@@ -77,7 +83,7 @@ def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
 
 
 def _key(wanted: RunsOfTask, gold: str) -> str:
-    """Equal if what was computed before is what would be computed now."""
+    """Return a key that is equal if a new computation would give the same results."""
     task = wanted.task
     told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, wanted.scores, wanted.ranking]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -86,7 +92,7 @@ def _key(wanted: RunsOfTask, gold: str) -> str:
 def _of_team(
     samples: Samples, wanted: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
 ) -> dict[int, StatisticsOfRun]:
-    """All runs are of one team and were scored against the same gold."""
+    """Compute the statistics of runs of one team that were scored against the same gold."""
     kept = {one.run_id: _still_true(known.get(one.run_id), one) for one in due}
     missing = [(other, one.run_id) for one in due for other in one.before if other not in kept[one.run_id].before]
     found = {

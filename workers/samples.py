@@ -1,5 +1,4 @@
-"""What the scores of runs follow from, opened from their sealed outcomes, and what is computed of it: an interval for
-each score, and every pair of runs that somebody asks for."""
+"""Samples behind the scores of runs, opened from sealed outcomes, with their intervals and pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -23,20 +22,22 @@ from evergold.scoring.task import AnyTask
 from workers.gold_errors import SealBroken
 from workers.outcomes import read_outcomes
 
-#: As many stay in memory: every row of a board that is compared, and some runs more.
+#: Samples kept in memory: all compared rows of a board and some more runs.
 OPENED_AT_ONCE = 200
 
 
 class Samples:
-    """Opened once for all that is computed of them, the last ones that were asked for."""
+    """A cache of opened samples; drops the least recently used."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._opened: dict[tuple[int, Half], Sample | None] = {}
 
     def of(self, run_id: int, task: AnyTask, half: Half = Half.PUBLIC) -> Sample | None:
-        """None where no outcomes are kept that can be read, or another version of the task kept them. half: of divided
-        items."""
+        """Return a run's sample; None without readable outcomes, or with those of another version of the task type.
+
+        half: the part of the items, where they are divided.
+        """
         key = run_id, half
         found = self._opened.pop(key) if key in self._opened else self._open(run_id, task, half)
         self._opened[key] = found
@@ -56,7 +57,7 @@ class Samples:
 
 
 def intervals_of(sample: Sample | None, task: AnyTask, scores: Sequence[Score]) -> dict[Score, Interval]:
-    """Of these scores, of those that have one."""
+    """Compute the intervals of those scores that have one."""
     if sample is None:
         return {}
     few = sample.only([name for name in scores if name in sample.names])
@@ -73,9 +74,9 @@ def differences_of(
     resamples: int,
     half: Half = Half.PUBLIC,
 ) -> dict[RunPair, Difference]:
-    """By pair of runs, what the second has more; nothing of runs of which no outcomes are kept, or without this score.
+    """Return the second run's score minus the first's, by pair; runs without outcomes or this score are left out.
 
-    gold: what both were scored against, which chance begins from.
+    gold: what both were scored against; seeds the random draws.
     """
     runs = sorted({run for pair in wanted for run in pair})
     opened = {run: sample for run in runs if (sample := _comparable(samples.of(run, task, half), score))}
@@ -99,7 +100,7 @@ def differences_of(
 
 
 def _comparable(sample: Sample | None, name: Score) -> Sample | None:
-    """None where it has no such score that depends on items."""
+    """Return the sample if it has this score and the score depends on items, else None."""
     if sample is None or name not in sample.names or name in sample.constant:
         return None
     return sample if sample.only([name]).scores()[name] is not None else None

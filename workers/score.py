@@ -1,6 +1,6 @@
-"""score_submission(run_id): claim, read, score, record; no error of a run gets past it, and nothing of one stays.
+"""score_submission(run_id): claims, reads, scores, records; catches every error and releases all references to the run.
 
-An error holds the frames that it rose through, and these all that the run had read. So its kind is kept, never itself.
+An exception keeps the frames that it passed, and these all that the run had read. So only its kind is kept.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ from workers.overrun import (
 )
 from workers.progress import ClaimLost, Progress, telling
 
-#: What this machine lacks, and another may have; what is away may be back by then.
+#: Errors that another worker, or a later attempt, may not hit.
 LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What one scoring gave."""
+    """The result of one scoring."""
 
     scores: list[Score]
     columns: frozenset[tuple[str, str]]
@@ -80,12 +80,12 @@ class Scored:
 
 
 def score_submission(run_id: int) -> Ending:
-    """Score one run, if it is still waiting; telling a worker twice about a run does no harm."""
+    """Score one run if it is still pending. Safe to repeat."""
     return _claimed_and_scored(partial(claim_run, run_id=run_id)) or Ending.LEFT
 
 
 def score_next(*, needs_gpu: bool) -> Ending | None:
-    """Score the upload whose turn it is; None where none could be claimed."""
+    """Score the next upload in the queue; None if none could be claimed."""
     return _claimed_and_scored(partial(claim_next_upload, needs_gpu=needs_gpu))
 
 
@@ -128,7 +128,7 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
         else:
             log.error("scoring_failed", run_id=claim.run_id, attempt=claim.attempt, **logged(error))
             recorded = _record_failure(engine, claim, error, settings.attempts)
-    if ending is Ending.SPENT:  # only now, when nothing holds any more what filled the memory
+    if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
         log.warning("out_of_memory", run_id=claim.run_id, attempt=claim.attempt, fresh_process=is_fresh)
         recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
     log.info("run_ended", run_id=claim.run_id, outcome=name, recorded=recorded)
@@ -136,20 +136,20 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
 
 
 def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
-    """Score a claimed run, and record it as of a moment: for what is told afterwards. False: the claim was void.
+    """Score a claimed run and record it as of a given moment, to generate a history. False: the claim was void.
 
-    Raises what is our fault; whoever tells a past looks at that.
+    Raises errors of the server, which the caller handles.
     """
     return _record(engine, claim, _outcome(claim, Progress()), now)
 
 
 def worker_name() -> str:
-    """Host and process, for organisers who look why a run takes long."""
+    """Return host and process id, for organisers who investigate a slow run."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def score_claim(claim: Claim, progress: Progress) -> Scored:
-    """Read gold, items and prediction, and score; raises what scoring raises."""
+    """Read gold, items and prediction, and score. Raises what scoring raises."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
     opened = gold_of(task, options, claim)
@@ -165,7 +165,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
 
 
 def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_items: bool) -> Scored:
-    scores, outcomes = score_with_outcomes(task, gold, prediction, options)  # first: the report may follow from them
+    scores, outcomes = score_with_outcomes(task, gold, prediction, options)  # first: the report may depend on them
     report = task.report(gold, prediction, options) if task.report else None
     return Scored(
         scores=scores,
@@ -180,7 +180,7 @@ def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_i
 
 
 def _in_two(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division) -> Scored:
-    """What a run shows is of the public part: scores, report, texts. The private part has scores and outcomes alone."""
+    """Score divided items: everything for the public part, only scores and outcomes for the private part."""
     public = _scored(task, *half(task, gold, prediction, division, Half.PUBLIC), options, shows_items=False)
     scores, outcomes = score_with_outcomes(task, *half(task, gold, prediction, division, Half.PRIVATE), options)
     return replace(
@@ -211,7 +211,7 @@ def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, a
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
     try:
         return _record_scored(engine, claim, outcome, now)
-    except KeysChanged:  # since this process asked which are in use
+    except KeysChanged:  # since the look-up of the keys in use
         ask_for_keys()
         return _record_scored(engine, claim, outcome, now)
 
@@ -238,13 +238,13 @@ def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime)
     except KeysChanged:
         forget_outcomes(sealed)
         raise
-    if not recorded:  # not after another error: the commit may have arrived; what nobody names, the sweep takes away
+    if not recorded:  # not after other errors: the commit may have succeeded; the sweep deletes unreferenced files
         forget_outcomes(sealed)
     return recorded
 
 
 def _put_back(engine: Engine, claim: Claim, lacking: Exception) -> bool:
-    """What is lacking is said as it is: it names packages and models, never gold."""
+    """Put the run back with the reason in full: it names packages and models, never gold."""
     reason = f"{worker_name()} cannot score it: {lacking}"
     with writing(engine) as session:
         return put_back(session, claim, reason=reason, now=datetime.now(UTC))
@@ -257,7 +257,7 @@ def _record_overrun(engine: Engine, claim: Claim, bound: Bound) -> bool:
 
 
 def _record_out_of_memory(engine: Engine, claim: Claim, is_fresh: bool) -> bool:
-    """Gold of other tasks may lie in a process that has worked before: then a fresh one has the last word."""
+    """Record that memory ran out. Final only in a fresh process or a retry: others may still hold other tasks' gold."""
     if is_fresh or claim.attempt > 1:
         return _record_overrun(engine, claim, memory_bound())
     said = f"out of memory in a process that had scored before ({memory_bound().words}); a fresh one tries again"

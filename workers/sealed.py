@@ -1,7 +1,7 @@
-"""Opens sealed files, piece by piece. A file that was cut, lengthened, reordered or changed is never taken for whole.
+"""Opens sealed files in chunks and detects truncated, extended, reordered or modified ones.
 
-What is yielded before the end is authentic, but the rest may be missing: only who reads to the end knows. How files
-are sealed is said in `app.gold.sealing`.
+Chunks yielded before the end are authentic, but the rest may be missing until the end is reached. For the format, see
+`app.gold.sealing`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a whole file had beside its content. binding: None for outcomes, and for gold sealed before it was bound."""
+    """The fields of a complete file besides its content; binding: None for outcomes and for gold sealed without one."""
 
     commitment: str
     salt: bytes
@@ -39,9 +39,9 @@ class Opened:
 
 
 def open_into(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], keys: Keys, into: Takes) -> Opened:
-    """Write the content; returns what else the file says.
+    """Write the content and return the other fields.
 
-    Raises NoKeyForIt, SealBroken, OSError. What was written until then is to be thrown away.
+    Raises NoKeyForIt, SealBroken, OSError; the output must then be discarded.
     """
     digest = hashlib.sha256()
     salt = bytearray()
@@ -59,14 +59,14 @@ def open_into(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], ke
 
 
 def opened_bytes(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes], keys: Keys) -> bytes:
-    """The content of something small."""
+    """Return the content of a small file."""
     content = io.BytesIO()
     open_into(path, kind, sealed_keys, keys, content)
     return content.getvalue()
 
 
 def _first_line(file: BinaryIO, kind: SealedKind) -> bytes:
-    """What the file says that it is: not to be believed before its chunks have opened with it."""
+    """Read the first line, which must not be trusted before the chunks have opened with it."""
     line = file.readline(LINE_BYTES + 1)
     is_bound = kind is SealedKind.GOLD and read_binding(line) is not None
     if not is_bound and line != unbound_line(kind):

@@ -1,8 +1,8 @@
-"""A worker's self-check: a golden submission must score here what was recorded, or this machine takes no BERTScore run.
+"""Self-check of a worker: a golden submission must score here as recorded, or this machine takes no BERTScore runs.
 
-For the encoder in a package the numbers come with this code (`workers/data/recorded`; upstream's bert-score printed the
-same). For others they are recorded once, by `evergold selfcheck --record`, and every machine is compared with them.
-A process of its own (`python -m workers.selfcheck`): torch must not be loaded in a process that forks, and may hang.
+For the encoder in a package, the scores come with this code (`workers/data/recorded`; upstream's bert-score printed the
+same). For others, `evergold selfcheck --record` records them once, and every machine is compared with the record. It is
+a process of its own (`python -m workers.selfcheck`): torch must not be loaded in a process that forks, and may hang.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from evergold.scoring.tasks.mwe_paraphrase import TASK
 from workers.device import encoder_settings, go_offline, models_folder, versions
 from workers.reference_check import Comparison, compare_models
 
-#: float32 gives the same on every processor and GPU, to about 1e-6.
+#: float32 scores agree on all processors and GPUs to about 1e-6.
 TOLERANCE = 1e-5
 LIMIT_SECONDS = 900.0
 _DATA = Path(__file__).parent / "data"
-#: One of the golden paraphrases is its own reference: that is 1 with every encoder.
+#: One of the golden paraphrases is its own reference, which scores 1 with every encoder.
 _SURE = "bertscore all/type/AdjID"
 
 
 class RecordSettings(EnvironmentSettings):
-    """Where records are; a setting of workers alone."""
+    """The location of records; read by workers only."""
 
     prefix_of_variables = "EVERGOLD_"
     ignore_empty = True
@@ -50,7 +50,7 @@ class RecordSettings(EnvironmentSettings):
 
 @dataclass(frozen=True)
 class Record:
-    """What the golden submission scores with an encoder: `metric split` -> value, None where it is undefined."""
+    """The scores of the golden submission with an encoder: `metric split` -> value, None if undefined."""
 
     model: str
     layer: int
@@ -64,8 +64,12 @@ class Record:
 
 @dataclass(frozen=True)
 class SelfCheckReport:
-    """How a machine's self-check ended, a sentence for everything that is to be said, what the machine has, and how far
-    its BERTScores are from the package's."""
+    """The result of a machine's self-check.
+
+    words: one sentence per finding.
+    device, models: what the machine has.
+    comparisons: the differences between its BERTScores and the package's.
+    """
 
     state: SelfCheck
     words: tuple[str, ...] = ()
@@ -75,14 +79,14 @@ class SelfCheckReport:
 
 
 class CannotRecord(Exception):
-    """The record would contradict one that there is, or is wrong in itself."""
+    """The new record would contradict an existing one, or is wrong in itself."""
 
 
 # ------------------------------------------------------------------------------------------------------------- check
 
 
 def check_machine() -> SelfCheckReport:
-    """Compare every model of this machine with what was recorded of it; never raises what is the machine's fault."""
+    """Compare every model of this machine with its record; faults of the machine are reported, not raised."""
     models: tuple[str, ...] = ()
     try:
         models = tuple(list_models(models_folder()))
@@ -109,7 +113,7 @@ def _differences_of(name: str, settings: EncoderSettings) -> list[str]:
         return []
     try:
         files = find_model(name, settings.models_dir)
-        # Other files first: their scores would say the same, less clearly.
+        # Differing files first: their scores would differ, too, but explain less.
         return list(_other_files(record, files)) or list(differences(record, measure(name, files, settings).scores))
     except ScoringError as error:
         return [f"{error}."]
@@ -123,7 +127,7 @@ def _other_files(record: Record, files: ModelFiles) -> Iterator[str]:
 
 
 def differences(record: Record, scores: Mapping[str, float | None]) -> Iterator[str]:
-    """A sentence for each score that is not as recorded."""
+    """Yield a sentence for each score that differs from the record."""
     for name in [*record.scores, *(name for name in scores if name not in record.scores)]:
         recorded, here = record.scores.get(name), scores.get(name)
         same = here is recorded is None or (
@@ -134,7 +138,7 @@ def differences(record: Record, scores: Mapping[str, float | None]) -> Iterator[
 
 
 def measure(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
-    """What the golden submission scores here, with the usual layer of this model; everything is encoded anew."""
+    """Return the scores of the golden submission here with the default layer of this model; bypasses cached vectors."""
     layer = usual_layer(name, files)
     options = Options(model=name, layer=layer)
     with encoding_with(replace(settings, vectors_dir=None, memory_bytes=0)):
@@ -148,7 +152,7 @@ def measure(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
 
 
 def find_record(name: str) -> Record | None:
-    """What was recorded of this model: on this server, else what comes with this code."""
+    """Return the record of this model: that of this server, else the one that comes with this code."""
     for path in (_own_record(name), _DATA / "recorded" / f"{name}.json"):
         if path.is_file():
             return Record(**json.loads(path.read_text(encoding="utf-8")))
@@ -156,9 +160,9 @@ def find_record(name: str) -> Record | None:
 
 
 def record_model(name: str, settings: EncoderSettings, now: datetime, *, anew: bool = False) -> Path | None:
-    """Record what the golden submission scores with this model; None: it is as recorded before.
+    """Record the scores of the golden submission with this model; None if they equal the record.
 
-    anew: also where it is not. Raises CannotRecord, and what scoring raises.
+    anew: replace a different record. Raises CannotRecord, and what scoring raises.
     """
     files = find_model(name, settings.models_dir)
     found = measure(name, files, settings)
@@ -194,7 +198,7 @@ def _written(value: float | None) -> str:
 
 
 def check_in_process() -> SelfCheckReport:
-    """`check_machine` in a new process; one that crashes or hangs is a refusal as well."""
+    """Run `check_machine` in a new process; a crash or a timeout counts as a refusal."""
     command = [sys.executable, "-P", "-m", "workers.selfcheck", "--json"]
     try:
         done = subprocess.run(  # noqa: S603 - our own module
@@ -223,7 +227,7 @@ def _from_document(document: dict[str, Any]) -> SelfCheckReport:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """What `evergold selfcheck` and workers start: 0, or 1 where this machine must not compute BERTScores."""
+    """Run the self-check for `evergold selfcheck` and workers; return 1 if this machine must not compute BERTScores."""
     parser = argparse.ArgumentParser(prog="evergold selfcheck")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--replace", action="store_true")
@@ -245,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _record_all(*, anew: bool) -> Iterator[str]:
-    """Record every model of this machine; what kept that from happening, a sentence each."""
+    """Record every model of this machine; yield a sentence for each failure."""
     now = datetime.now(UTC)
     try:
         models = list_models(models_folder())
@@ -264,5 +268,5 @@ def _record_all(*, anew: bool) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    os.nice(10)  # a server that starts has more urgent things to do
+    os.nice(10)  # a starting server has more urgent work
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Settings of workers alone, read once: reading them takes longer than all that a run asks them for."""
+"""Cached settings of workers: parsing them takes longer than all uses of them in a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = TypeVar("Kind", bound=EnvironmentSettings)
 
 
 def settings_of(kind: type[Kind]) -> Kind:
-    """These settings, as the environment has them now."""
+    """Return these settings as currently set in the environment."""
     said = tuple(os.environ.get(f"{kind.prefix_of_variables}{name}".upper()) for name in kind.model_fields)
     return cast(Kind, _read(kind, said))
 

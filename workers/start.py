@@ -1,8 +1,7 @@
-"""Starts a worker: which queues it listens to, its self-check, then Celery, in this process, and beside it the
-background process that computes statistics and checks gold.
+"""Starts a worker: chooses its queues, runs the self-check, then Celery in this process and the background process.
 
-What needs torch is on the queue `gpu`, also where there is no GPU. A worker takes it only where torch is installed and
-the self-check passed; `auto` means: that too if it can, and in any case the rest.
+Tasks that need torch use the queue `gpu`, even without a GPU. A worker takes it only if torch is installed and the
+self-check passed; `auto` takes it if possible, and the other queue in any case.
 """
 
 from __future__ import annotations
@@ -41,32 +40,32 @@ from workers.settings import settings_of
 from workers.store_keeper import end_with_keeper
 from workers.tables import is_refused
 
-#: A worker for BERTScore alone that was refused looks again, for somebody may have brought what was missing.
+#: A refused worker for BERTScore only checks again, in case what was missing has been installed.
 RECHECK_SECONDS = 300.0
-#: How far scoring gives way to whatever else runs on the machine, as Unix counts it.
+#: Niceness of scoring towards everything else on the machine.
 SCORING_NICENESS, LAST_NICENESS = 5, 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """What `evergold worker` becomes."""
+    """Run `evergold worker`."""
     parser = argparse.ArgumentParser(prog="evergold worker")
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
     parser.add_argument("--concurrency", type=int, default=1)
     asked = parser.parse_args(arguments)
     if SOCKET_VARIABLE in os.environ:
         end_with_keeper()
-    elif is_bucket_in_use(get_settings()):  # what opens the bucket is for another process than those that score
+    elif is_bucket_in_use(get_settings()):  # only a process that does not score may open the bucket
         command = [sys.executable, "-P", "-m", "workers.store_keeper", "--queues", asked.queues]
         os.execv(sys.executable, [*command, "--concurrency", str(asked.concurrency)])  # noqa: S606 - our own module
     if asked.queues == GPU_QUEUE and not has_torch():
         sys.stderr.write("Error: --queues gpu needs torch, transformers: pip install 'evergold-server[bertscore]'.\n")
         return 1
-    # On a machine that is busy the web process comes first, above all in the rush before a deadline; and short runs
-    # come before those of torch, which on a CPU take all there is.
+    # On a busy machine the web process comes first, above all in the rush before a deadline; short runs come before
+    # those of torch, which use all processors of a machine without a GPU.
     os.nice(LAST_NICENESS if asked.queues == GPU_QUEUE else SCORING_NICENESS)
     _stop_when_told()
     go_offline()
-    os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # they share the processors, see workers.device
+    os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # processes share the processors, see workers.device
     configure_logging()
     log_celery()
     for plugin in unusable_plugins():
@@ -86,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def choose_queues(queues: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
-    """The queues that this worker may listen to; asked for `gpu` alone, it returns when it may."""
+    """Return the queues that this worker may take; for `gpu` only, wait until it may."""
     if queues == CPU_QUEUE or not has_torch():
         refuse_encoding()
         return (CPU_QUEUE,)
@@ -100,7 +99,7 @@ def choose_queues(queues: str, presence: Presence, engine: Engine) -> tuple[str,
 
 
 def passes(presence: Presence, engine: Engine) -> bool:
-    """Run the self-check, and say so and how it ended; whether BERTScore may be computed here."""
+    """Run the self-check and publish its progress and result; return whether BERTScore may be computed here."""
     presence.self_check = SelfCheck.RUNNING
     with beating(engine, presence):
         presence.checked(check_in_process())
@@ -109,24 +108,24 @@ def passes(presence: Presence, engine: Engine) -> bool:
 
 
 def run_celery(presence: Presence, engine: Engine) -> None:
-    """A Celery worker that forks its children; it talks to no other worker. Returns when it was told to stop."""
+    """Run a Celery worker that forks its children and talks to no other worker, until it is stopped."""
     with ExitStack() as stack:
 
         def when_ready(**_: object) -> None:
-            # Once its children are there: a process with threads is forked with more care.
+            # Only after the children exist: forking a process with threads needs more care.
             stack.enter_context(beating(engine, presence))
             if CPU_QUEUE in presence.queues:
                 stack.enter_context(background_process())
 
         worker_ready.connect(when_ready, weak=False)
         worker_shutdown.connect(lambda **_: stack.close(), weak=False)
-        # Not by Celery's command line, which brings a prompt for terminals along: 9 MB in each process.
+        # Not through Celery's command line, which imports a terminal prompt: 9 MB in each process.
         worker = app.Worker(
             pool="prefork",
             concurrency=presence.processes,
             queues=",".join(presence.queues),
             hostname=host_format(f"{'-'.join(presence.queues)}@%h"),
-            quiet=True,  # a drawing, which no collector of logs can read
+            quiet=True,  # no banner, which log collectors cannot parse
             without_gossip=True,
             without_mingle=True,
             without_heartbeat=True,
@@ -136,7 +135,7 @@ def run_celery(presence: Presence, engine: Engine) -> None:
 
 
 def _stop_when_told() -> None:
-    """Until Celery takes over: a signal ends the self-check, too."""
+    """Exit on SIGTERM until Celery takes over, also during the self-check."""
 
     def stop(*_: object) -> NoReturn:
         sys.exit(0)

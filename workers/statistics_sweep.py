@@ -1,4 +1,4 @@
-"""The sweep's part for statistics: workers are told of boards that have changed and been quiet since."""
+"""Statistics in the sweep: schedules boards that have changed and then been quiet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.boards.statistics_work import statistics_due
 
 
 def look_after_statistics(engine: Engine, now: datetime) -> int:
-    """Once; of how many tasks in phases workers were told. What a broker that is down did not take is told later."""
+    """Send due statistics tasks once; return their number. What a broker that is down refuses is sent later."""
     with writing(engine) as session:
         due = statistics_due(session, now, attempts=get_settings().attempts)
     return sum(map(send_statistics, due))

@@ -1,7 +1,7 @@
-"""The keeper of a bucket's keys: it starts the worker without them, and does for it what needs them.
+"""The keeper of a bucket's keys, which starts the worker without them and makes the accesses that need them.
 
-What scores reads participants' files and gold; were it taken over, the keys would open everything else. So they are in
-this process alone, which reads no such file: it fetches into the cache, and stores what was sealed, by its sha256.
+Scoring code reads participants' files and gold; if it were compromised, the keys would open everything else. So they
+are only in this process, which parses no such file: it fetches into the cache, and stores sealed files by their sha256.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from app.base.stores.places import Kind, both_of
 from app.base.stores.s3_settings import KEYS
 from app.base.stores.stored import sha256_of
 
-#: Of prctl(2).
+#: Constants of prctl(2).
 _PDEATHSIG, _DUMPABLE = 1, 4
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the keys for as long as a worker runs that was started with these arguments; its exit status."""
+    """Run a worker with these arguments and serve its requests; return its exit status."""
     configure_logging()
     log_libraries()
-    _prctl(_DUMPABLE, 0)  # not even processes of the same user may look into this one
-    with tempfile.TemporaryDirectory(prefix="evergold-keeper-") as folder:  # nobody else's, mode 0700
+    _prctl(_DUMPABLE, 0)  # hides the memory even from processes of the same user
+    with tempfile.TemporaryDirectory(prefix="evergold-keeper-") as folder:  # private, mode 0700
         address = str(Path(folder) / "socket")
         with Keeper(address, both_of(get_settings(), "s3")) as keeper:
             command = [sys.executable, "-P", "-m", "workers.start", *arguments]
             signals, workers = list[int](), list[subprocess.Popen[bytes]]()
             _pass_on(signals, workers)
             workers.append(subprocess.Popen(command, env=without_keys(os.environ) | {SOCKET_VARIABLE: address}))  # noqa: S603
-            for number in signals:  # that came before there was anybody to pass them on to
+            for number in signals:  # received before the worker existed
                 workers[0].send_signal(number)
             threading.Thread(target=keeper.serve_forever, name="keeper", daemon=True).start()
             status = workers[0].wait()
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _pass_on(signals: list[int], workers: list[subprocess.Popen[bytes]]) -> None:
-    """Whatever tells this process to stop tells the worker; what comes before there is one is kept."""
+    """Forward stop signals to the worker; store those that arrive before it exists."""
 
     def passed_on(number: int, _: object) -> None:
         if workers:
@@ -69,33 +69,33 @@ def _pass_on(signals: list[int], workers: list[subprocess.Popen[bytes]]) -> None
 
 
 def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a worker may know: nothing that opens the bucket, and nothing that leads to it."""
+    """Remove all variables that open the bucket or lead to it."""
     return {name: value for name, value in environment.items() if name not in KEYS and not name.startswith("AWS_")}
 
 
 def end_with_keeper() -> None:
-    """A worker whose keeper was killed could read no file: it ends, too, now or then, and both are started again."""
+    """Exit when the keeper dies, without which a worker can read no file; the supervisor restarts both."""
     end_with_parent()
     with socket.socket(socket.AF_UNIX) as door:
         try:
             door.connect(os.environ[SOCKET_VARIABLE])
-        except OSError:  # killed while this process was starting: nobody will be told any more
+        except OSError:  # the keeper was killed while this process started: no signal will come
             raise SystemExit("Error: the process that keeps the keys of the store is gone.") from None
 
 
 def end_with_parent(number: int = signal.SIGTERM) -> None:
-    """Have this process sent a signal when the one that started it is gone."""
+    """Send this process a signal when its parent dies."""
     _prctl(_PDEATHSIG, number)
 
 
 def _prctl(what: int, value: int) -> None:
-    """On Linux; elsewhere there is no such thing."""
+    """Call prctl, which exists on Linux only."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(what, value, 0, 0, 0)
 
 
 class Keeper(socketserver.ThreadingUnixStreamServer):
-    """Answers one line with one line, each connection in a thread of its own."""
+    """A server that answers one line with one line, each connection in its own thread."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -105,7 +105,7 @@ class Keeper(socketserver.ThreadingUnixStreamServer):
         self._storages = storages
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a question, whatever it is."""
+        """Return the response to any request."""
         try:
             return {"result": self._result(asked)}
         except tuple(FAULTS.values()) as error:
@@ -131,7 +131,7 @@ class Keeper(socketserver.ThreadingUnixStreamServer):
 
 
 def _checked(name: str) -> str:
-    """A name of content, or of a file to check; never a way out of the storage."""
+    """Return the name if it is that of content or of a file to validate; it never leads out of the storage."""
     folder, _, rest = name.partition("/")
     if digest_of(name) is None and (folder != CHECKS or not rest or set(rest) & set("/.\\")):
         raise ValueError(name)
@@ -139,7 +139,7 @@ def _checked(name: str) -> str:
 
 
 def _keep(storage: Storage, name: str, file: str) -> None:
-    """What lies half-written under this name, whose sha256 it must be: nobody can put anything over what is there."""
+    """Store a partial upload under this name if that is its sha256, so that no existing file can be overwritten."""
     path = storage.folder / INCOMING / Path(file).name
     if path.is_symlink() or stored_name(digest := sha256_of(path)) != name:
         raise ValueError(name)
@@ -151,7 +151,7 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         line = self.rfile.readline(LINE_BYTES)
-        if not line:  # whoever it was wanted to know whether anybody is here
+        if not line:  # a client that only tested the connection
             return
         try:
             asked = dict(json.loads(line))

@@ -1,6 +1,6 @@
-"""The sweep: what crashes, lost messages and silent workers leave behind is repaired from the database.
+"""The sweep: repairs from the database what crashes, lost messages and dead workers leave behind.
 
-A process of its own (`evergold sweep`) and not a Celery task: it must do its work while the broker is away, too.
+A process of its own (`evergold sweep`), not a Celery task, since it must also work while the broker is away.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from workers.post import posting
 from workers.statistics_sweep import look_after_statistics
 from workers.tables import is_refused, tables_fit
 
-#: How often storage is looked through for files that nothing names.
+#: Interval between searches for stored files that nothing references.
 CLEAR_SECONDS = 3600.0
 
 
 def sweep(engine: Engine, now: datetime) -> int:
-    """Repair once; returns how many waiting runs workers were told about again."""
+    """Repair once; return how many pending runs were announced to workers again."""
     forgotten = _forgotten_task_types()
     with writing(engine) as session:
         forget_silent_workers(session, now)
@@ -82,7 +82,7 @@ def sweep(engine: Engine, now: datetime) -> int:
 
 
 def _freeze(engine: Engine, now: datetime) -> None:
-    """Make the official boards of phases that have ended meanwhile, all of them or none."""
+    """Freeze the official boards of phases that have ended, all or none."""
     with writing(engine) as session:
         frozen = len(freeze_due(session, now))
     if frozen:
@@ -90,7 +90,7 @@ def _freeze(engine: Engine, now: datetime) -> None:
 
 
 def _delete(engine: Engine, now: datetime) -> None:
-    """Take away the competitions that were to be deleted by now."""
+    """Delete the competitions whose deletion is due."""
     with writing(engine) as session:
         deleted = delete_due(session, now)
     if deleted:
@@ -98,7 +98,7 @@ def _delete(engine: Engine, now: datetime) -> None:
 
 
 def _lost(session: Session, now: datetime) -> dict[str, int]:
-    """How many runs this sweep puts back into the queue, and how many it gives up, for the server's numbers."""
+    """Count the runs that this sweep requeues and gives up, for the server's metrics."""
     had_last_try = ScoringRun.attempts >= get_settings().attempts
     expired = (ScoringRun.status == RunStatus.RUNNING) & (ScoringRun.lease_expires_at <= now)
     counted = session.execute(select(had_last_try, func.count()).where(expired).group_by(had_last_try)).all()
@@ -107,13 +107,13 @@ def _lost(session: Session, now: datetime) -> dict[str, int]:
 
 
 def _forgotten_task_types() -> list[str]:
-    """Those of which the broker holds no message: workers took them all, or it was restarted or emptied."""
+    """Return the task types without messages at the broker: all were taken, or it was restarted or emptied."""
     empty = {queue for queue in (CPU_QUEUE, GPU_QUEUE) if has_messages(queue) is False}
     return [name for name in TASKS if (GPU_QUEUE if needs_gpu(name) else CPU_QUEUE) in empty]
 
 
 def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:
-    """Of the sets that are being rescored, brought up to date: those that workers should be told about now."""
+    """Update the open rescorings; return their runs that are due for announcement."""
     with writing(engine) as session:
         told = look_after_rescorings(session, get_settings(), now)
         unserved = unserved_task_types(session, now)
@@ -128,7 +128,7 @@ def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> lis
 
 
 def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Give up the files of what was rejected long ago."""
+    """Delete the files of submissions rejected long ago."""
     with writing(engine) as session:
         files = clear_rejected_files(session, settings.rejected_days, now)
     if files:
@@ -136,7 +136,7 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Tell whose writing was left for long, and clear what was told of two weeks ago."""
+    """Warn authors of abandoned drafts, and delete those warned two weeks ago."""
     with writing(engine) as session:
         abandoned = clear_abandoned(session, settings, now)
     if abandoned != Abandoned():
@@ -144,7 +144,7 @@ def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
-    """Take away what was stored for nothing; a folder that is not there, or only for reading, is somebody else's."""
+    """Delete unreferenced files; a missing or read-only folder belongs to another machine."""
     try:
         interrupted, unowned = clear_interrupted_uploads(storage.folder, now), clear_unowned(engine, storage, now)
     except (OSError, StorageAway) as error:
@@ -155,7 +155,7 @@ def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
 
 
 def check_standings(engine: Engine, after: int) -> int:
-    """A few of the standings that boards are made of are worked out again; where to go on next time."""
+    """Verify the next few stored entries by recomputing them; return where to continue."""
     with writing(engine) as session:
         differences, reached = check_slice(session, after)
     for one in differences:
@@ -164,7 +164,7 @@ def check_standings(engine: Engine, after: int) -> int:
 
 
 def main() -> int:
-    """Sweep at once and then every `sweep_seconds`, until told to stop; look through storage every hour."""
+    """Sweep at once and then every `sweep_seconds`, until stopped; clean up storage every hour."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -180,7 +180,8 @@ def main() -> int:
     with posting(engine, settings):
         while not stop.is_set():
             try:
-                # Else a newer version's does the work, or another machine's, until it ends or loses the database.
+                # Otherwise a newer version's sweep, or another machine's, is active until it ends or loses the
+                # database.
                 if not tables_fit(engine) or not election.is_won():
                     stop.wait(settings.sweep_seconds)
                     continue
@@ -193,7 +194,7 @@ def main() -> int:
                         clear_storage(engine, storage, time.time())
                     clear_at = time.monotonic() + CLEAR_SECONDS
             except SQLAlchemyError as error:
-                log.warning("sweep_failed", error=str(error))  # the next one does the same work
+                log.warning("sweep_failed", error=str(error))  # the next sweep repeats the work
             stop.wait(settings.sweep_seconds)
     return 0
 

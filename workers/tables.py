@@ -1,7 +1,7 @@
-"""The database's tables as a worker or the sweep sees them: of another revision, they are left alone.
+"""Database revision checks of workers and the sweep: tables of another revision are left alone.
 
-A worker that runs while somebody migrates the database takes no more work and says why; it neither ends nor writes by
-rules of before. Who starts one on such tables reads why it does not.
+A worker that runs during a migration takes no more work and logs why; it neither ends nor writes by the old schema.
+One started on such tables prints why it refuses.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.logs import log
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 
-#: Between two looks, however much work there is.
+#: Minimum interval between checks, however much work there is.
 LOOK_SECONDS = 2.0
 _tables = Tables()
 
 
 def tables_fit(engine: Engine) -> bool:
-    """Whether there is work to do for this program; says so in the log when that changes."""
+    """True if the tables fit this program; logs every change."""
     before = str(_tables.misfit or "")
     misfit = str(_tables.look(engine, seconds=LOOK_SECONDS) or "")
     if misfit and misfit != before:
@@ -32,7 +32,7 @@ def tables_fit(engine: Engine) -> bool:
 
 
 def is_refused(engine: Engine) -> bool:
-    """Whether a process must not start here, which it says to whoever started it. One that finds no database waits."""
+    """True if a process must not start here; prints the reason. A process that finds no database waits instead."""
     try:
         with suppress(SQLAlchemyError), engine.connect() as connection:
             check_revision(connection)

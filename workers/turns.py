@@ -1,4 +1,4 @@
-"""take_turn(), the one Celery task: whatever is next in line is scored or checked, whoever rang."""
+"""take_turn(), the only Celery task: scores or checks whatever is next in the queue, whichever message woke it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from workers.lease import patiently
 from workers.overrun import Ending
 from workers.score import score_next, score_submission
 
-#: No longer, for whoever stops a worker waits until it comes back to Celery.
+#: Short, since stopping a worker waits until control returns to Celery.
 GO_ON_SECONDS = 1.0
 
 
 @app.task(name=TURN_TASK)
 def take_turn(announced: int | str, queue: str) -> None:
-    """Score or check what is next in this queue; one piece of work for each message, and none where nothing waits.
+    """Score or check what is next in this queue: one job per message, and none if nothing waits.
 
-    Whoever has ended one goes on with the next message for a while, without a way through Celery between short runs.
-    announced: the run or the check that the message was sent for, which may have had its turn long ago.
+    After a job, take further messages for a while, without going through Celery between short runs.
+    announced: the run or check that the message was sent for, which may already be done.
     """
     if queue == GPU_QUEUE and not can_encode():
         log.warning("turn_left_to_others", announced=announced)
@@ -40,13 +40,15 @@ def take_turn(announced: int | str, queue: str) -> None:
     while ending is Ending.DONE and time.monotonic() < until and took_turn_message(queue):
         ending = _turn(needs_gpu=queue == GPU_QUEUE)
     if ending is Ending.SPENT:
-        # Celery reports it, and starts another child; everything is recorded.
+        # Celery reports it and starts another child; everything is recorded.
         raise SystemExit("this process met its bound of memory: a fresh one takes its place")
 
 
 def _turn(*, needs_gpu: bool) -> Ending | None:
-    """How what was next ended; None where nothing waits. What is LEFT was taken by another worker that was quicker, or
-    this machine lacks what it needs."""
+    """Run the next job and return how it ended; None if nothing waits.
+
+    A job that is LEFT was taken by a faster worker, or this machine lacks what it needs.
+    """
     engine = get_engine(get_settings().database_address)
     ending: Ending | None = Ending.LEFT
     last = None

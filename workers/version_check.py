@@ -1,7 +1,7 @@
-"""check_gold_version(version_id): opens a version of gold before its first use: can it be read, does it fit the items?
+"""check_gold_version(version_id): opens a gold version before its first use: is it readable, does it match the items?
 
-What is wrong is told by line, without a word of what stands there: the web process and the database never have gold.
-`evergold gold check`, on the worker, says it in full.
+Problems are reported by line, without content: the web process and the database never have gold. `evergold gold check`,
+on the worker, shows them in full.
 """
 
 from __future__ import annotations
@@ -41,28 +41,30 @@ from workers.gold_errors import GoldNotFound, SealBroken
 from workers.gold_fit import items_misfits
 from workers.keys import KeyFileBroken, NoKeyForIt
 
-#: What this machine lacks, and another may have.
+#: Errors that another machine may not hit.
 LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is wrong with a version, in words without gold, and how many more problems there are."""
+    """The problems of a version, free of gold, and the number of those left out."""
 
     problems: Sequence[Problem]
     omitted: int
 
 
 def check_gold_version(version_id: int, run: Run[Found | Failed] = here) -> None:
-    """Look at one version, if nobody has; telling a worker twice does no harm."""
+    """Check one version unless it has been checked. Safe to repeat."""
     with bound(gold_version_id=version_id):
         check_version(get_engine(get_settings().database_address), version_id, run)
         log.info("gold_check_ended", gold_version_id=version_id)
 
 
 def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = here) -> None:
-    """Look, record what was found, and have submitted and scored what waited for this gold. run: where the work is done
-    that takes long."""
+    """Check, record the result, and submit and score what waited for this gold.
+
+    run: where the long part of the work runs.
+    """
     with writing(engine) as session:
         version = begin_check(session, version_id, attempts=get_settings().attempts, now=datetime.now(UTC))
     if version is None:
@@ -80,7 +82,7 @@ def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = he
 
 
 def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
-    """Open and read it."""
+    """Open and read the version."""
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():
@@ -93,7 +95,7 @@ def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
 
 
 def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
-    """Nobody knows yet: another worker may, or the next attempt."""
+    """Leave the version unchecked for another worker or the next attempt."""
     with writing(engine) as session:
         if found.is_stopped if isinstance(found, Lost) else found.is_lacking:
             leave_check_to_others(session, version_id, found.reason)
@@ -103,7 +105,7 @@ def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
 
 
 def _problems(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
-    """What is wrong, with how many more, in words without gold."""
+    """Return the problems, free of gold, and the number of those left out."""
     task_type, phase_task = version.phase_task.task.task_type, version.phase_task
     try:
         task = get_task(task_type)
@@ -119,7 +121,7 @@ def _problems(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Proble
 
 
 def _by_line(invalid: InvalidFile, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
-    """By line only under the options that held when it was sealed, see `app.gold.binding`."""
+    """Report by line only under the options in force when it was sealed, see `app.gold.binding`."""
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding
     if binding is not None and binding.has_options_of(sealed.place):

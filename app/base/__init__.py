@@ -1,2 +1,1 @@
-"""What every room stands on: settings, database, errors, addresses, storage, queue, texts, times; no subject's
-rules."""
+"""The base of all packages: settings, database, errors, addresses, storage, queue, texts, times; no domain rules."""

@@ -1,8 +1,8 @@
-"""The address at which people reach this server, for every link in mails, on pages, in feeds and on terminals.
+"""The public address of this server, for links in mails, on pages, in feeds and on terminals.
 
-EVERGOLD_BASE_URL wins. Without it a page or feed uses the address of the request, and whatever is made without a
-request the one at which the server listens. The server notes it in its data folder, where worker, sweep and commands
-read it. Needs nothing but the standard library, for the supervisor.
+EVERGOLD_BASE_URL takes precedence. Without it, pages and feeds use the address of the request, and anything made
+without a request the address at which the server listens, which it writes to the data folder for worker, sweep and
+commands. Uses only the standard library, because the supervisor needs it.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from app.base.config import Settings
 
 NOTE_NAME = "address"
-#: Where no server has served from this folder yet.
+#: The default before any server has used this folder.
 USUAL_ADDRESS = "http://127.0.0.1:8321"
 _MOST_CHARACTERS = 300
 
 
 def public_address(settings: Settings, path: str, *, requested: str = "") -> str:
-    """Return the whole address of a path.
+    """Return the full address of a path.
 
-    requested: the address by which the reader of a page came here. Never for mails: whoever has one sent would choose
-    where its links lead, by a request's Host.
+    requested: the address in the request for a page. Never pass it for mails: their links could be redirected by a
+    forged Host header.
     """
     base = settings.base_url or requested or _noted(settings.data_dir) or USUAL_ADDRESS
     return base.rstrip("/") + path
 
 
 def note_address(data_dir: Path, address: str) -> None:
-    """Note the address at which a server listens, for those who share its data folder."""
+    """Write the address at which a server listens to its data folder, for the processes that share it."""
     path = data_dir / NOTE_NAME
     unfinished = path.with_name(f"{NOTE_NAME}.{os.getpid()}")
-    with suppress(OSError):  # a folder in which a web process may not write: links then need EVERGOLD_BASE_URL
+    with suppress(OSError):  # a web process that may not write to the folder: links then need EVERGOLD_BASE_URL
         unfinished.write_text(address, encoding="utf-8")
-        unfinished.chmod(0o640 if data_dir.stat().st_mode & stat.S_ISGID else 0o600)  # as app.base.permissions has it
+        unfinished.chmod(0o640 if data_dir.stat().st_mode & stat.S_ISGID else 0o600)  # as in app.base.permissions
         unfinished.replace(path)
 
 

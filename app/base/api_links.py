@@ -1,4 +1,4 @@
-"""Every address of the API, in one place; a page that is a document, too, has its address behind the prefix."""
+"""All addresses of the API; pages that have a JSON version have its address behind the prefix."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def competition(name: str) -> str:
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
-    """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
+    """Link to all submissions to a competition, for organisers, with the non-empty filters."""
     return f"{competition(competition_name)}/submissions{links.query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
-    """Who downloaded files for participants; with the filters that are not empty."""
+    """Link to downloads of restricted files, with the non-empty filters."""
     return f"{competition(competition_name)}/downloads{links.query(filters)}"
 
 
 def declaration_zip(competition_name: str, number: int | None = None) -> str:
-    """YAML and every file it names, as it holds or as it was."""
+    """Link to the YAML and every file it names, of the current declaration or of a revision."""
     return f"{competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 

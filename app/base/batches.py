@@ -1,4 +1,4 @@
-"""Many things a few at a time: a query takes only so many parameters, and memory only so many rows."""
+"""Batching: queries are limited in their parameters, and memory in its rows."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ Item = TypeVar("Item")
 
 
 def in_batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """In their order, `size` at a time; the last may be fewer."""
+    """Yield the items in order, `size` at a time; the last batch may be smaller."""
     return (items[start : start + size] for start in range(0, len(items), size))

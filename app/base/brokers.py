@@ -1,7 +1,7 @@
-"""Where messages to workers wait: lists in Redis or Valkey, or files in a folder, both as Celery's workers read them.
+"""Message brokers: lists in Redis or Valkey, or files in a folder, both in the format of Celery workers.
 
-Sent without Celery, which workers alone load: web and sweep would carry 30 MB of it to put a line into a list. What a
-message looks like is Celery's protocol, version 2, in the envelope of its transports (kombu's).
+Messages are sent without Celery, which only workers load: it would cost web and sweep 30 MB just to append to a list.
+The format is Celery's protocol, version 2, in the envelope of its transports (kombu's).
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from uuid import uuid4
 
 from app.base.redis_client import RedisClient, redis_place
 
-#: A priority of Celery's on Redis, where 0 goes first and is what a message has that says nothing.
+#: A Celery priority on Redis, where 0 comes first and is the default.
 LATER = 9
 _FIRST = 0
-#: Between a queue's name and a priority, in the name of a list.
+#: Separates queue and priority in the name of a list.
 _PRIORITY = "\x06\x16"
 
 
 class Broker(Protocol):
-    """All raise OSError where it is away, full, or would not."""
+    """A message broker. All methods raise OSError if it is unreachable, full, or refuses."""
 
     def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
-        """Put one or more in, the first to be taken first."""
+        """Append messages, which are taken in this order."""
         ...
 
     def waiting(self, queue: str) -> int:
-        """How many messages no worker has taken yet."""
+        """Return the number of messages not yet taken."""
         ...
 
     def took(self, queue: str, task: str) -> bool:
-        """Take the next message out, if it is there and for this task; False where only Celery may."""
+        """Take the next message if it is for this task; False where only Celery can take it."""
         ...
 
     def take(self, queue: str) -> bytes | None:
-        """Take the next message out, whatever it is for; None: there is none."""
+        """Take the next message, whatever its task; None if there is none."""
         ...
 
     def close(self) -> None: ...
 
 
 def broker_of(broker_url: str, data_dir: Path, wait_seconds: float) -> Broker:
-    """The broker of these settings, which nobody waits for any longer."""
+    """Return the broker of these settings, with this timeout."""
     place = redis_place(broker_url)
     return RedisBroker(RedisClient(place, wait_seconds)) if place else FolderBroker(_folders(data_dir)["messages"])
 
 
 def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
-    """The same for Celery: an address, or a folder of files where no broker was named."""
+    """Return the broker settings for Celery: an address, or a folder of files if no broker is set."""
     if broker_url:
         return {"broker_url": broker_url, "broker_transport_options": {}}
     folders = {name: str(folder) for name, folder in _folders(data_dir).items()}
@@ -72,7 +72,7 @@ def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
 
 
 def celery_message(task: str, arguments: Sequence[int | str], queue: str, priority: int) -> bytes:
-    """A message as a worker of Celery understands it."""
+    """Encode a message for a Celery worker."""
     task_id = str(uuid4())
     body = json.dumps([arguments, {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}])
     return json.dumps({
@@ -105,14 +105,14 @@ def celery_message(task: str, arguments: Sequence[int | str], queue: str, priori
 
 
 def read_message(message: bytes) -> tuple[str, list[int | str]]:
-    """The task and the arguments of what `celery_message` wrote; raises ValueError, KeyError or TypeError."""
+    """Return task and arguments of a `celery_message`. Raises ValueError, KeyError or TypeError."""
     found = json.loads(message)
     arguments, _, _ = json.loads(b64decode(found["body"]))
     return found["headers"]["task"], arguments
 
 
 class RedisBroker:
-    """A list for each queue and priority; workers take from its end."""
+    """A list per queue and priority; workers take from its end."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client
@@ -143,7 +143,7 @@ class RedisBroker:
 
 
 class FolderBroker:
-    """A file for each message, by age; of later and earlier it knows nothing."""
+    """A file per message, ordered by age; ignores priorities."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -154,7 +154,7 @@ class FolderBroker:
 
     def _send_one(self, message: bytes, queue: str) -> None:
         name = f"{round(1000 * time.monotonic())}_{uuid4()}.{queue}.msg"
-        unfinished = self._folder / f"{name}.part"  # which no worker takes for a message
+        unfinished = self._folder / f"{name}.part"  # not taken for a message by workers
         try:
             unfinished.write_bytes(message)
             unfinished.replace(self._folder / name)
@@ -170,7 +170,7 @@ class FolderBroker:
 
     def take(self, queue: str) -> bytes | None:
         for name in sorted(self._names(queue)):
-            with suppress(FileNotFoundError):  # another process was quicker
+            with suppress(FileNotFoundError):  # another process was faster
                 message = (self._folder / name).read_bytes()
                 (self._folder / name).unlink()
                 return message
@@ -182,7 +182,7 @@ class FolderBroker:
         return [name for name in os.listdir(self._folder) if name.partition(".")[2] == f"{queue}.msg"]
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there are no connections."""
 
 
 def _folders(data_dir: Path) -> dict[str, Path]:
@@ -193,7 +193,7 @@ def _folders(data_dir: Path) -> dict[str, Path]:
 
 
 def _lists(queue: str) -> list[str]:
-    """The names of the lists that we put messages into, what goes first at the head."""
+    """Return the names of the lists that we write to, by priority."""
     return [_list_of(queue, _FIRST), _list_of(queue, LATER)]
 
 

@@ -1,6 +1,6 @@
-"""Settings from the environment (`EVERGOLD_…`), with an embedded default for each; units stand in the names.
+"""Settings from the environment (`EVERGOLD_…`), with an embedded default for each; names include the units.
 
-Deliberately without a word about gold: where gold lies is known to `workers.gold` alone.
+Deliberately without any setting for gold: only `workers.gold` knows where it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.base.environment import EnvironmentSettings
 from app.base.redis_client import redis_place
 
 MEBIBYTE = 1024 * 1024
-#: What mail programs show as the sender where the setting has an address alone.
+#: The sender's name in mail programs if the setting has only an address.
 SENDER_NAME = "Evergold"
 _SENDER = re.compile(
     r"(?P<alone>[^\s<>,;@]+@[^\s<>,;@]+)|(?P<name>[^<>]*)<(?P<named>[^\s<>,;@]+@[^\s<>,;@]+)>", re.ASCII
@@ -29,11 +29,11 @@ _SENDER_WORDS = "mail_from is an address, or a name and an address: Example Scor
 
 
 class InvalidSettings(Exception):
-    """What is wrong in the environment, in words for who runs the server; never a value, which may be a secret."""
+    """An error in the environment, in words for administrators; never contains values, which may be secrets."""
 
 
 class Settings(EnvironmentSettings):
-    """What web, workers and the command line share."""
+    """The settings shared by web, workers and the command line."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
     prefix_of_variables = "EVERGOLD_"
@@ -102,7 +102,7 @@ class Settings(EnvironmentSettings):
     )
     mebibytes_per_organiser: int = Field(1024, ge=0, description="of files and gold of theirs, all together")
 
-    # How often is too often (app.web.http.rate_limits); 0: no limit.
+    # Rate limits (app.web.http.rate_limits); 0: no limit.
     rate_limit_url: str = Field("", description="Redis that counts; empty: the broker if that is Redis, else memory")
     failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")
     failed_logins_per_hour_and_account: int = Field(100, ge=0, description="from wherever")
@@ -169,24 +169,24 @@ class Settings(EnvironmentSettings):
 
     @property
     def database_address(self) -> str:
-        """The SQLAlchemy address, the embedded SQLite file where none was named."""
+        """The SQLAlchemy address; by default that of the embedded SQLite file."""
         if self.database_url:
             return self.database_url
         return f"sqlite:///{quote(str(self.data_dir.resolve() / 'evergold.db'))}"
 
     @property
     def site_texts(self) -> dict[str, Path | None]:
-        """The files of this server's own pages, by address."""
+        """The Markdown files of this server's own pages, by address."""
         return {"contact": self.contact_file, "privacy": self.privacy_file, "imprint": self.imprint_file}
 
     @property
     def storage_dir(self) -> Path:
-        """Where uploads and public files lie, named by their sha256."""
+        """The folder of uploads and public files, named by their sha256."""
         return self.data_dir / "storage"
 
 
 def sender_of(mail_from: str) -> Address:
-    """`scores@example.org` or `Example Scores <scores@example.org>`, as a header has it; raises ValueError in words."""
+    """Parse `scores@example.org` or `Example Scores <scores@example.org>`. Raises ValueError with a sentence."""
     found = _SENDER.fullmatch(mail_from.strip())
     try:
         if found is None or not mail_from.isprintable():
@@ -194,14 +194,14 @@ def sender_of(mail_from: str) -> Address:
         name = (found["name"] or "").strip().strip('"').strip()
         address = found["named"] or found["alone"]
         sender = Address(name or SENDER_NAME, addr_spec=address.encode("ascii").decode())
-    except (MessageError, ValueError):  # the library raises either
+    except (MessageError, ValueError):  # the library raises both
         raise ValueError(_SENDER_WORDS) from None
     return sender
 
 
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """The settings of this process, read once; raises InvalidSettings."""
+    """Return the settings of this process, which are read once. Raises InvalidSettings."""
     try:
         return Settings()
     except ValidationError as error:

@@ -1,7 +1,7 @@
 """Engine, sessions and column types; the same code runs on SQLite (embedded default) and on PostgreSQL.
 
-On SQLite a writing transaction takes the write lock at BEGIN (IMMEDIATE): what is counted under it cannot change before
-it commits, just as with SELECT … FOR UPDATE on PostgreSQL.
+On SQLite a writing transaction takes the write lock at BEGIN (IMMEDIATE): counts made under it cannot change before it
+commits, as with SELECT … FOR UPDATE on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-#: A server that went away without a word (a dead host, a broken network) is noticed, instead of waited for.
+#: Detects a server that disappeared silently (a dead host, a broken network) instead of waiting for it.
 POSTGRESQL_PATIENCE = {
     "connect_timeout": 5,
     "keepalives_idle": 30,
@@ -49,15 +49,15 @@ POSTGRESQL_PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,  # milliseconds
 }
-#: A connection used so lately is taken for alive, unless its server has closed it.
+#: A connection used this recently is assumed to be alive unless its server has closed it.
 FRESH_SECONDS = 30.0
-#: More than there are: a process that walks through all pages asks some 400 different ones, and compiling one again
-#: takes longer than asking it.
+#: More than needed: visiting all pages takes some 400 different statements, and compiling one again takes longer than
+#: running it.
 STATEMENTS_KEPT = 2_000
 SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
-#: Where a session that writes nothing keeps answers: they stay right as long as it lasts.
+#: Key of a reading session's cache of results, which stay valid as long as it lasts.
 FOUND = "found"
 _engines: dict[str, Engine] = {}
 _POSTGRESQL = re.compile("^postgres(ql)?://")
@@ -75,7 +75,7 @@ Json = JSON().with_variant(JSONB(), "postgresql")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC datetime; SQLite forgets the zone, so it is put back, and naive values are refused at the door."""
+    """An aware UTC datetime; restores the zone that SQLite drops and refuses naive values."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -101,9 +101,9 @@ class Base(DeclarativeBase):
 
 
 def make_engine(address: str) -> Engine:
-    """An engine for this address, with SQLite in WAL mode and its transactions under our control."""
+    """Return an engine for this address; SQLite uses WAL mode and transactions that we control."""
     if not address.startswith("sqlite"):
-        # As hosts write it, without a driver; the older spelling too.
+        # Hosts give addresses without a driver, and also in the older spelling.
         url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
         patience = {name: value for name, value in POSTGRESQL_PATIENCE.items() if name not in url.query}
         engine = create_engine(url, query_cache_size=STATEMENTS_KEPT, connect_args=patience)
@@ -119,19 +119,19 @@ def make_engine(address: str) -> Engine:
 
 
 def get_engine(address: str) -> Engine:
-    """The one engine of this process for this address."""
+    """Return the shared engine of this process for this address."""
     return _engines.get(address) or _engines.setdefault(address, make_engine(address))
 
 
 def forget_engines(*, close: bool = True) -> None:
-    """Whoever asks next gets new ones. close: not in a process that was forked: its parent uses the connections."""
+    """Dispose all cached engines. close: False in a forked process, whose parent still uses the connections."""
     for engine in _engines.values():
         engine.dispose(close=close)
     _engines.clear()
 
 
 class ReadingSession(Session):
-    """One that writes nothing: there may be no transaction that could be rolled back."""
+    """A read-only session: it may have no transaction that could be rolled back."""
 
 
 @event.listens_for(ReadingSession, "before_flush")
@@ -148,30 +148,35 @@ def _refuse_statements(state: ORMExecuteState) -> None:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
-    """A session for reading. `info[FOUND]` keeps what is asked again and again."""
+    """Open a session for reading; `info[FOUND]` caches repeated queries."""
     with ReadingSession(engine_for_reading(engine), expire_on_commit=False, info={FOUND: {}}) as session:
         yield session
 
 
 @lru_cache(maxsize=4)
 def engine_for_reading(engine: Engine) -> Engine:
-    """For reading outside of a session. On PostgreSQL each question stands alone: as it sees what was committed when it
-    came anyway, a transaction would only add a BEGIN and a ROLLBACK, at which psycopg throws all prepared statements of
-    the connection away. On SQLite a transaction is what makes the questions see the same."""
+    """Return the engine for reading outside of a session.
+
+    On PostgreSQL each query stands alone: it sees what was committed at its start anyway, so a transaction would only
+    add BEGIN and ROLLBACK, and the latter makes psycopg drop all prepared statements of the connection. On SQLite a
+    transaction gives all queries the same view.
+    """
     return engine.execution_options(isolation_level="AUTOCOMMIT") if engine.dialect.name == "postgresql" else engine
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Session]:
-    """A session whose transaction commits at the end of the block and rolls back on any exception."""
+    """Open a session whose transaction commits at the end of the block and rolls back on any exception."""
     writer = engine.execution_options(evergold_write=True)
     with Session(writer, expire_on_commit=False) as session, session.begin():
         yield session
 
 
 class likely(FunctionElement[bool]):
-    """That a condition, of a status or a task, is true of most rows: no index of these is one to begin with. SQLite
-    keeps no statistics, would take that index, and walk through all that was ever in it; PostgreSQL counts for itself.
+    """A condition, on a status or a task, that most rows meet, so that its index is a bad one to start with.
+
+    SQLite has no statistics here, and would use that index and scan almost everything; PostgreSQL has its own
+    statistics.
     """
 
     inherit_cache = True
@@ -191,9 +196,11 @@ def _as_it_is(element: likely, compiler: SQLCompiler, **options: Any) -> str:
 
 
 class among(FunctionElement[bool]):
-    """That a number is one of a parameter's, which is a list of however many, sent as one text of JSON. `in_` makes a
-    parameter of each. PostgreSQL takes the list for a short one, and finds what is asked for by its index: for one of
-    thousands it would read a whole table, however much of it nobody asked for."""
+    """True if a number is in the list passed as a parameter, as a single JSON text of any length.
+
+    `in_` makes one parameter per number. PostgreSQL assumes the JSON list to be short and uses the index; with
+    thousands of parameters it would read a whole table.
+    """
 
     inherit_cache = True
 
@@ -223,7 +230,7 @@ def _among_on_postgresql(element: among, compiler: SQLCompiler, **options: Any) 
 
 
 def _check_encoding(connection: Any, record: object) -> None:
-    """Names and texts are in all the world's letters."""
+    """Refuse encodings other than UTF-8: names and texts may be in any script."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding not in ("UTF8", None):
         raise InvalidRequestError(
@@ -236,8 +243,10 @@ def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:
 
 
 def _check_alive(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _: object) -> None:
-    """A connection that died with the server's restart is replaced before anybody uses it. One that was in use a moment
-    ago, and to which nothing has come since, not even its end, needs no question of its own."""
+    """Replace connections that died with a restart of the server before they are used.
+
+    Connections used a moment ago, on which nothing has arrived since, not even their end, are not pinged.
+    """
     used_at = record.info.get(_USED_AT)
     if used_at is None or (time.monotonic() - used_at < FRESH_SECONDS and _is_silent(connection)):
         return
@@ -248,7 +257,7 @@ def _check_alive(dialect: Dialect, connection: Any, record: ConnectionPoolEntry,
 
 
 def _is_silent(connection: Any) -> bool:
-    """Whether the server has said nothing that nobody asked for: that it goes, or that it is gone."""
+    """Return whether the server has sent nothing unsolicited, such as the end of the connection."""
     if connection.closed or not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -257,7 +266,7 @@ def _is_silent(connection: Any) -> bool:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
-    connection.isolation_level = None  # BEGIN is ours to say, see _begin_sqlite
+    connection.isolation_level = None  # we send BEGIN, see _begin_sqlite
     cursor = connection.cursor()
     _use_wal(cursor)
     cursor.execute("PRAGMA synchronous=FULL")  # a committed submission survives a power cut, not only a crash
@@ -266,7 +275,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
 
 
 def _use_wal(cursor: sqlite3.Cursor) -> None:
-    """SQLite does not wait for its busy timeout here: two servers that open a new database together would not start."""
+    """Switch to WAL mode, with retries: SQLite ignores its busy timeout if two servers open a new database."""
     deadline = time.monotonic() + SQLITE_BUSY_SECONDS
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Settings that stand in the environment: a pydantic model each, whose fields are read by name, whatever the case."""
+"""Settings from environment variables: pydantic models whose fields are read by name, ignoring case."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class EnvironmentSettings(BaseModel):
-    """What the environment says, unless whoever makes one says it; a variable that is no field's is somebody else's.
+    """Settings from the environment, overridden by explicit arguments; variables of other models are ignored.
 
-    ignore_empty: an empty variable is as good as none.
+    ignore_empty: treat empty variables as unset.
     """
 
     model_config = ConfigDict(extra="ignore", validate_default=True)

@@ -1,7 +1,6 @@
-"""Expected conflicts, each with its HTTP status and a stable code; turned into HTTP in one place,
-`app.web.http.errors`.
+"""Expected errors, each with its HTTP status and a stable code; `app.web.http.errors` turns them into responses.
 
-One JSON error shape everywhere: {"error": {"code", "message", "details"}}. Anything else is our bug: 500.
+All JSON errors have one shape: {"error": {"code", "message", "details"}}. Any other exception is our bug: 500.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 
 
 class EvergoldError(Exception):
-    """Root: `message` is a sentence for people, `details` what scripts may want."""
+    """Base class: `message` is a sentence for people, `details` are for scripts."""
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "bad_request"
@@ -22,7 +21,7 @@ class EvergoldError(Exception):
 
 
 class NotFound(EvergoldError):
-    """It does not exist, or this viewer must not learn that it does."""
+    """The object does not exist, or this viewer must not learn that it does."""
 
     status = 404
     code = "not_found"
@@ -39,7 +38,7 @@ class Forbidden(EvergoldError):
 
 
 class InvalidForm(EvergoldError):
-    """What was typed or sent is incomplete or malformed; details: {"fields": {name: sentence}}."""
+    """The input is incomplete or malformed; details: {"fields": {name: sentence}}."""
 
     status = 422
     code = "invalid_form"
@@ -67,7 +66,7 @@ class LimitReached(EvergoldError):
 
 
 class Busy(EvergoldError):
-    """The server has as much of this work as it takes on at a time; trying again soon will do."""
+    """The server is at its limit for this kind of work; try again soon."""
 
     status = 503
     code = "too_busy"
@@ -98,14 +97,14 @@ class StorageFull(EvergoldError):
 
 
 class StorageAway(EvergoldError):
-    """The storage is on another machine, and cannot be reached or refuses; what was asked of it may be asked again."""
+    """The storage of another machine is unreachable or refuses; the request may be repeated."""
 
     status = 503
     code = "storage_away"
 
 
 class StorageDamaged(EvergoldError):
-    """What the storage gives, again and again, is not what was put there: the sha256 tells."""
+    """The storage repeatedly returns content that does not match its sha256."""
 
     status = 503
     code = "storage_damaged"

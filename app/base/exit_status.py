@@ -1,5 +1,4 @@
-"""How a process of this server ends, for whoever looks after it."""
+"""Exit statuses of this server's processes, for their supervisor."""
 
-#: It does not start on tables of another revision: there is no use in starting it again at once. As sysexits.h has it
-#: for what is configured wrongly.
+#: The tables are of another revision, so that an immediate restart is useless; EX_CONFIG of sysexits.h.
 OTHER_REVISION = 78

@@ -1,6 +1,6 @@
-"""Rows that are inserted at once, by one statement: the unit of work takes several times as long for the same.
+"""Inserts by single statements, since the unit of work takes several times as long.
 
-For the few kinds that are made hundreds of times a minute.
+For the few kinds of rows that are created hundreds of times a minute.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from app.base.db import Base
 
 
 def insert_now(session: Session, row: Base) -> bool:
-    """Insert a new row, which belongs to the session then, as if it had been flushed. False: another is in the way, by
-    whatever is unique, and nothing was inserted."""
+    """Insert a new row and attach it to the session as if it had been flushed.
+
+    False, without an insert, on a conflict with a unique constraint.
+    """
     table = cast(Table, inspect(type(row)).local_table)
     names = [column.name for column in table.columns]
     connection = session.connection()
@@ -37,6 +39,6 @@ def insert_now(session: Session, row: Base) -> bool:
 
 @lru_cache
 def _insert(table: Table, dialect: str) -> Any:
-    """Made once: comparing a statement with those that were compiled is part of what it costs."""
+    """Build the statement once: looking it up among compiled ones is part of its cost."""
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)

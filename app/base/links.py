@@ -1,4 +1,4 @@
-"""Every address of this server's pages, in one place. Paths only: a server may be reached under several names."""
+"""All addresses of this server's pages, as paths only: a server may have several names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def competition(name: str) -> str:
 
 
 def tab(competition_name: str, name: str) -> str:
-    """A tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`, `cite`."""
+    """Link to a tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`, `cite`."""
     return f"{competition(competition_name)}/{name}"
 
 
 def runs(competition_name: str, **wanted: str) -> str:
-    """A team's own runs. wanted: phase, task, board; empty ones are left out."""
+    """Link to a team's own runs. wanted: phase, task, board, without empty ones."""
     asked = urlencode({name: value for name, value in wanted.items() if value})
     return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
 
@@ -32,7 +32,7 @@ def task(competition_name: str, phase_name: str, name: str) -> str:
 
 
 def desk(competition_name: str) -> str:
-    """What organisers see in the morning."""
+    """Link to the organisers' dashboard."""
     return f"{competition(competition_name)}/desk"
 
 
@@ -41,7 +41,7 @@ def board(competition_name: str, phase_name: str, name: str) -> str:
 
 
 def as_seen_by(address: str, seen_as: str | None) -> str:
-    """The address, with others' eyes where the page that links there is seen with them."""
+    """Add the preview mode to the address if the linking page has it."""
     if not seen_as:
         return address
     path, mark, part = address.partition("#")
@@ -49,40 +49,40 @@ def as_seen_by(address: str, seen_as: str | None) -> str:
 
 
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
-    """The board as it was frozen; without a number: the last time."""
+    """Link to the frozen board; without a number the latest one."""
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
 def public_team(competition_name: str, name: str) -> str:
-    """What everybody sees of a team: its rows on all boards, its systems."""
+    """Link to the public page of a team: its rows on all boards, its systems."""
     return public_teams(competition_name) + part(name)
 
 
 def public_teams(competition_name: str) -> str:
-    """The beginning of all of these."""
+    """Return the common prefix of public team pages."""
     return f"{competition(competition_name)}/teams/"
 
 
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:
-    """A row opened: of the board, or of an official one."""
+    """Link to the details of a row, of the board or of an official one."""
     return f"{board_rows(competition_name, phase, name, official_number)}{submission_id}"
 
 
 def board_rows(competition_name: str, phase: str, name: str, official_number: int | None = None) -> str:
-    """The beginning of the addresses of all of its rows."""
+    """Return the common prefix of a board's row addresses."""
     place = (competition_name, phase, name)
     return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/"
 
 
 def board_picture(competition_name: str, phase: str, name: str) -> str:
-    """The board as a PNG, for those who share its address."""
+    """Link to the board as a PNG, for previews of shared links."""
     return f"{board(competition_name, phase, name)}/picture.png"
 
 
 def embedded(competition_name: str, phase: str, name: str) -> str:
-    """The board for other sites' pages."""
+    """Link to the board for embedding into other sites."""
     return f"/embed{board(competition_name, phase, name)}"
 
 
@@ -111,27 +111,27 @@ def gold(competition_name: str, phase_name: str, task_name: str) -> str:
 
 
 def rescoring(competition_name: str, number: int | None = None) -> str:
-    """Rescoring sets; one of them."""
+    """Link to the rescoring sets, or to one of them."""
     return f"{competition(competition_name)}/rescoring{f'/{number}' if number is not None else ''}"
 
 
 def image(competition_name: str, sha256: str) -> str:
-    """An image that a text of the competition shows."""
+    """Link to an image in a text of the competition."""
     return f"{competition(competition_name)}/images/{sha256}"
 
 
 def edit(competition_name: str, part: str = "") -> str:
-    """Where organisers edit dates and rules, or `texts`."""
+    """Link to the page to edit dates and rules, or `texts`."""
     return f"{competition(competition_name)}/edit{f'/{part}' if part else ''}"
 
 
 def history(competition_name: str, number: int | None = None) -> str:
-    """The revisions of a competition's declaration; one of them."""
+    """Link to the revisions of a competition's declaration, or to one of them."""
     return f"{competition(competition_name)}/history{f'/{number}' if number is not None else ''}"
 
 
 def failed(competition_name: str) -> str:
-    """Runs that failed on our side, for organisers."""
+    """Link to runs that failed on our side, for organisers."""
     return f"{competition(competition_name)}/failed"
 
 
@@ -152,27 +152,27 @@ def question(competition_name: str, question_id: int) -> str:
 
 
 def exports(competition_name: str) -> str:
-    """What organisers take home: predictions, participants."""
+    """Link to the organisers' exports: predictions, participants."""
     return f"{competition(competition_name)}/exports"
 
 
 def ranking(competition_name: str, phase_name: str, name: str) -> str:
-    """Across tasks."""
+    """Link to a ranking across tasks."""
     return f"{phase(competition_name, phase_name)}/rankings/{quoted(name)}"
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
-    """Everything that was sent to a competition, for organisers; with the filters that are not empty."""
+    """Link to all submissions to a competition, for organisers, with the non-empty filters."""
     return f"{competition(competition_name)}/submissions{query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
-    """Who downloaded files for participants; with the filters that are not empty."""
+    """Link to downloads of restricted files, with the non-empty filters."""
     return f"{competition(competition_name)}/downloads{query(filters)}"
 
 
 def validate(competition_name: str, phase_name: str, task_name: str) -> str:
-    """Where a file goes that is only to be checked."""
+    """Link to the upload of files to validate."""
     return f"{task(competition_name, phase_name, task_name)}/validate"
 
 
@@ -189,7 +189,7 @@ def submission(submission_id: UUID) -> str:
 
 
 def report(submission_id: UUID, **parameters: str) -> str:
-    """With the parameters that are not empty, as the report's own links have them."""
+    """Link to the report, with the non-empty parameters, as in its own links."""
     chosen = urlencode({name: value for name, value in parameters.items() if value})
     return f"{submission(submission_id)}/report{f'?{chosen}' if chosen else ''}"
 
@@ -207,65 +207,65 @@ def withdrawal(submission_id: UUID) -> str:
 
 
 def card(submission_id: UUID) -> str:
-    """A submission's method card."""
+    """Link to a submission's method card."""
     return f"{submission(submission_id)}/card"
 
 
 def allowances(competition_name: str) -> str:
-    """What organisers allow single teams."""
+    """Link to extensions for single teams."""
     return f"{competition(competition_name)}/allowances"
 
 
 def life(competition_name: str) -> str:
-    """Who sees a competition, and what is at rest in it, for organisers."""
+    """Link to the status page of a competition (publish, pause, archive), for organisers."""
     return f"{competition(competition_name)}/life"
 
 
 def people(competition_name: str) -> str:
-    """Who has to do with a competition, for organisers."""
+    """Link to the people of a competition, for organisers."""
     return f"{competition(competition_name)}/people"
 
 
 def invitations() -> str:
-    """One's own."""
+    """Link to the user's own invitations."""
     return "/invitations"
 
 
 def register(following: str) -> str:
-    """The form for an account, and where to go on afterwards."""
+    """Link to the form to create an account. following: the page to continue with."""
     return f"/register?{urlencode({'next': following})}"
 
 
 def join(secret: str) -> str:
-    """A secret link to a private competition."""
+    """Return the secret link to a private competition."""
     return f"/join?{urlencode({'link': secret})}"
 
 
 def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
-    """Where competitions are written: all of one's own, one of them, or a page of it."""
+    """Link to the competition editor: to all of the user's drafts, one of them, or a page of it."""
     path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"
     query = f"?{urlencode({'at': at})}" if at else ""
     return f"{path}{f'/{page}' if page else ''}{query}"
 
 
 def rewrite(competition_name: str) -> str:
-    """Begins changes of everything that a competition declares."""
+    """Link to the start of editing a competition's whole declaration."""
     return f"{competition(competition_name)}/rewrite"
 
 
 def rows(competition_name: str, phase_name: str, task_name: str) -> str:
-    """What organisers say of the rows of a task in a phase."""
+    """Link to the organisers' marks on the rows of a task in a phase."""
     return f"{task(competition_name, phase_name, task_name)}/rows"
 
 
 def submissions(**filters: str) -> str:
-    """One's own; with the filters that are not empty."""
+    """Link to the user's own submissions, with the non-empty filters."""
     chosen = urlencode({name: value for name, value in filters.items() if value})
     return f"/submissions{f'?{chosen}' if chosen else ''}"
 
 
 def compare(a: UUID, b: UUID | None = None, show: str = "all", page: int = 1) -> str:
-    """Two submissions side by side; with one, the page chooses the other. show, page: of their items."""
+    """Link to a comparison of two submissions; with one, the page chooses the other. show, page: of their items."""
     of_items = {"show": show} if show != "all" else {}
     of_items |= {"page": str(page)} if page > 1 else {}
     asked = {"a": str(a)} | ({"b": str(b)} if b else {}) | of_items
@@ -277,7 +277,7 @@ def submission_live(submission_id: UUID) -> str:
 
 
 def judging(competition_name: str, round_name: str = "", *more: object) -> str:
-    """Rounds of human judgement; one of them; what lies below it: a language, a place in an annotator's order, …"""
+    """Link to rounds of human judgement, one of them, or a page below: a language, a place in an order, …"""
     parts = [round_name, *map(str, more)] if round_name else []
     return "/".join([f"{competition(competition_name)}/judging", *map(quoted, parts)])
 
@@ -287,12 +287,12 @@ def registration(competition_name: str) -> str:
 
 
 def registrations(competition_name: str, username: str = "") -> str:
-    """All of them, for organisers; or one."""
+    """Link to all registrations, for organisers, or one."""
     return f"{competition(competition_name)}/registrations{f'/{quoted(username)}' if username else ''}"
 
 
 def team(competition_name: str, deed: str = "") -> str:
-    """One's own team; a form of that page."""
+    """Link to the user's own team, or a form of that page."""
     return f"{competition(competition_name)}/team{f'/{deed}' if deed else ''}"
 
 
@@ -305,21 +305,21 @@ def start_judging(competition_name: str, phase_name: str, task_name: str) -> str
 
 
 def query(filters: Mapping[str, object]) -> str:
-    """What stands behind the path, of the filters that are not empty."""
+    """Return the query string of the non-empty filters."""
     chosen = urlencode({name: value for name, value in filters.items() if value not in ("", None)})
     return f"?{chosen}" if chosen else ""
 
 
 @lru_cache(maxsize=1024)
 def quoted(name: str) -> str:
-    """A name as a part of a path; kept, as those of competitions and boards stand in many addresses of a page."""
+    """Quote a name as a part of a path; cached, since names of competitions and boards recur in a page's addresses."""
     return part(name)
 
 
 def part(text: str) -> str:
-    """A part of a path."""
+    """Quote a part of a path."""
     return text.translate(_QUOTED) if text.isascii() else quote(text, safe="")
 
 
-#: Each letter of ASCII as it stands in a part of a path: a board has thousands of names, most of them of these letters.
+#: Quoted ASCII characters: a board has thousands of names, mostly of these.
 _QUOTED = {number: quote(chr(number), safe="") for number in range(128)}

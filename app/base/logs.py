@@ -1,7 +1,6 @@
-"""How the server's processes log, libraries too: a line per event with its request or run id, and tracebacks without
-variables.
+"""Logging of the server's processes and their libraries: a line per event with request or run id.
 
-The standard library's JSON and tracebacks: what a package for it brings along takes 5 MB in each process.
+Tracebacks have no variables. Uses the standard library's JSON and tracebacks: a logging package takes 5 MB per process.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from app.base.config import get_settings
 
 Entry = dict[str, Any]
 
-#: What a value must not have to be written as it is, in a line for people.
+#: Characters that cause a value to be quoted in text lines.
 _TO_QUOTE = frozenset(" =\"'")
 _EVENT_WIDTH, _LEVEL_WIDTH = 30, 9
 
 _bound: ContextVar[Mapping[str, Any]] = ContextVar("log_fields", default=MappingProxyType({}))
-#: Threads write one line at a time; whoever forks waits, so that no child starts with a lock that nobody opens.
+#: Threads write one line at a time; forks wait for the lock, so that no child starts with a lock held forever.
 _lock = threading.Lock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class Log:
-    """What happened, named by a word, with what there is to say of it, by name."""
+    """Logs events, each a single word with named fields."""
 
     def info(self, event: str, **fields: Any) -> None:
         _log("info", event, fields)
@@ -46,7 +45,7 @@ class Log:
         _log("error", event, fields)
 
     def exception(self, event: str, **fields: Any) -> None:
-        """An error, with the traceback of the exception that is being handled."""
+        """Log an error with the traceback of the exception being handled."""
         error = sys.exception()
         text = {"exception": "".join(traceback.format_exception(error)).removesuffix("\n")} if error else {}
         _log("error", event, fields, text)
@@ -57,7 +56,7 @@ log = Log()
 
 @contextmanager
 def bound(**fields: Any) -> Iterator[None]:
-    """Every line of this thread, or of this request, has these fields, too, unless it says otherwise."""
+    """Add these fields to every line of this thread or request, unless a line sets them itself."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield
@@ -70,14 +69,16 @@ def bound_fields() -> Mapping[str, Any]:
 
 
 def configure_logging(log_format: Literal["text", "json"] | None = None) -> None:
-    """Lines on stdout, as the settings have them; doing it twice is fine. Values in a traceback could be passwords."""
+    """Log to stdout in the configured format; may be repeated. Tracebacks omit values: they could be passwords."""
     global _line_of
     _line_of = {"json": _json, "text": _text}[log_format or get_settings().log_format]
 
 
 def log_libraries(*, info: tuple[str, ...] = (), warning: tuple[str, ...] = ()) -> None:
-    """From now on what libraries log, from warnings on, becomes lines of ours, named by who says it; doing it twice is
-    fine. info: loggers whose news are wanted as well; warning: those below them whose are not."""
+    """Log library messages from warnings on as our lines, named by logger; may be repeated.
+
+    info: loggers whose info messages are logged, too. warning: loggers below these that are limited to warnings.
+    """
     logging.basicConfig(level=logging.WARNING, handlers=[_OfLibraries()], force=True)
     logging.captureWarnings(True)
     for level, names in ((logging.INFO, info), (logging.WARNING, warning)):
@@ -90,7 +91,7 @@ class _OfLibraries(logging.Handler):
         try:
             text = {"exception": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
             _log(record.levelname.lower(), record.name, {"says": record.getMessage()}, text)
-        except Exception:  # who logs is not disturbed, as with the handlers of the standard library
+        except Exception:  # logging must not disturb the caller, as with the standard library's handlers
             self.handleError(record)
 
 
@@ -109,7 +110,7 @@ def _json(entry: Entry) -> str:
 
 
 def _text(entry: Entry) -> str:
-    """Time, level and event in columns, the fields by name, a traceback below."""
+    """Format time, level and event in columns, the fields by name, and a traceback below."""
     stamp, level, event = entry.pop("timestamp"), entry.pop("level"), entry.pop("event")
     below = entry.pop("exception", None)
     fields = [f"{name}={_quoted(entry[name])}" for name in sorted(entry)]

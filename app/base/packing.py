@@ -1,4 +1,4 @@
-"""Documents that a run keeps with it or beside it, as zlib-compressed JSON: its report, its items, its outcomes."""
+"""Documents stored with a run as zlib-compressed JSON: report, items, outcomes."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from typing import Any
 
 import orjson
 
-#: Of zlib's nine: a fifth of the time of the usual six, for a fifth more bytes.
+#: Of zlib's nine: a fifth of the time of the default six, for a fifth more bytes.
 _LEVEL = 3
 
 
 def packed(document: Mapping[str, object], finite: Mapping[str, object] | None = None) -> bytes:
-    """Of whatever JSON can say, and of dataclasses as objects; raises ValueError where a number is not finite.
+    """Pack JSON values and dataclasses, which become objects. Raises ValueError for non-finite numbers.
 
-    finite: more members, of whose numbers that need not be asked.
+    finite: further members whose numbers need not be checked.
     """
     members = {name: orjson.Fragment(_written(part)) for name, part in document.items()}
     return zlib.compress(orjson.dumps({**members, **(finite or {})}), _LEVEL)
 
 
 def unpacked(kept: bytes) -> Any:
-    """What was packed."""
+    """Unpack a document."""
     return json.loads(zlib.decompress(kept))
 
 
 def _written(document: object) -> bytes:
-    """By `orjson`, in a fifteenth of the time; but it writes null for what is not finite, and refuses a few things
-    that `json` writes: keys that are numbers, what numpy calls a float."""
+    """Encode by `orjson`, in a fifteenth of the time, or else by `json`.
+
+    `orjson` writes null for non-finite numbers and refuses a few things that `json` writes: numeric keys, numpy floats.
+    """
     try:
         text = orjson.dumps(document)
     except TypeError:

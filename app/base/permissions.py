@@ -1,7 +1,7 @@
-"""Who may read what this server writes: its own user alone; what web, workers and sweep share, a group as well.
+"""File permissions: private to the server's user, except that a group may read what web, workers and sweep share.
 
-A storage folder with the setgid bit is shared: folders made in it are writable by its group, files readable. Everything
-else, the workers' key and plain gold above all, is never anybody's but the user's who wrote it.
+A storage folder with the setgid bit is shared: folders created in it are writable by its group, files readable. All
+other files, above all the workers' key and plain gold, are private to the user who wrote them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _OTHERS = 0o077
 
 
 def keep_private() -> None:
-    """What this process and its children write is for this user alone."""
+    """Make files of this process and its children private to this user."""
     os.umask(PRIVATE_UMASK)
 
 
 def prepare_folders(settings: Settings) -> None:
-    """Make what is shared, for EVERGOLD_FILES_GROUP; close what an older version left open. Raises InvalidSettings."""
+    """Share folders with EVERGOLD_FILES_GROUP and close what older versions left open. Raises InvalidSettings."""
     keep_private()
     group = _own_group(settings.files_group) if settings.files_group else None
     data = settings.data_dir
@@ -39,26 +39,26 @@ def prepare_folders(settings: Settings) -> None:
 
 
 def _caches(settings: Settings) -> list[Path]:
-    """Of files that lie in a bucket; none where they lie in a folder."""
+    """Return the cache folders for files in a bucket; none for files in a folder."""
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     return [settings.cache_dir, settings.cache_dir / "storage", settings.cache_dir / "sealed"]
 
 
 def is_shared(folder: Path) -> bool:
-    """Whether what lies in this folder is its group's to read."""
+    """Return whether the group may read the contents of this folder."""
     return bool(folder.stat().st_mode & stat.S_ISGID)
 
 
 def make_folder(folder: Path, root: Path) -> None:
-    """A folder inside a storage folder, its group's if the root is."""
+    """Create a folder inside a storage folder, shared with the group if the root is."""
     folder.mkdir(parents=True, exist_ok=True)
     if is_shared(root) and _is_ours(folder):
         folder.chmod(SHARED_FOLDER)
 
 
 def share_file(descriptor: int, root: Path) -> None:
-    """Let the group read a file that was just written into a storage folder, if the root is shared."""
+    """Let the group read a file just written into a storage folder, if the root is shared."""
     if is_shared(root):
         os.fchmod(descriptor, SHARED_FILE)
 
@@ -85,7 +85,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def group_number(name: str) -> int:
-    """Of a group of this machine, by name or number; raises InvalidSettings."""
+    """Return the number of a group of this machine, given by name or number. Raises InvalidSettings."""
     try:
         return int(name) if name.isdigit() else grp.getgrnam(name).gr_gid
     except KeyError:

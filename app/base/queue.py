@@ -1,7 +1,7 @@
-"""Wakes workers: the only place that knows the Celery tasks' names. The database is the queue; a message says that
-something waits, and `app.runs.turns` what is next.
+"""Wakes workers; the only module that knows the names of the Celery tasks.
 
-Losing a message loses nothing (the sweep sends it again), so a broker that is down is logged and survived.
+The database is the queue: a message only announces work, and `app.runs.turns` decides what is next. A lost message is
+sent again by the sweep, so a broker that is down is logged and tolerated.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ GOLD_TASK = "check_gold"
 STATISTICS_TASK = "compute_statistics"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
-#: Not Celery's: a worker's background process takes these messages by itself, see `workers.background`.
+#: Not a Celery queue: a worker's background process takes these messages itself, see `workers.background`.
 BACKGROUND_QUEUE = "background"
-#: A participant never waits longer for a broker that hangs.
+#: The longest that a participant waits for a broker that hangs.
 _WAIT_SECONDS = 2
-#: A send that failed after so long means a broker that hangs; one that is down refuses at once and costs nothing …
+#: A send that fails after this time means that the broker hangs; one that is down refuses at once and costs nothing …
 _SLOW_SECONDS = 0.5
-#: … and is left alone for this time, so that not every upload waits for it: the sweep sends those messages.
+#: … and is not used for this time, so that not every upload waits for it: the sweep sends those messages.
 PAUSE_SECONDS = 5.0
-#: Messages of one command: some hundred kilobytes.
+#: Messages per command: some hundred kilobytes.
 _AT_ONCE = 500
 
 
 @dataclass
 class _Sender:
-    """The broker. `turn`: one sends at a time, so that nobody waits twice for a broker that hangs."""
+    """The broker; with `turn`, only one thread sends at a time, so that nobody waits twice for a broker that hangs."""
 
     broker: Broker
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -47,7 +47,7 @@ class _Sender:
         self.broker.close()
 
     def attempt(self, act: Callable[[], bool], **logged: int | str) -> bool | None:
-        """What `act` says; False where the broker is down, which is logged; None while one that hung is left alone."""
+        """Return the result of `act`; False if the broker is down, which is logged; None in the pause after it hung."""
         with self.turn:
             began = time.monotonic()
             if began < self.paused_until:
@@ -62,15 +62,15 @@ class _Sender:
 
 
 def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bool:
-    """Tell a worker about a queued run; False when the broker is down, which is logged and left to the sweep.
+    """Announce a queued run to workers; False if the broker is down, which is logged and left to the sweep.
 
-    later: after everything that is not; a broker of files knows no such order.
+    later: after all messages without this; a broker of files ignores it.
     """
     return _turn(run_id, needs_gpu, LATER if later else 0, run_id=run_id)
 
 
 def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[int]:
-    """The same about many queued runs, each with whether it needs a GPU, in few commands: those that were sent."""
+    """Announce queued runs, each with whether it needs a GPU, in few commands; return those that were sent."""
     sent: list[int] = []
     priority = LATER if later else 0
     for queue in (CPU_QUEUE, GPU_QUEUE):
@@ -83,17 +83,17 @@ def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[
 
 
 def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
-    """Tell a worker about a file to check; False as for runs."""
+    """Announce a file to validate; False as for runs."""
     return _turn(str(validation_id), needs_gpu, 0, validation_id=str(validation_id))
 
 
 def send_gold_check(version_id: int) -> bool:
-    """Tell a worker about a version of gold to look at before it is used; False as for runs."""
+    """Announce a gold version to check before its first use; False as for runs."""
     return _send(GOLD_TASK, [(version_id,)], BACKGROUND_QUEUE, 0, gold_version_id=version_id)
 
 
 def send_statistics(phase_task_id: int) -> bool:
-    """Tell a worker, after all checks of gold, that boards of a task have changed; False as for runs."""
+    """Announce changed boards of a task, behind all gold checks; False as for runs."""
     return _send(STATISTICS_TASK, [(phase_task_id,)], BACKGROUND_QUEUE, LATER, phase_task_id=phase_task_id)
 
 
@@ -107,7 +107,7 @@ def _queue_for(needs_gpu: bool) -> str:
 
 
 def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority: int, **logged: int | str) -> bool:
-    """A message for each of some arguments, all at once."""
+    """Send one message for each tuple of arguments, all at once."""
     sender = _sender()
 
     def send() -> bool:
@@ -122,18 +122,20 @@ def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority
 
 
 def took_turn_message(queue: str) -> bool:
-    """Take the next message out of Redis or Valkey, if it calls for a turn, for one who can take that at once.
+    """Take the next message from Redis or Valkey if it announces a turn, which the caller takes at once.
 
-    Otherwise it comes through Celery's main process, which costs as much as a tenth of a short run. False: there is
-    none, another kind is next, the broker is one of files, or away.
+    Otherwise it passes through Celery's main process, which takes up to a tenth of a short run. False: there is no
+    message, the next one is of another kind, or the broker uses files or is unreachable.
     """
     sender = _sender()
     return sender.attempt(partial(sender.broker.took, queue, TURN_TASK)) is True
 
 
 def take_background_message() -> tuple[str, int] | None:
-    """Take the next message of the background queue out: a task, and the id it is for. None: there is none, or it is
-    not one of ours, which is logged. Raises OSError where the broker is away."""
+    """Take the next message of the background queue: the task and the id it is for.
+
+    None if there is none, or it is malformed, which is logged. Raises OSError if the broker is unreachable.
+    """
     message = _sender().broker.take(BACKGROUND_QUEUE)
     if message is None:
         return None
@@ -146,7 +148,7 @@ def take_background_message() -> tuple[str, int] | None:
 
 
 def has_messages(queue: str) -> bool | None:
-    """Whether the broker holds a message that no worker has taken yet; None when it does not answer."""
+    """Return whether the broker holds messages not yet taken; None if it does not answer."""
     sender = _sender()
     with sender.turn:
         if time.monotonic() < sender.paused_until:
@@ -154,7 +156,7 @@ def has_messages(queue: str) -> bool | None:
         try:
             return sender.broker.waiting(queue) > 0
         except OSError:
-            return None  # logged when the next message is sent
+            return None  # logged with the next message
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
-"""Redis or Valkey: a few commands, an answer to each, and nobody waits long.
+"""A minimal client for Redis or Valkey with short timeouts.
 
-The protocol is the package `hiredis`, connections are ours. The package `redis`, which has both, takes 20 MB in every
-process that loads it: web and sweep send a word now and then, and count. Workers have it anyway, for Celery.
+The protocol comes from the package `hiredis`, connections are ours. The package `redis`, with both, takes 20 MB per
+process, while web and sweep only send a few commands. Workers load it anyway, for Celery.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import hiredis
 
 _PORT = 6379
 _PLAIN, _TLS = ("redis", "valkey"), ("rediss", "valkeys")
-#: Celery's word for a Unix socket, and the other one that is in use.
+#: Celery's scheme for Unix sockets, and other common ones.
 _SOCKETS = ("redis+socket", "redis+unix", "valkey+unix")
-#: Connections that wait to be used again; there may be more at a time.
+#: Idle connections to keep; more may be in use.
 _KEPT = 8
 _READ_BYTES = 65_536
 _UNFINISHED = object()
@@ -30,12 +30,16 @@ Command = tuple[str | int | bytes, ...]
 
 
 class Refused(OSError):
-    """It answered that it would not."""
+    """The server refused a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedisPlace:
-    """Where it is. path: of a Unix socket, instead of host and port; tls: what the address says of it, None: none."""
+    """The address of a server.
+
+    path: of a Unix socket, instead of host and port.
+    tls: the TLS options of the address; None: no TLS.
+    """
 
     host: str
     port: int
@@ -46,7 +50,7 @@ class RedisPlace:
     tls: dict[str, str] | None
 
     def connect(self, wait_seconds: float) -> socket.socket:
-        """A socket whose every wait is as long at most; raises OSError."""
+        """Connect with this timeout for every operation. Raises OSError."""
         if self.path:
             unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             unix.settimeout(wait_seconds)
@@ -68,8 +72,10 @@ class RedisPlace:
 
 
 def redis_place(address: str) -> RedisPlace | None:
-    """Where an address leads, written as Celery writes it: `redis://:password@host:6379/0`, `rediss://…` with TLS, or
-    `redis+socket:///path?virtual_host=0`. None where it leads to something else; raises ValueError."""
+    """Parse an address in Celery's forms; None for other schemes. Raises ValueError.
+
+    `redis://:password@host:6379/0`, `rediss://…` with TLS, or `redis+socket:///path?virtual_host=0`.
+    """
     parts = urlsplit(address)
     if parts.scheme not in (*_PLAIN, *_TLS, *_SOCKETS):
         return None
@@ -88,7 +94,7 @@ def redis_place(address: str) -> RedisPlace | None:
 
 
 def _tls_context(query: dict[str, str]) -> ssl.SSLContext:
-    """The server has to show a certificate that holds, unless the address says otherwise, in Celery's words."""
+    """Require a valid certificate of the server, unless the address disables that with Celery's options."""
     context = ssl.create_default_context(cafile=query.get("ssl_ca_certs"))
     if query.get("ssl_check_hostname", "").lower() == "false":
         context.check_hostname = False
@@ -100,7 +106,7 @@ def _tls_context(query: dict[str, str]) -> ssl.SSLContext:
 
 
 class RedisClient:
-    """Any number of threads may ask; each has a connection for itself meanwhile."""
+    """A thread-safe client; each thread has a connection to itself while it waits."""
 
     def __init__(self, place: RedisPlace, wait_seconds: float) -> None:
         self._place, self._wait_seconds = place, wait_seconds
@@ -108,15 +114,15 @@ class RedisClient:
         weakref.finalize(self, _close_all, self._idle)
 
     def answer(self, *command: str | int | bytes) -> Any:
-        """None, a number, bytes, or a list of such; raises OSError where it is away, Refused where it would not."""
+        """Return None, a number, bytes, or a list of such. Raises OSError if unreachable, Refused if refused."""
         return self.answers([command])[0]
 
     def answers(self, commands: Sequence[Command]) -> list[Any]:
-        """Of several commands, sent together."""
+        """Return the results of several commands that are sent together."""
         connection = self._connection()
         try:
             answers = connection.ask(commands)
-        except BaseException:  # also where a thread is stopped: the next one would read this one's answer
+        except BaseException:  # also when a thread is stopped: the next caller would read its response
             connection.close()
             raise
         if len(self._idle) < _KEPT:
@@ -130,11 +136,11 @@ class RedisClient:
         _close_all(self._idle)
 
     def _connection(self) -> _Connection:
-        """One that was used before, if its server has not closed it meanwhile, as with a restart."""
+        """Return an idle connection unless its server has closed it, as after a restart; otherwise a new one."""
         while self._idle:
             try:
                 used = self._idle.pop()
-            except IndexError:  # another thread was quicker
+            except IndexError:  # another thread was faster
                 break
             if used.is_silent():
                 return used
@@ -162,7 +168,7 @@ class _Connection:
         self._socket.close()
 
     def is_silent(self) -> bool:
-        """Whether it said nothing that nobody asked for: its end, above all."""
+        """Return whether nothing unsolicited has arrived, such as the end of the connection."""
         if not hasattr(select, "poll"):
             return False
         poll = select.poll()
@@ -178,7 +184,7 @@ class _Connection:
         _raise_refusal(self.ask(commands))
 
     def ask(self, commands: Sequence[Command]) -> list[Any]:
-        # Its stub knows only commands of one word.
+        # The type stub knows only commands of one word.
         packed = [hiredis.pack_command(command) for command in commands]  # type: ignore[arg-type]
         self._socket.sendall(b"".join(packed))
         return [self._next_answer() for _ in commands]

@@ -1,6 +1,6 @@
-"""Where files lie: uploads, public files, what is sealed. A folder unless settings name a bucket (decision 053).
+"""Storage of uploads, public and sealed files: a folder, unless settings name a bucket (decision 053).
 
-Nothing of a bucket is imported here: who has a folder pays nothing for it.
+Nothing for buckets is imported here, so that servers with a folder do not pay for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text that people type and read: checked, shortened, listed, sized; a cell that no spreadsheet takes for a formula."""
+"""Text input and output: checks, shortening, lists, sizes; cells that spreadsheets do not take for formulas."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ PLEASE_CORRECT = "Please correct what is marked."
 
 
 def one_line(text: str) -> str:
-    """Without line ends and blanks at its ends; several blanks become one."""
+    """Strip the text and collapse whitespace, including line ends, to single spaces."""
     return " ".join(text.split())
 
 
 def many_lines(text: str) -> str:
-    """Line ends as they are everywhere but in browsers' forms, and none at the ends."""
+    """Normalise the line ends of browsers' forms and strip the text."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def wrong_text(text: str, limit: int) -> str:
-    """What is wrong with a text that has to be there, in a sentence; empty: nothing."""
+    """Return a sentence on what is wrong with a required text; empty if nothing is."""
     if not text:
         return "Please write something here."
     if len(text) > limit:
@@ -35,14 +35,14 @@ def wrong_text(text: str, limit: int) -> str:
 
 
 def refuse(sentences: Mapping[str, str]) -> None:
-    """Raises InvalidForm with the sentences that are not empty, by field."""
+    """Raise InvalidForm with the non-empty sentences, by field."""
     wrong = {name: sentence for name, sentence in sentences.items() if sentence}
     if wrong:
         raise InvalidForm(PLEASE_CORRECT, fields=wrong)
 
 
 def is_control(character: str) -> bool:
-    """What neither PostgreSQL (NUL) nor XML can hold; marks of direction and joiners are for some scripts' sake."""
+    """Return whether PostgreSQL (NUL) or XML cannot hold the character; joiners and direction marks are allowed."""
     code = ord(character)
     is_low = code < 32 and character not in "\n\t"
     return is_low or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
@@ -52,7 +52,7 @@ _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def readable_size(size_bytes: int) -> str:
-    """`512 bytes`, `1.5 KiB`, `16 MiB`."""
+    """Format a size as `512 bytes`, `1.5 KiB`, `16 MiB`."""
     for unit, size in _UNITS:
         if size_bytes >= size:
             amount = f"{size_bytes / size:.1f}" if size_bytes < 10 * size else f"{size_bytes / size:.0f}"
@@ -61,26 +61,26 @@ def readable_size(size_bytes: int) -> str:
 
 
 def attachment(name: str) -> str:
-    """The header Content-Disposition of a download that is called so."""
+    """Return the Content-Disposition header of a download with this name."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
-#: What spreadsheets take for the beginning of a formula.
+#: Characters with which formulas of spreadsheets start.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: what looks like one is marked as text by an apostrophe."""
+    """Mark text that looks like a formula as text, by an apostrophe."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
 
 
-#: How many names a message lists.
+#: Number of names that a message lists.
 NAMES_LISTED = 12
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'? The … are: a, b`, ready to be put after a sentence about an unknown name."""
+    """Return `; did you mean 'x'?` to append to a sentence about an unknown name; empty if none is close."""
     names = list(known)
     near = difflib.get_close_matches(name.lower().replace("_", "-"), names, n=1, cutoff=0.6)
     near = near or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
@@ -88,7 +88,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names, the first of many."""
+    """Join the names, or the first of many and the number of others."""
     every = list(names)
     shown = ", ".join(every[:NAMES_LISTED]) or "none"
     return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown
@@ -98,13 +98,13 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
 def is_address(text: str) -> bool:
-    """Whether a text has the form of an e-mail address."""
+    """Return whether a text has the form of an e-mail address."""
     return bool(_EMAIL.match(text)) and text.isprintable() and len(text) <= 320
 
 
 def folded(text: str) -> str:
-    """Without case and accents, for looking things up."""
-    if text.isascii():  # as most names are
+    """Return the text without case and accents, for searching."""
+    if text.isascii():  # true for most names
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()

@@ -1,4 +1,4 @@
-"""Moments as organisers write them and people read them: UTC offsets and AoE ("anywhere on Earth", UTC-12), exactly."""
+"""Moments as organisers write and people read them: UTC offsets and AoE ("anywhere on Earth", UTC-12), exactly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 AOE = timezone(timedelta(hours=-12), "AoE")
 #: The offsets that exist on Earth.
 _OFFSETS = (timedelta(hours=-12), timedelta(hours=14))
-#: Anything else is a slip of the keyboard, and near the ends of the calendar arithmetic overflows.
+#: Other years are typos, and near the ends of the calendar arithmetic overflows.
 _YEARS = range(1990, 3000)
 
 #: A date, a time of day, a zone; JSON Schema and Python read it alike.
@@ -26,9 +26,9 @@ _HOW = "write '2026-01-10 12:00 UTC', '2026-01-10 12:00 +02:00' or '2026-01-10 2
 
 
 def parse_moment(value: object) -> datetime:
-    """The aware UTC moment meant by a string; raises ValueError, in words, on anything that leaves room for doubt.
+    """Parse a moment as aware UTC. Raises ValueError, with a sentence, on anything ambiguous.
 
-    A zone is required: a date without one is the commonest cause of a deadline that surprises half of the teams.
+    A zone is required: a date without one is the commonest cause of deadlines that surprise half of the teams.
     """
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
@@ -70,12 +70,12 @@ def _zone(text: str) -> timezone:
 
 
 def in_utc(moment: datetime) -> str:
-    """`2026-01-10 12:00 UTC`, with seconds only when there are any."""
+    """Format as `2026-01-10 12:00 UTC`, with seconds only if there are any."""
     return f"{_clock(moment.astimezone(UTC))} UTC"
 
 
 def in_aoe(moment: datetime) -> str:
-    """`2026-01-10 00:00 AoE`."""
+    """Format as `2026-01-10 00:00 AoE`."""
     return f"{_clock(moment.astimezone(AOE))} AoE"
 
 

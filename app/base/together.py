@@ -1,8 +1,8 @@
-"""Short writes of many threads in one transaction: one commit, one sync of the disk for all that came meanwhile.
+"""Batched writes: short writes of many threads in one transaction, with a single commit and sync of the disk.
 
-SQLite lets one write at a time, and who waits for it looks again after a pause that grows; so under a rush some wait
-for many turns. Here they wait in line, and one thread does the work of all. PostgreSQL has rows to lock and
-commits of its own kind: there each has a transaction of its own.
+SQLite allows one writer at a time, and the others poll with growing pauses; so in a rush some wait very long. Here
+writes queue up, and one thread executes them all. PostgreSQL locks rows and groups commits itself: there each write has
+its own transaction.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from sqlalchemy.orm import Session
 
 from app.base.db import writing
 
-#: No transaction does the work of more: whoever else wants to write has a turn between two.
+#: Maximum number of writes per transaction; other writers get a turn in between.
 JOBS_AT_ONCE = 50
 
 Result = TypeVar("Result")
 
 
 class Line:
-    """Those who wait to write to one database, in the order in which they came; a thread of its own serves them."""
+    """A queue of writes to one database, in order of arrival, executed by one thread."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Callable[[Session], Any], Future[Any]]] = deque()
         self._clerk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="write-together")
 
     def write(self, engine: Engine, job: Callable[[Session], Result]) -> Result:
-        """What `job` gives, once it is committed; what it raises, and then nothing of it was written."""
+        """Return the result of `job` once it is committed, or raise its exception; then nothing of it was written."""
         mine: Future[Result] = Future()
         self._waiting.append((job, mine))
         self._clerk.submit(self._serve, engine)
         return mine.result()
 
     def _serve(self, engine: Engine) -> None:
-        """Everybody who waits now; where others were served before, nobody is left."""
+        """Execute all waiting jobs; earlier batches may have left none."""
         jobs = [self._waiting.popleft() for _ in range(min(JOBS_AT_ONCE, len(self._waiting)))]
         if jobs:
             _carry_out(engine, jobs)
 
 
 def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
-    """Let `job` write. It may be carried out by another thread, beside others', and must not commit or roll back."""
+    """Let `job` write. It may run in another thread, together with others, and must not commit or roll back."""
     if not writes_wait_in_line(engine):
         with writing(engine) as session:
             return job(session)
@@ -59,18 +59,18 @@ def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
 
 
 def writes_wait_in_line(engine: Engine | Connection) -> bool:
-    """Whether all who write to this database have one turn between them."""
+    """Return whether this database has a single writer."""
     return engine.dialect.name == "sqlite"
 
 
 _lines: WeakKeyDictionary[Engine, Line] = WeakKeyDictionary()
 _lines_lock = threading.Lock()
-#: The thread that serves a line stays with the parent: in a forked process whoever waited for it would wait for ever.
+#: The executing thread stays with the parent: in a forked process waiting for it would never end.
 os.register_at_fork(after_in_child=_lines.clear)
 
 
 def _carry_out(engine: Engine, jobs: list[tuple[Callable[[Session], Any], Future[Any]]]) -> None:
-    """All in one transaction, each by itself; if it cannot be committed, nobody is told that something was written."""
+    """Run all jobs in one transaction, each in a savepoint; if the commit fails, all of them fail."""
     done: list[tuple[Future[Any], Any]] = []
     try:
         with writing(engine) as session:

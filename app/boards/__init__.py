@@ -1,2 +1,1 @@
-"""Leaderboards from scored runs: rows, columns, ranks, official results, pictures, tables; never how HTTP asks for
-them."""
+"""Leaderboards from scored runs: rows, columns, ranks, official results, pictures, tables. Independent of HTTP."""

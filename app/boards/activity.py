@@ -1,4 +1,4 @@
-"""How much goes on in a phase: its teams and its scored runs, as far as a viewer may count them."""
+"""Activity in a phase: numbers of teams and scored runs, as far as a viewer may see them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from app.models import BoardShown, Tally, Team, TeamKind
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """None: what this viewer is not shown. runs: scored ones, of teams."""
+    """Numbers of teams, and of their scored runs; None if this viewer may not see it."""
 
     teams: int | None = None
     runs: int | None = None
 
 
 def activity_of(session: Session, views: Mapping[int, View]) -> Activity:
-    """Of a phase. views: of its tasks, by the id of the phase task.
+    """Count the activity in a phase. views: of its tasks, by the id of the phase task.
 
-    A hidden board counts nothing, and one that shows ranks alone counts teams: how often each tried is not shown there.
+    A hidden board counts nothing. One that shows ranks only counts teams, since it does not show their numbers of runs.
     """
     public = [key for key, view in views.items() if view.board is BoardShown.PUBLIC]
     ranked = [key for key, view in views.items() if view.board is not BoardShown.HIDDEN]

@@ -1,4 +1,4 @@
-"""Feeds as Atom has them (RFC 4287)."""
+"""Atom feeds (RFC 4287)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.base.text import is_control
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One of a feed. id: never another one's, whatever else changes; published: None where `updated` says it."""
+    """An entry of a feed. id: unique and never changed; published: None if it equals `updated`."""
 
     id: str
     title: str
@@ -25,7 +25,7 @@ class Entry:
 
 
 def atom(title: str, entries: Iterable[Entry], *, page: str, feed: str, author: str, updated: datetime) -> bytes:
-    """The document. page, feed: addresses of what it is the feed of, and of the feed itself."""
+    """Build the document. page, feed: addresses of the described page, and of the feed itself."""
     root = Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _put(root, "id", page)
     _put(root, "title", title)
@@ -48,8 +48,8 @@ def atom(title: str, entries: Iterable[Entry], *, page: str, feed: str, author: 
 
 
 def _put(parent: Element, name: str, text: str | None = None, **attributes: str) -> Element:
-    """XML has no control characters."""
+    """Add an element, without control characters, which XML forbids."""
     child = SubElement(parent, name, attributes)
-    is_plain = text is None or text.isprintable()  # as nearly all are, of thousands
+    is_plain = text is None or text.isprintable()  # true for nearly all of thousands
     child.text = text if is_plain else "".join(one for one in text or "" if not is_control(one))
     return child

@@ -1,6 +1,6 @@
-"""One axis for the ranking scores of a board: where on it a value lies, from the worse end to the better one.
+"""One axis for the ranking scores of a board: positions of values, from the worse end to the better one.
 
-A place is in percent of the axis, so that pages, pictures and mails draw alike.
+Positions are in percent of the axis, so that pages, pictures and mails draw alike.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import NamedTuple
 
 from app.boards.rows import Cell, Leaderboard
 
-#: An axis has at most so many steps, each 1, 2 or 5 times a power of ten.
+#: Maximum number of steps of an axis, each 1, 2 or 5 times a power of ten.
 _STEPS = 6
 _NICE = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """worse, better: the values at its ends; worse is on the left."""
+    """An axis with the values at its ends; the worse one is on the left."""
 
     worse: float
     better: float
 
     def place(self, value: float) -> float:
-        """In percent, with one decimal."""
+        """Return the position in percent, with one decimal."""
         share = (value - self.worse) / (self.better - self.worse)
         return round(100 * (0.0 if share < 0 else 1.0 if share > 1 else share), 1)
 
 
 class Spread(NamedTuple):
-    """Where a row's value lies, and the ends of its interval; None: there is none."""
+    """Position of a row's value, and of the ends of its interval; None if it has none."""
 
     place: float
     low: float | None = None
@@ -39,8 +39,7 @@ class Spread(NamedTuple):
 
 
 def axis_of(board: Leaderboard) -> Axis | None:
-    """For all rows that have a ranking score, intervals and all, with round ends; None where there is nothing to tell
-    apart."""
+    """Return a round axis for all ranking scores with their intervals; None if there are not two different scores."""
     column = board.columns[board.rank_by]
     cells = [row.cells[board.rank_by] for row in board.rows]
     values = [cell.value for cell in cells if cell.value is not None]
@@ -52,7 +51,7 @@ def axis_of(board: Leaderboard) -> Axis | None:
 
 
 def spread_of(axis: Axis, cell: Cell) -> Spread | None:
-    """Where a value lies with its interval, the left end first; None where it is undefined."""
+    """Return the position of a value and its interval, left end first; None if it is undefined."""
     if cell.value is None:
         return None
     if cell.interval is None:
@@ -62,14 +61,14 @@ def spread_of(axis: Axis, cell: Cell) -> Spread | None:
 
 
 def baseline_value(board: Leaderboard) -> float | None:
-    """Of the best baseline: what every system is measured against; None where the board has none."""
+    """Return the score of the best baseline, the reference for all systems; None if the board has none."""
     place, higher = board.rank_by, board.columns[board.rank_by].higher_is_better
     values = [value for row in board.rows if row.kind == "baseline" and (value := row.cells[place].value) is not None]
     return (max if higher else min)(values, default=None)
 
 
 def _round_ends(values: Sequence[float]) -> tuple[float, float]:
-    """The nearest multiples of a round step that have all values between them."""
+    """Return the nearest multiples of a round step that enclose all values."""
     low, high = min(values), max(values)
     rough = (high - low) / _STEPS
     power = 10.0 ** math.floor(math.log10(rough))

@@ -1,4 +1,4 @@
-"""A board with what its rows' method cards say."""
+"""Method cards of the rows of a board."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from app.models import Board, CardVersion, Competition, Standing
 def with_cards(
     session: Session, competition: Competition, board: Board, phase_task_ids: Collection[int], whole: WholeBoard
 ) -> WholeBoard:
-    """The board with the cards of its rows; what they say of the method comes before what was sent with the file.
-    phase_task_ids: where its rows come from."""
+    """Add the method cards of its rows to a board; their method takes precedence over the one submitted with the file.
+
+    phase_task_ids: where its rows come from.
+    """
     form = card_form(competition.method_card)
     kept = _documents(session, board, phase_task_ids, whole)
     return replace(
@@ -34,7 +36,8 @@ def with_cards(
 def _documents(
     session: Session, board: Board, phase_task_ids: Collection[int], whole: WholeBoard
 ) -> dict[UUID, Mapping[str, Any]]:
-    """By submission. Cards are of systems: of what stands, a standing says which; of other rows, its submission."""
+    """Return the cards by submission. A card belongs to a system: a standing names that of an entry; other rows have
+    that of their submission."""
     runs = {row.run_id: row.submission_id for row in whole.rows if row.submission_id and row.system}
     if not runs:
         return {}
@@ -44,7 +47,7 @@ def _documents(
     return found | {runs[run]: document for run, document in standing.items() if run in runs and document is not None}
 
 
-#: A run's system is said once and stays: a standing that says one is right, whatever rules it was chosen by.
+#: The system of a run never changes once declared, so a standing's system is right even if its rules are outdated.
 _OF_STANDINGS = (
     select(Standing.run_id, CardVersion.document)
     .outerjoin(CardVersion, and_(CardVersion.system_id == Standing.system_id, CardVersion.is_current))
@@ -57,7 +60,7 @@ _OF_STANDINGS = (
 
 
 def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form: CardForm) -> LeaderboardRow:
-    """Most have none but what was sent with the file, which they say already."""
+    """Add its card to a row; most rows have only the method submitted with the file, which they show already."""
     document = kept.get(row.submission_id) if row.submission_id else None
     if document is None:
         return row

@@ -1,4 +1,4 @@
-"""How to cite a competition, its paper, or a board as it was frozen: BibTeX, text, and what search engines read."""
+"""Citations of a competition, its paper, or an official board: BibTeX, text, and metadata for search engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.models import Board, Competition, Phase
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The paper that describes a competition; empty, None: not said."""
+    """The paper that describes a competition; fields are empty or None if not given."""
 
     title: str
     authors: tuple[str, ...]
@@ -25,17 +25,17 @@ class Paper:
 
     @property
     def address(self) -> str:
-        """Where it is read."""
+        """Address of the paper."""
         return f"https://doi.org/{self.doi}" if self.doi else self.url
 
 
 def authors_of(competition: Competition) -> tuple[str, ...]:
-    """As the organisers declared them; none: they are cited without names."""
+    """Return the declared authors; if there are none, citations have no names."""
     return tuple(competition.citation.get("authors", ()))
 
 
 def paper_of(competition: Competition) -> Paper | None:
-    """The overview paper, if there is one; without authors of its own it has the competition's."""
+    """Return the overview paper, or None; without authors of its own it has those of the competition."""
     declared: Mapping[str, Any] | None = competition.citation.get("paper")
     if declared is None:
         return None
@@ -53,7 +53,7 @@ def paper_of(competition: Competition) -> Paper | None:
 
 
 def cite_competition(competition: Competition, address: str, now: datetime) -> str:
-    """`@misc` for the competition as a whole; `address`: of its page, `now`: when it was looked at."""
+    """Return `@misc` for the competition as a whole. address: of its page; now: date of access."""
     return _entry(
         key=competition.name,
         author=_author(competition),
@@ -65,7 +65,7 @@ def cite_competition(competition: Competition, address: str, now: datetime) -> s
 
 
 def cite_paper(competition: Competition) -> str:
-    """The overview paper; empty where there is none."""
+    """Return an entry for the overview paper; empty if there is none."""
     paper = paper_of(competition)
     if paper is None:
         return ""
@@ -81,7 +81,7 @@ def cite_paper(competition: Competition) -> str:
 
 
 def cite_official(competition: Competition, phase: Phase, board: Board, official: Official, address: str) -> str:
-    """`@misc` for the official board, which never changes; `address`: its permanent one."""
+    """Return `@misc` for the official board, which never changes. address: its permanent one."""
     snapshot = official.snapshot
     later = f", superseded by {official.successor.name}" if official.successor else ""
     return _entry(
@@ -115,7 +115,7 @@ def _author(competition: Competition) -> str:
 
 
 def _names(authors: Sequence[str]) -> str:
-    """A name that holds an `and` is one name all the same."""
+    """Join names for BibTeX; a name that contains an `and` stays one name."""
     return " and ".join(f"{{{latex_text(one)}}}" if " and " in one else latex_text(one) for one in authors)
 
 
@@ -127,13 +127,13 @@ def _year(competition: Competition) -> int:
 
 
 def plain_citation(competition: Competition, address: str, now: datetime) -> str:
-    """One line for texts without BibTeX."""
+    """Return a one-line citation for texts without BibTeX."""
     names = "; ".join(authors_of(competition)) or f"The organisers of {competition.title}"
     return f"{names} ({_year(competition)}). {competition.title}. {address} (accessed {now.date().isoformat()})."
 
 
 def described(competition: Competition, address: str) -> list[dict[str, Any]]:
-    """What schema.org calls a Dataset and, where a paper is declared, a ScholarlyArticle; address: of its page."""
+    """Return a schema.org Dataset and, if a paper is declared, a ScholarlyArticle. address: of the page."""
     paper, licence = paper_of(competition), competition.citation.get("licence")
     dataset = {
         "@context": "https://schema.org",

@@ -1,4 +1,4 @@
-"""The commands that give a board's scores, intervals and p at home, where its gold is public."""
+"""Commands that reproduce a board's scores, intervals and p-values locally, where its gold is public."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.competitions.visibility import task_in_phase
 from app.gold.versions import gold_identity
 from app.models import Board, BoardShown, Phase
 
-#: What whoever types them puts there.
+#: Placeholders for the user's files.
 GOLD, FIRST, SECOND = "GOLD", "FIRST", "SECOND"
 
 
 def commands_of(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard) -> list[str]:
-    """To score one prediction, and to compare two; none where gold is hidden, or the board has no statistics to see."""
+    """Return commands to score and to compare predictions; none if gold is hidden or no statistics are shown."""
     phase_task = task_in_phase(session, phase, board)
     is_told = leaderboard.view.board is BoardShown.PUBLIC and leaderboard.statistics in ("current", "pending")
     gold = gold_identity(session, phase_task)

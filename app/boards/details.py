@@ -1,7 +1,6 @@
-"""A row of a board, opened: what stands on it, every score of its run that the board's viewer may see, and whom it is
-told apart from.
+"""Details of a row: its entry, every score of its run that the viewer may see, and its tests against other rows.
 
-Starts from the board as the viewer is shown it: a row that is not there, or whose values are not, cannot be opened.
+Starts from the board as the viewer sees it: rows or values that are not shown there have no details.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class RowTest:
-    """Another row of the board; test: what the opened one has more."""
+    """Another row of the board. test: the opened row minus the other one."""
 
     other: LeaderboardRow
     test: PairTest
 
 
 def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
-    """The row of this submission; raises NotFound where it does not stand there, or its values are not shown."""
+    """Return the row of this submission; raises NotFound if it is not on the board, or its values are not shown."""
     found = next((row for row in leaderboard.rows if row.page_id == submission_id), None)
     if found is None:
         raise NotFound("This submission does not stand on this board, or its scores are not shown here.")
@@ -40,7 +39,7 @@ def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
 
 
 def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRow) -> list[Score]:
-    """Every score of the row's run, in the digits of the board; none where only what the board shows is shown."""
+    """Return every score of the row's run in the board's digits; none if only the board's scores may be shown."""
     if row.run_id is None:
         return []
     if leaderboard.half is Half.PRIVATE:
@@ -53,6 +52,6 @@ def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRo
 
 
 def tests_of_row(leaderboard: Leaderboard, row: LeaderboardRow) -> list[RowTest]:
-    """With every row that it was compared with, in the order of the board; none where the board tells none."""
+    """Return the tests against all compared rows, in board order; none if the board shows none."""
     tests = [(other, leaderboard.pair_test(row, other)) for other in leaderboard.rows if other.page_id != row.page_id]
     return [RowTest(other, test) for other, test in tests if test is not None]

@@ -1,6 +1,6 @@
-"""A board's entries as rows: which run stands is `app.standings`' to say; here is what is shown of it.
+"""A board's entries as rows, for the runs chosen by `app.standings`.
 
-Everything is here, for nobody's eyes: `app.boards.view` says what of it is shown.
+Rows are unfiltered; see `app.boards.view` for access rules.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ def rows_of(
     gold: str | None,
     half: Half | None = None,
 ) -> list[LeaderboardRow]:
-    """The rows of what stands on the board, without ranks, in the order in which it was submitted.
+    """Build the rows of the board's entries, without ranks, in order of submission.
 
-    rules: that it was chosen by; gold: the one in use, what was scored against another is outdated; half: of divided
-    items, whose scores are wanted.
+    rules: that they were chosen by.
+    gold: the one in use; runs scored against another are outdated.
+    half: the part of divided items whose scores are wanted.
     """
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
     by_run = {one.run_id: one for one in standings}
     rank_by = [(column.metric, column.split) for column in columns].index((rules.metric, rules.split))
-    card = cache(MethodCard)  # equal methods are one
+    card = cache(MethodCard)  # equal methods share an object
     rows = []
     runs, cells = _runs_and_cells(session, standings, columns, rules, half)
     for run in runs:
@@ -86,8 +87,7 @@ def _runs_and_cells(
     rules: Rules,
     half: Half | None,
 ) -> tuple[list[_Run], Mapping[int, tuple[Cell, ...]]]:
-    """In the order in which they were submitted: from what is kept with standings, and only for what is not, from where
-    it was first written."""
+    """Return runs in order of submission, and their cells: from cached standings, else from the original tables."""
     kept = [(one, Facts._make(orjson.loads(one.facts))) for one in standings if isinstance(one, KeptStanding)]
     runs = [_kept_run(*one) for one in kept]
     others = [one.run_id for one in standings if not isinstance(one, KeptStanding)]
@@ -129,7 +129,7 @@ def _kept_cells(facts: Facts, places: Sequence[int]) -> tuple[Cell, ...]:
 
 
 class _Run(NamedTuple):
-    """Of the query below, or of a standing."""
+    """A row of the query below, or of a cached standing."""
 
     run_id: int
     task_version: int | None
@@ -145,7 +145,7 @@ class _Run(NamedTuple):
     commitment: str | None
 
 
-#: What is shown of runs besides their scores. Written once, as every board of what is not kept asks this.
+#: Facts of runs besides their scores. Built once, since every board that is not cached executes this.
 _RUNS = (
     select(
         ScoringRun.id,
@@ -170,7 +170,7 @@ _RUNS = (
 
 
 def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: AnyStanding) -> tuple[Cell, ...]:
-    """On a Ladder the ranking score is not what was computed, but what is told."""
+    """Replace the ranking score by the one that a Ladder reports."""
     if standing.ladder_value is None:
         return cells
     return (*cells[:rank_by], cells[rank_by]._replace(value=standing.ladder_value), *cells[rank_by + 1 :])
@@ -179,7 +179,7 @@ def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: AnyStand
 def cells_of(
     session: Session, runs: Sequence[int], columns: Sequence[BoardColumn], half: Half | None = None
 ) -> Mapping[int, tuple[Cell, ...]]:
-    """All cells of these runs, by run. half: of divided items."""
+    """Return all cells of these runs, by run. half: of divided items."""
     places = {(column.metric, column.split): index for index, column in enumerate(columns)}
     empty = (NOT_COMPUTED,) * len(columns)
     found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
@@ -208,7 +208,7 @@ _SCORES = select(
 
 
 def _with_marks(row: LeaderboardRow, marks: Marks) -> LeaderboardRow:
-    """With what organisers say of the submission, or of its team where that is more."""
+    """Apply the mark of the submission, or that of its team if it is stricter."""
     if not marks.teams and not marks.submissions:
         return row
     row = _marked(row, marks.submissions.get(row.submission_id) if row.submission_id else None)
@@ -216,12 +216,12 @@ def _with_marks(row: LeaderboardRow, marks: Marks) -> LeaderboardRow:
 
 
 def stronger(mark: Mark | None, row: LeaderboardRow) -> Mark | None:
-    """A mark of the whole team, unless more is said of the row already."""
+    """Return the team's mark unless the row's own is stricter."""
     return mark if mark and SET_ASIDE.get(mark.status, 0) >= SET_ASIDE.get(row.status, 0) else None
 
 
 def marked_again(rows: Sequence[LeaderboardRow], marks: Marks) -> list[LeaderboardRow]:
-    """Rows that were carried over, with what organisers say of their teams where they stand now."""
+    """Reapply team marks of the target phase to carried-over rows."""
     return [_marked(row, stronger(marks.teams.get(row.team_id or 0), row)) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""A competition's dates as a calendar (iCalendar), its announcements and boards as feeds (Atom); from what is shown."""
+"""A competition's dates as a calendar (iCalendar), its announcements and boards as feeds (Atom); from shown content."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from app.boards.successors import Official
 from app.boards.tables import format_cell
 from app.models import Announcement, Board, Competition, Phase, RowStatus
 
-if TYPE_CHECKING:  # read when somebody asks for a calendar: with time zones it takes 2 MB
+if TYPE_CHECKING:  # loaded on demand: with time zones it takes 2 MB
     from icalendar import Alarm, Event
 
-#: A reminder so long before a deadline.
+#: Time between a reminder and its deadline.
 REMINDER = timedelta(days=1)
 
 
 def calendar(competition: Competition, address: str, now: datetime) -> bytes:
-    """The beginning and end of every phase as events without length, in UTC; `address`: of the competition's page.
+    """Return start and end of every phase as events without duration, in UTC. address: of the competition's page.
 
-    An event keeps its identity when its date moves, so that subscribed calendars move it too.
+    An event keeps its id when its date moves, so that subscribed calendars move it too.
     """
     from icalendar import Calendar
 
@@ -70,8 +70,7 @@ def _reminder() -> Alarm:
 def board_feed(
     place: tuple[Competition, Phase, Board], shown: Leaderboard, official: Sequence[Official], page: str, feed: str
 ) -> bytes:
-    """The rows of a board, latest entry first, as this viewer sees them: an empty feed while the board is hidden.
-    Before them its official versions.
+    """Return official versions, then rows, latest first, as this viewer sees them; empty while the board is hidden.
 
     page, feed: addresses of the board and of the feed itself. Rows without a date (published elsewhere) are left out.
     """
@@ -92,7 +91,7 @@ def board_feed(
 
 
 def _version_entry(official: Official, page: str) -> Entry:
-    """An official board; newer again in feeds once a later one supersedes it."""
+    """Return the entry of an official board; it is updated when a later one supersedes it."""
     one, successor = official.snapshot, official.successor
     later = successor.snapshot if successor else None
     address = f"{page}/official/{one.number}"
@@ -104,7 +103,7 @@ def _version_entry(official: Official, page: str) -> Entry:
 def announcement_feed(
     competition: Competition, announcements: Sequence[tuple[Announcement, str]], page: str, feed: str
 ) -> bytes:
-    """Announcements with their text as HTML, the latest first; one keeps its identity when it is edited.
+    """Return announcements with their text as HTML, latest first; an edited one keeps its id.
 
     page, feed: addresses of the page with all of them, and of the feed itself.
     """
@@ -131,5 +130,5 @@ def _headline(row: LeaderboardRow) -> str:
 
 
 def _scores(shown: Leaderboard, row: LeaderboardRow) -> str:
-    cells = zip(shown.columns, row.cells, strict=False)  # a board of ranks alone has rows without cells
+    cells = zip(shown.columns, row.cells, strict=False)  # rows of a board with ranks only have no cells
     return "; ".join(f"{column.title} {format_cell(cell, column)}" for column, cell in cells) or _headline(row)

@@ -1,7 +1,6 @@
-"""Which boards become official, and when: those of phases that have ended, in which nothing is left to score, nor to
-come that would be ranked.
+"""Selection of boards that become official: phase ended, nothing left to score, and no ranked entries to come.
 
-Apart from how they are made (`app.boards.snapshots`), which the sweep loads only where one is due: boards bring numpy.
+Separate from `app.boards.snapshots`, which brings numpy: the sweep loads that only if a board is due.
 """
 
 from __future__ import annotations
@@ -14,17 +13,16 @@ from sqlalchemy.orm import Session, joinedload
 from app.boards.statistics_work import is_settled
 from app.models import Allowance, Board, Phase, PhaseTask, RunStatus, ScoringRun, Snapshot, Submission
 
-#: What was uploaded in time is stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
+#: Uploads in time may be stored a moment later, at most as long as SQLite lets a writer wait: see `app.base.db`.
 AFTER_CLOSE = timedelta(seconds=60)
 
 
 def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
-    """Freeze the boards of every phase that has ended and in which nothing is left to score; twice is as good as once.
+    """Freeze the boards of every phase that has ended and has nothing left to score; idempotent.
 
-    Boards wait for their statistics, for a while, so that these belong to the official results, too; and for the teams
-    that may still send ranked entries.
-    A phase that was opened again after it had closed is frozen again when it closes again. Nothing is made of a task
-    that nobody submitted to.
+    Boards wait for a while for their statistics, so that official results include them, and for teams that may still
+    submit ranked entries.
+    A phase that is reopened is frozen again when it closes again. Tasks without submissions get no official board.
     """
     due = _due(session, now)
     if not due:
@@ -33,7 +31,7 @@ def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
 
     phases = {phase.id for phase, _ in due}
     session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
-    # Another sweep may have had the lock before.
+    # Another sweep may have held the lock before.
     return [freeze(session, phase, board, now) for phase, board in _due(session, now) if phase.id in phases]
 
 
@@ -59,13 +57,13 @@ def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
 
 
 def _is_open_for_ranked_entries(now: datetime) -> ColumnElement[bool]:
-    """Whether a team may still send to the phase, or could a moment ago, and have a rank for it."""
+    """Build the condition that a team may still submit ranked entries to the phase, or could a moment ago."""
     late = (Allowance.phase_id == Phase.id, Allowance.is_ranked, Allowance.until > now - AFTER_CLOSE)
     return exists(select(Allowance.id).where(*late).correlate(Phase))
 
 
 def _has_unfinished_runs() -> ColumnElement[bool]:
-    """Anywhere in the phase; runs that are made beside the current ones do not count."""
+    """Build the condition that the phase has unfinished current runs; runs of rescoring sets do not count."""
     of_phase = select(PhaseTask.id).where(PhaseTask.phase_id == Phase.id).correlate(Phase)
     return exists(
         select(ScoringRun.id)
@@ -73,7 +71,7 @@ def _has_unfinished_runs() -> ColumnElement[bool]:
         .where(
             Submission.phase_task_id.in_(of_phase),
             ScoringRun.is_current,
-            ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)),  # as an index has them
+            ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)),  # matches the index
         )
         .correlate(Phase)
     )

@@ -1,8 +1,8 @@
-"""How things stand, as one short text: as long as it is the same, so is every public page and board of a competition.
+"""Fingerprint of public state: as long as it is equal, every public page and board of a competition is unchanged.
 
-One small query, as large as what was declared and no larger with what was submitted: for answering from a cache, in
-however many processes. It rests on `PhaseTask.board_version`, which rises with every change that a board could show,
-and on that no page says how late it is.
+One small query, whose size depends on the declarations and not on the number of submissions, to answer from a cache in
+any number of processes. It relies on `PhaseTask.board_version`, which rises with every change that a board could show,
+and on pages never showing the current time.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _DECLARED = (
         cast(PhaseTask.files_for, Text),
         cast(PhaseTask.private_part, Text),
         select(func.max(Snapshot.id)).scalar_subquery(),
-        # Files are on no board, so that they raise no version.
+        # Files are on no board, so they raise no version.
         select(func.count(PublicFile.id)).scalar_subquery(),
         select(func.max(PublicFile.id)).scalar_subquery(),
         select(func.sum(PublicFile.size_bytes)).scalar_subquery(),
     )
     .join(Phase, Phase.competition_id == Competition.id)
     .join(PhaseTask, PhaseTask.phase_id == Phase.id)
-    # What not everybody may see is nothing here, so that its addresses answer as those of nothing do.
+    # Unpublished competitions have no fingerprint, so that their addresses answer like those of missing ones.
     .where(Competition.stage == Stage.PUBLISHED)
     .order_by(PhaseTask.id)
 )
@@ -65,10 +65,10 @@ _DECLARED = (
 
 @lru_cache(maxsize=4)
 def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*tuple[Any, ...]]:
-    """Written once, as every reader of a public page has it asked."""
+    """Build the query once, since every reader of a public page executes it."""
     is_heard = Worker.seen_at > bindparam("heard_since", type_=UtcDateTime())
     is_listening = select(Worker.name).where(is_heard, cast(Worker.queues, Text).contains(f'"{GPU_QUEUE}"')).exists()
-    # Boards say so: submissions wait for a worker that can encode.
+    # Boards show that submissions wait for a worker that can encode.
     waiting = waiting_since().where(Submission.phase_task_id == PhaseTask.id).scalar_subquery()
     waits = and_(CompetitionTask.task_type.in_(map(literal, gpu_types)), not_(is_listening))
     query = _DECLARED.add_columns(case((waits, waiting))).join(PhaseTask.task)
@@ -76,7 +76,7 @@ def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*t
 
 
 def freshness(engine: Engine, competition: str | None, now: datetime) -> str | None:
-    """Of one competition, of all for None; None where there is nothing of the kind."""
+    """Return the fingerprint of one competition, or of all for None; None if the competition does not exist."""
     query = _query(tuple(gpu_types()), is_one_competition=competition is not None)
     values = {"heard_since": heard_since(now), "competition": competition}
     with engine_for_reading(engine).connect() as connection:
@@ -89,13 +89,13 @@ def freshness(engine: Engine, competition: str | None, now: datetime) -> str | N
 
 @lru_cache(maxsize=256)
 def _declared(rows: tuple[tuple[Any, ...], ...]) -> tuple[str, Sequence[datetime]]:
-    """A digest, and all the moments at which something changes by itself, in order."""
+    """Return a digest, and all moments at which something changes by itself, in order."""
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:32]
     return digest, sorted({moment for row in rows for value in row for moment in _moments(value)})
 
 
 def _moments(value: Any) -> Iterator[datetime]:
-    """In a column: one, or those in a JSON object, where organisers may give one for a name."""
+    """Yield the moments in a column: its value, or values of a JSON object, where organisers may use one for a name."""
     if isinstance(value, datetime):
         yield value
     elif isinstance(value, str):

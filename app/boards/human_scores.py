@@ -1,4 +1,4 @@
-"""The column of human scores on a board, from the day on which a round about its task and phase is published."""
+"""The column of human scores on a board, shown once a judging round on its task and phase is published."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHER_JUDGED, _HISTORIC = "this submission was not judged", "not published"
 
 
 def with_human_scores(session: Session, phase: Phase, board: Board, whole: WholeBoard) -> WholeBoard:
-    """The board with a last column of human scores of its language, or of their mean; as it is without such a round."""
+    """Add a last column of human scores in the board's language, or of their mean; unchanged without such a round."""
     judging = published_round(session, phase, board)
     if judging is None or judging.results is None or board.rank_split not in judging.results["signatures"]:
         return whole
@@ -54,7 +54,7 @@ def _cell(row: LeaderboardRow, document: Mapping[str, Any], split: str) -> Cell:
 
 
 def published_round(session: Session, phase: Phase, board: Board) -> JudgingRound | None:
-    """The round that was published last about this board's task in this phase."""
+    """Return the round on this board's task in this phase that was published last."""
     return session.scalar(_PUBLISHED, {"phase": phase.id, "task": board.task_id})
 
 

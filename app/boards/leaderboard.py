@@ -1,8 +1,8 @@
-"""A leaderboard, derived from scored runs whenever it is asked for and never incremented.
+"""A leaderboard, derived from scored runs on every request and never incremented.
 
 Ranked: teams' entries with a defined score in the ranking column. Shown without a rank: entries whose ranking score is
-undefined, baselines, and historic rows. Not shown: a team that did not enter the board's setting, or its track, and
-whatever the viewer may not see (`app.competitions.visibility`).
+undefined, baselines, and historic rows. Not shown: teams that did not enter the board's setting or track, and anything
+that the viewer may not see (`app.competitions.visibility`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
-    """A task in a phase. closed_at: the close at which a frozen board was made of it; None: the live one."""
+    """A task in a phase. closed_at: the close at which it was frozen; None for the live board."""
 
     phase: Phase
     phase_task: PhaseTask
@@ -84,11 +84,11 @@ def build_leaderboard(
     until: datetime | None = None,
     half: Half | None = None,
 ) -> Leaderboard:
-    """The board as this viewer sees it at this moment. `board.task` must be loaded.
+    """Build the board as this viewer sees it now. `board.task` must be loaded.
 
-    more: further scores, (metric, split), as columns behind its own: for pictures. Those that the viewer may not see
-    are left out. until: only with what was submitted before then, seen as one sees the board now.
-    half: of divided items; None: the one that everybody sees at last. Raises NotFound where it is not shown.
+    more: further scores, (metric, split), as columns for pictures; those that the viewer may not see are left out.
+    until: only submissions before then, under today's access rules.
+    half: of divided items; None for the default one. Raises NotFound if it is not shown.
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
@@ -110,10 +110,9 @@ def board_version(
     seen_as: SeenAs | None = None,
     half: Half | None = None,
 ) -> str:
-    """Changes whenever this viewer's board could show something else, and says nothing that the board does not.
+    """Return a version that changes whenever this viewer's board could change, and reveals nothing else.
 
-    A few small queries, for answering from a cache, unless the board shows ranks alone or hides a row: then it is made
-    for it.
+    A few small queries, to answer from a cache; but a board that shows ranks only or hides a row is built for it.
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
@@ -124,7 +123,7 @@ def board_version(
 
 
 def _half(sight: Sight, asked: Half | None) -> Half | None:
-    """The part of divided items that is asked for, or the one shown; raises NotFound where it is not to be seen."""
+    """Return the selected part of divided items, or the default one; raises NotFound if it is not shown."""
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     may_see = {None: True, Half.PUBLIC: sight.own.view.is_divided, Half.PRIVATE: all(view.private for view in views)}
     if not may_see[asked]:
@@ -133,14 +132,16 @@ def _half(sight: Sight, asked: Half | None) -> Half | None:
 
 
 def half_shown(sight: Sight) -> Half | None:
-    """The part of divided items whose scores stand on the board unless another is asked for; None where they are not
-    divided. A private part waits for that of a phase whose entries are carried over to it."""
+    """Return the default part of divided items, None if they are not divided.
+
+    A private part stays hidden until that of a phase whose entries are carried over is shown, too.
+    """
     halves = [sight.own.view.half, *(source.view.half for source in sight.carried.values())]
     return Half.PUBLIC if Half.PUBLIC in halves else halves[0]
 
 
 def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sight) -> bool:
-    """Whether the number of a version would say more than the board: it also rises with what is hidden there."""
+    """True if the version number would reveal more than the board, since it also rises with hidden changes."""
     view = sight.own.view
     if view.board is BoardShown.PUBLIC and not view.is_organiser:
         return has_hidden(session, [one.phase_task.id for one in asked])
@@ -150,7 +151,7 @@ def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sigh
 def _version(
     board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Leaderboard | None, half: Half | None
 ) -> str:
-    """Of a hidden board only that it is hidden: the number of a version would count the runs that are scored."""
+    """Build the version. That of a hidden board has no number, which would count the scored runs."""
     start = f"{asked[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:
@@ -174,7 +175,7 @@ def _version(
 
 
 def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Rescored | None = None) -> list[EntrySource]:
-    """Where a board's entries come from: its own phase first, then the one whose entries it carries over."""
+    """Return the sources of a board's entries: its own phase, then the one whose entries it carries over."""
     own = EntrySource(phase, task_in_phase(session, phase, board))
     carried = _carried_over(session, own, board, rescoring)
     return [own, carried] if carried else [own]
@@ -188,7 +189,7 @@ def sight_of(
     *,
     seen_as: SeenAs | None = None,
 ) -> Sight:
-    """Who looks, and what there is to see for them in each of the phases."""
+    """Return the viewer and their view of each phase."""
     if seen_as is SeenAs.PUBLIC:
         viewer = None
     views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as, closed_at=one.closed_at) for one in sources]
@@ -199,7 +200,7 @@ def sight_of(
 
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> Sight:
-    """All that organisers see, ranked by the digits that rank it for everybody."""
+    """Return the view of organisers, who see everything, ranked by the same digits as for everybody."""
     ranks_by = min(declared_of(one.phase, one.phase_task).ranks_by for one in sources)
     everything = View(ranks_by=ranks_by, participants=View())
     own, *carried = [Source(one.phase.id, everything) for one in sources]
@@ -217,8 +218,12 @@ def whole_board(
     rescoring: Rescored | None = None,
     half: Half | None = None,
 ) -> WholeBoard:
-    """Everything that stands on the board, for `app.boards.view` to show; until: of what was submitted before then;
-    beside: as if this rescoring set were published; half: of divided items, whose scores stand there."""
+    """Build the whole board, for `app.boards.view` to filter.
+
+    until: only submissions before then.
+    rescoring: as if this set were published.
+    half: the part of divided items whose scores it has.
+    """
     own, *others = sources
     options = own.phase_task.options_of(board.task)
     columns = visible_columns(board, options)
@@ -264,7 +269,7 @@ def _live_rows(
     half: Half | None,
     is_carried: bool = False,
 ) -> list[LeaderboardRow]:
-    """gold: the one in use; rows that are carried over were scored against it, or are not here."""
+    """Build the rows of a source. gold: the one in use; carried-over rows scored against another are left out."""
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
@@ -279,19 +284,18 @@ def _statistics(session: Session, sources: Sequence[EntrySource], board: Board, 
 
 
 def has_ladder(sources: Sequence[EntrySource]) -> bool:
-    """Whether any of the rows is on a Ladder: what is told of that is no score that was computed, so that there are no
-    statistics of it."""
+    """True if a phase uses a Ladder: its reported scores are not the computed ones, so statistics would not match."""
     return any(entry_settings(one.phase, one.phase_task).rule is EntryRule.LADDER for one in sources)
 
 
 def _gold(session: Session, phase_task: PhaseTask, rescoring: Rescored | None) -> str | None:
-    """What tells the gold of a task in a phase from another."""
+    """Return the identity of the gold of a task in a phase."""
     found = rescoring.gold.get(phase_task.id) if rescoring is not None else None
     return found or gold_identity(session, phase_task)
 
 
 def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: Rescored | None) -> EntrySource | None:
-    """The other phase, if it asks the same of the same gold: else its scores say something else."""
+    """Return the other phase if its scores are comparable: same gold, options and parts."""
     if own.phase.carry_over is None or own.phase_task.gold is None:
         return None
     found = session.execute(
@@ -312,7 +316,7 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
 
 
 def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
-    """Whether scores of both compare: the same gold in the same version, the same options and parts."""
+    """True if scores of both compare: same gold in the same version, same options and parts."""
     return _question(phase_task) == _question(other)
 
 
@@ -350,9 +354,9 @@ def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:
 
 
 def count_entries(session: Session, views: dict[int, View]) -> dict[int, int]:
-    """How many teams have a scored submission, by phase task, for lists of boards; a hidden board has no number.
+    """Count teams with a scored submission, by phase task, for lists of boards; hidden boards are left out.
 
-    views: by the id of the phase task, as `app.competitions.visibility.views_of` gives them.
+    views: by the id of the phase task, from `app.competitions.visibility.views_of`.
     """
     counted = session.execute(
         select(Tally.phase_task_id, func.count())

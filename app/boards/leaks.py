@@ -1,4 +1,4 @@
-"""What share of each hidden gold of a competition a team can read in the whole phase: for its organisers."""
+"""Share of each hidden gold of a competition that a team can infer in the whole phase; for organisers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evergold.scoring.tasks import get_task
 
 @dataclass(frozen=True, slots=True)
 class PhaseLeak:
-    """A task of a phase, and what can be read of its gold."""
+    """A task of a phase, and how much of its gold can be inferred."""
 
     phase: Phase
     phase_task: PhaseTask
@@ -27,8 +27,10 @@ class PhaseLeak:
 
 
 def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
-    """Every task of every phase whose gold is hidden and that has boards, in the organisers' order. competition: as
-    `find_competition` gives it."""
+    """List every task of every phase that has boards and hidden gold, in the organisers' order.
+
+    competition: from `find_competition`.
+    """
     sizes = gold_sizes(session, [one for phase in competition.phases for one in phase.phase_tasks])
     found = []
     for phase in competition.phases:
@@ -40,7 +42,7 @@ def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
             task = get_task(one.task.task_type)
             try:
                 options = read_options(task, one.options_of(one.task))
-            except InvalidOptions:  # of another version of the task type
+            except InvalidOptions:  # written for another version of the task type
                 continue
             asked = asked_of(phase, one, task, options, shown)
             found.append(PhaseLeak(phase, one, leak_of(asked, sizes.get(one.id))))

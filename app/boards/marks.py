@@ -1,8 +1,7 @@
-"""What organisers say of rows: unranked with a footnote, disqualified with a reason, hidden; and taking it back.
+"""Marks of organisers on rows: unranked with a footnote, disqualified with a reason, or hidden; and their removal.
 
-A mark is of a team on a task in a phase, or of one submission of it. What boards make of marks is in
-`app.boards.entries` and
-`app.boards.view`; official boards that are frozen already never change.
+A mark applies to a team on a task in a phase, or to one of its submissions. For their effect see `app.boards.entries`
+and `app.boards.view`; frozen official boards never change.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ NOTE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A status and what is said with it."""
+    """A status and its note."""
 
     status: RowStatus
     note: str
@@ -36,7 +35,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Those of a task in a phase: of teams by id, of single submissions by id."""
+    """The marks of a task in a phase: of teams by id, and of single submissions by id."""
 
     teams: Mapping[int, Mark]
     submissions: Mapping[UUID, Mark]
@@ -44,7 +43,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class MarkedRow:
-    """A mark for people: whose it is, by whom (None: the command line), since when."""
+    """A mark for display: its team, its author (None: the command line), its time."""
 
     id: int
     team: str
@@ -59,7 +58,7 @@ class MarkedRow:
 
 
 def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
-    """All marks of a task in a phase."""
+    """Return all marks of a task in a phase."""
     teams: dict[int, Mark] = {}
     submissions: dict[UUID, Mark] = {}
     for row in session.scalars(_MARKS, {"phase_task": phase_task.id}):
@@ -75,13 +74,13 @@ _MARKS = select(RowMark).where(RowMark.phase_task_id == bindparam("phase_task"))
 
 
 def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:
-    """Whether anything is hidden in one of these tasks of phases."""
+    """True if anything is hidden in one of these tasks of phases."""
     here = and_(RowMark.phase_task_id.in_(list(phase_task_ids)), RowMark.status == RowStatus.HIDDEN)
     return session.scalar(select(RowMark.id).where(here).limit(1)) is not None
 
 
 def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
-    """What its team is to be told of a submission: the team's own mark, or else that of this submission."""
+    """Return the mark that a submission's team may see: that of the team, or else of the submission."""
     marks = session.scalars(
         select(RowMark).where(
             RowMark.phase_task_id == submission.phase_task_id,
@@ -97,7 +96,7 @@ def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
 
 
 def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
-    """By team; that of the whole team first."""
+    """List the marks by team; that of the whole team first."""
     found = session.execute(
         select(RowMark, Team.name, User.username)
         .join(Team, Team.id == RowMark.team_id)
@@ -112,7 +111,7 @@ def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
 
 
 def entrants(session: Session, phase_task: PhaseTask) -> list[str]:
-    """The names of all that have submitted to a task in a phase, baselines too."""
+    """List the names of all teams with submissions to a task in a phase, including baselines."""
     sent = exists().where(Submission.team_id == Team.id, Submission.phase_task_id == phase_task.id)
     competition = select(Phase.competition_id).where(Phase.id == phase_task.phase_id).scalar_subquery()
     there = select(Team.name).where(Team.competition_id == competition, sent)
@@ -130,9 +129,9 @@ def mark_row(
     actor: User | None,
     now: datetime,
 ) -> MarkedRow:
-    """Set the status of a team, by name, or of one submission; a mark that was there is replaced.
+    """Set the status of a team, by name, or of one submission, replacing an earlier mark.
 
-    Raises InvalidForm with everything wrong. actor: None for the command line.
+    actor: None for the command line. Raises InvalidForm with everything that is wrong.
     """
     note, wrong = note.strip(), _note_fault(status, note.strip())
     whose, fault = _whose(session, phase_task, team, submission_id)
@@ -140,7 +139,7 @@ def mark_row(
         raise InvalidForm("Please correct what is marked.", fields=wrong | fault)
     lock_team(session, whose)
     session.refresh(whose, ["merged_into_id"])
-    if whose.merged_into_id is not None:  # while we waited
+    if whose.merged_into_id is not None:  # while we waited for the lock
         raise InvalidForm("Please correct what is marked.", fields={"team": "It has just merged into another team."})
     row = session.scalar(_same(phase_task, whose, submission_id).execution_options(populate_existing=True))
     before = {"status": row.status, "note": row.note} if row else None
@@ -162,14 +161,14 @@ def mark_submissions(
     actor: User | None,
     now: datetime,
 ) -> None:
-    """Say the same of each of them alone; chosen: by team, as `chosen_submissions` gives them. Raises InvalidForm."""
+    """Set the same mark on each submission. chosen: by team, from `chosen_submissions`. Raises InvalidForm."""
     for one in chosen:
         place = session.get_one(PhaseTask, one.phase_task_id)
         mark_row(session, place, submission_id=one.id, status=status, note=note, actor=actor, now=now)
 
 
 def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: User | None, now: datetime) -> None:
-    """Take a mark back: the row stands again as if nothing had been said. Raises NotFound."""
+    """Remove a mark, so that the row counts as if it had never been set. Raises NotFound."""
     gone = session.execute(
         delete(RowMark)
         .where(RowMark.id == mark_id, RowMark.phase_task_id == phase_task.id)
@@ -196,10 +195,10 @@ def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
 def _whose(
     session: Session, phase_task: PhaseTask, team: str, submission_id: UUID | None
 ) -> tuple[Team | None, dict[str, str]]:
-    """The team that took part here, by its name or by its submission."""
+    """Return the team with submissions here, by its name or by its submission."""
     if bool(team) == (submission_id is not None):
         return None, {"team": "Name a team, or one submission."}
-    if not team.isprintable():  # PostgreSQL takes no NUL
+    if not team.isprintable():  # PostgreSQL does not accept NUL
         return None, {"team": "There is no such team."}
     query = select(Team).join(Submission, Submission.team_id == Team.id)
     query = query.where(Submission.phase_task_id == phase_task.id)
@@ -227,7 +226,7 @@ def _changed(
     details: Mapping[str, object],
     now: datetime,
 ) -> None:
-    """The boards are others now, and it is known who did it."""
+    """Bump the board versions, recompute the team's standings and write an audit entry."""
     boards_changed(session, [phase_task.id])
     session.flush()
     renew_team(session, phase_task.id, team_id)

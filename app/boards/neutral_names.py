@@ -1,7 +1,7 @@
-"""What a team is called while names are hidden: the same in all of a phase, and saying nothing of who it is.
+"""Neutral team names while names are hidden: constant within a phase, and unrelated to the team.
 
-Made from a salt that nobody outside learns, so that it follows neither from ids nor from names, nor orders as they do.
-Another phase has other names: whoever learns one by the end of its anonymity learns nothing about the other.
+Derived from a secret salt, so that they follow neither from ids nor from names, nor sort like them. Another phase has
+other names: a name revealed at the end of its anonymity reveals nothing about the other phase.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LENGTH = 6
 
 
 def neutral_name(salt: str, phase_id: int, team_id: int) -> str:
-    """`Team K7QXB2`."""
+    """Return a name such as `Team K7QXB2`."""
     digest = hmac.new(salt.encode(), f"{phase_id} {team_id}".encode(), hashlib.sha256).digest()
     number = int.from_bytes(digest[:16], "big")
     letters = []

@@ -1,8 +1,8 @@
-"""Every two rows that somebody sees, tested: what pictures, tables and sentences about a board's rows begin with.
+"""Tests of every two visible rows: the basis of pictures, tables and sentences about a board's rows.
 
-Of a board as a viewer is shown it (`build_leaderboard`), with `cell` a row's in the ranking column: its
-dot is `cell.value`, its interval `cell.interval`, its ranks `row.rank_range`, its cluster `row.cluster`, and who
-beats whom `board.pair_test(row, other)`. Nothing is here that this viewer may not see.
+On a board as a viewer sees it (`build_leaderboard`), with `cell` a row's in the ranking column: its dot is
+`cell.value`, its interval `cell.interval`, its ranks `row.rank_range`, its cluster `row.cluster`, and its test against
+another row `board.pair_test(row, other)`. These contain nothing that the viewer may not see.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ _P_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """One row's ranking score less another's. low, high: the interval of that, None where too many resamples are
-    undefined; p: two-sided, of this pair alone; corrected: the same with Holm's correction over all pairs of ranked
-    rows, None where one of the two has no rank, as a baseline."""
+    """One row's ranking score minus another's.
+
+    low, high: interval of the difference, None if too many resamples are undefined.
+    p: two-sided, of this pair alone.
+    corrected: p with Holm's correction over all pairs of ranked rows; None if one row has no rank, such as a baseline.
+    """
 
     difference: float
     low: float | None
@@ -34,16 +37,16 @@ class PairTest:
 
     @property
     def decisive_p(self) -> float:
-        """The p that decides: corrected where both rows are ranked, by which ranges and clusters are drawn."""
+        """The decisive p: corrected if both rows are ranked, as in ranges and clusters."""
         return self.p if self.corrected is None else self.corrected
 
     @property
     def is_significant(self) -> bool:
-        """Whether the two are told apart; which one is better, the sign and the column say."""
+        """True if the two differ significantly; sign and column show which one is better."""
         return self.decisive_p <= ALPHA and self.difference != 0
 
     def rounded(self, decimals: int | None, difference: float | None) -> PairTest:
-        """Round everything to the decimals of the scores; None leaves it whole. difference: of the scores as shown."""
+        """Round everything to the scores' decimals; None for full precision. difference: of the scores as shown."""
         if decimals is None:
             return self
         return replace(
@@ -56,15 +59,15 @@ class PairTest:
         )
 
     def turned(self) -> PairTest:
-        """The other less the one."""
+        """Return the test of the other row minus the first."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return replace(self, difference=-self.difference, low=low, high=high)
 
 
 def rounded_p(p: float) -> float:
-    """Four decimals, rounded up, so that what is not significant does not become so."""
+    """Round up to four decimals, so that a non-significant p does not become significant."""
     return ceil(round(p * _P_STEPS, 6)) / _P_STEPS
 
 
-#: By the pages of two rows (`LeaderboardRow.page_id`): the first row less the second. Each pair stands there once.
+#: By the pages of two rows (`LeaderboardRow.page_id`): the first row minus the second. Each pair is contained once.
 PairTests = Mapping[tuple[UUID, UUID], PairTest]

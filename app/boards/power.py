@@ -1,6 +1,6 @@
-"""What the gold of a task can tell apart: the smallest difference of two systems, by score, as a worker computed it.
+"""Discriminative power of gold: the smallest detectable difference between two systems, by score, from a worker.
 
-For organisers. Only numbers leave the worker: gold, and what baselines answered to each item, stay sealed.
+For organisers. Only numbers leave the worker: gold, and the baselines' answers to each item, stay sealed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evergold.scoring.leakage import GoldSize
 
 @dataclass(frozen=True, slots=True)
 class SmallestDifference:
-    """What a test at p < .05 finds four times in five; size: of how many units."""
+    """Difference that a test at p < .05 detects four times in five. size: number of units."""
 
     metric: str
     split: str
@@ -31,8 +31,13 @@ class SmallestDifference:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """gold, key: of which gold, computed with what; systems: whose errors it rests on, in words; scores: none where
-    nobody can say; size: how much there is to learn of the gold, None where its answers have no such measure."""
+    """The power of a task's gold.
+
+    gold, key: identity of the gold, and of the computation.
+    systems: whose errors it is based on, in words.
+    scores: empty if unknown.
+    size: information content of the gold, None if its answers have no such measure.
+    """
 
     gold: str
     key: str
@@ -43,8 +48,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class BoardPower:
-    """A board's ranking column with the smallest difference in its ranking score; parts: in single languages, or other
-    parts of the items."""
+    """The smallest difference in a board's ranking score. parts: in single languages, or other parts of the items."""
 
     phase: Phase
     board: Board
@@ -55,7 +59,7 @@ class BoardPower:
 
 
 def power_of(session: Session, competition: Competition) -> list[BoardPower]:
-    """Of every board of which it is known, in the organisers' order. competition: as `find_competition` gives it."""
+    """Return the known power of boards, in the organisers' order. competition: from `find_competition`."""
     kept = _kept(session, [one.id for phase in competition.phases for one in phase.phase_tasks])
     found = []
     for phase in competition.phases:
@@ -71,20 +75,20 @@ def power_of(session: Session, competition: Competition) -> list[BoardPower]:
 
 
 def lacks_power(session: Session, phase_task_id: int) -> bool:
-    """Whether it has gold of which nothing was computed yet."""
+    """True if the task has gold whose power has not been computed yet."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     gold, kept = gold_identity(session, phase_task), session.get(GoldPower, phase_task_id)
     return gold is not None and (kept is None or kept.gold != gold or "size" not in kept.document)
 
 
 def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
-    """Whether exactly this was computed before."""
+    """True if the cached result is current."""
     kept = session.get(GoldPower, phase_task_id)
     return kept is not None and kept.key == key
 
 
 def record_power(session: Session, phase_task_id: int, power: Power) -> None:
-    """Keep it in the place of what was kept before."""
+    """Store the result in place of the previous one."""
     scores = [[s.metric, s.split, s.difference, s.size] for s in power.scores]
     size = [power.size.items, round(power.size.bits, 1), power.size.labels] if power.size else None
     document = {"systems": power.systems, "scores": scores, "size": size}
@@ -92,7 +96,7 @@ def record_power(session: Session, phase_task_id: int, power: Power) -> None:
 
 
 def gold_sizes(session: Session, phase_tasks: Sequence[PhaseTask]) -> dict[int, GoldSize]:
-    """The sizes of the gold that is in use, by id of the phase task; what no worker has measured is left out."""
+    """Return the sizes of the gold in use, by id of the phase task, without those that no worker has measured."""
     kept = _kept(session, [one.id for one in phase_tasks])
     return {
         one.id: power.size
@@ -117,5 +121,5 @@ def _ranking(board: Board) -> BoardColumn:
 
 
 def _is_part(split: str, whole: str) -> bool:
-    """`zero_shot/en` is one of `zero_shot/all`, `en` of `macro` and `all`."""
+    """True for a part: `zero_shot/en` is one of `zero_shot/all`, `en` of `macro` and `all`."""
     return split != whole and split.rpartition("/")[0] == whole.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""On a board of the private part of the items: the score of the public part, which chose its runs, as a last column."""
+"""A last column on boards of the private part: the score of the public part, by which their runs were chosen."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.boards.entries import cells_of
 from app.boards.rows import Cell
 from app.boards.view import WholeBoard
 
-#: Before the split of such a column: it is no score of the task type's own.
+#: Prefix of the split of such a column, since it is no score of the task type.
 PUBLIC = "public/"
 _NONE = Cell(None, "not published", None)
 
 
 def with_public_part(session: Session, whole: WholeBoard) -> WholeBoard:
-    """The board with that column."""
+    """Add the column to the board."""
     column = whole.columns[whole.rank_by]
     cells = cells_of(session, [row.run_id for row in whole.rows if row.run_id is not None], [column])
     title = f"Public: {column.title}"

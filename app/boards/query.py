@@ -1,7 +1,7 @@
-"""A board asked for in some way: searched, filtered, sorted, with fewer columns.
+"""Queries of a board: searched, filtered, sorted, with fewer columns.
 
-Works on the rows and values that a viewer is shown and on nothing else, so that no order, count or match tells what is
-not shown. Ranks stay those of the whole board.
+Uses only rows and values that the viewer sees, so that no order, count or match reveals anything else. Ranks stay those
+of the whole board.
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ ASCENDING, DESCENDING = "asc", "desc"
 KINDS: tuple[RowKind, ...] = get_args(RowKind)
 #: Longer texts are cut: nothing on a board is as long.
 TEXT_CHARACTERS = 120
-#: Parts of a split that stand for everything, and say nothing about a category.
+#: Parts of a split that stand for everything, and are no category.
 _WHOLE = frozenset({MACRO, "all", "type"})
 _NO = frozenset({"", "0", "no", "false"})
 
 
 @dataclass(frozen=True, slots=True)
 class BoardQuery:
-    """sort: `metric split`, `rank`, `team`, `entries` or `date`; order: `asc` or `desc`. q: looked for in teams and
-    methods; track, kind, team, mine: which rows; language, category, column: which columns (column: also `entries` and
-    `date`); compact: lower rows; delta: the row to compare with; since: the day since when changes of rank are told.
-    Empty: not asked for."""
+    """The parameters of a query; empty if not given.
+
+    sort: `metric split`, `rank`, `team`, `entries` or `date`; order: `asc` or `desc`.
+    q: text in teams and methods; track, kind, team, mine: filters of rows.
+    language, category, column: filters of columns (column: also `entries` and `date`).
+    compact: lower rows; delta: the row to compare with; since: day from which changes of rank are shown.
+    """
 
     sort: str = ""
     order: str = ""
@@ -50,11 +53,11 @@ class BoardQuery:
 
     @property
     def narrows(self) -> bool:
-        """Whether it may leave rows out."""
+        """True if the query may leave rows out."""
         return bool(self.q or self.track or self.kind or self.team or self.mine)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """As parameters of an address, always in the same order."""
+        """Return the parameters of an address, always in the same order."""
         found: list[tuple[str, str]] = []
         for one in fields(self):
             value = getattr(self, one.name)
@@ -63,7 +66,7 @@ class BoardQuery:
         return found
 
     def without(self, names: Iterable[str]) -> BoardQuery:
-        """Nothing asked for by these parameters."""
+        """Return the query without these parameters."""
         empty: dict[str, Any] = {name: getattr(_NOTHING, name) for name in names}
         return replace(self, **empty)
 
@@ -72,14 +75,14 @@ _NOTHING = BoardQuery()
 
 
 PARAMETERS = frozenset(one.name for one in fields(BoardQuery))
-#: Those that an address may have several times.
+#: Parameters that an address may repeat.
 REPEATED = frozenset(one.name for one in fields(BoardQuery) if isinstance(getattr(_NOTHING, one.name), tuple))
-#: More are not read: no board is asked for so much.
+#: Further values are ignored: no board needs as many.
 _MOST_REPEATED = 200
 
 
 def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
-    """From the parameters of an address; those with other names are others' matter."""
+    """Read a query from the parameters of an address, ignoring other names."""
     read: dict[str, Any] = {
         name: " ".join(value.split())[:TEXT_CHARACTERS]
         for name, value in parameters
@@ -88,7 +91,7 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
     for repeated in REPEATED:
         values = {value[:TEXT_CHARACTERS] for name, value in parameters if name == repeated and value}
         read[repeated] = tuple(sorted(values)[:_MOST_REPEATED])
-    if set(read["kind"]) == set(KINDS):  # all of them: as if nothing had been said
+    if set(read["kind"]) == set(KINDS):  # all kinds are the same as none given
         read["kind"] = ()
     for ticked in ("mine", "compact"):
         read[ticked] = read.get(ticked, "").casefold() not in _NO
@@ -97,8 +100,12 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueriedBoard:
-    """board: what is left, in its order; whole: all that the viewer is shown; sort, order: as it is sorted;
-    problems: what was asked for and is not there, a sentence each, by parameter."""
+    """A board after a query.
+
+    board: the remaining rows, in order; whole: the board as the viewer sees it.
+    sort, order: as it is sorted.
+    problems: a sentence for each parameter with an unknown value.
+    """
 
     board: Leaderboard
     whole: Leaderboard
@@ -108,14 +115,14 @@ class QueriedBoard:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether the rows stand as they are ranked."""
+        """True if the rows are in the order of their ranks."""
         return (self.sort, self.order) == (RANK, ASCENDING)
 
 
 def apply_query(
     board: Leaderboard, query: BoardQuery, *, languages: Sequence[str] = (), tracks: Sequence[str] = ()
 ) -> QueriedBoard:
-    """languages: of the task; tracks: names of those that the competition declares."""
+    """Apply a query. languages: of the task; tracks: names of those that the competition declares."""
     problems = _unknown(board, query, languages, tracks)
     asked = query.without(problems)
     sort = asked.sort or RANK
@@ -134,12 +141,12 @@ def apply_query(
 
 
 def key_of(column: BoardColumn) -> str:
-    """What addresses call a column."""
+    """Return the name of a column in addresses."""
     return f"{column.metric} {column.split}"
 
 
 def best_first(board: Leaderboard, sort: str) -> str:
-    """The order in which one wants to see this first: the best, the latest, the first rank."""
+    """Return the natural order of a column: the best, the latest, or the first rank on top."""
     column = next((one for one in board.columns if key_of(one) == sort), None)
     if column is not None:
         return DESCENDING if column.higher_is_better else ASCENDING
@@ -147,7 +154,7 @@ def best_first(board: Leaderboard, sort: str) -> str:
 
 
 def sorted_rows(board: Leaderboard, rows: Sequence[LeaderboardRow], sort: str, order: str) -> list[LeaderboardRow]:
-    """What has no value goes below, whichever the order; equal values by the name that is shown."""
+    """Sort the rows; those without a value come last in either order, equal values are sorted by the visible name."""
     if (sort, order) == (RANK, ASCENDING):
         return list(rows)
     value = _value_of(board, sort)
@@ -185,13 +192,13 @@ def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
 
 
 def _says(row: LeaderboardRow, words: str) -> bool:
-    """Whether team and method contain each of these words."""
+    """True if team and method contain each of these words."""
     text = folded(f"{row.team} {row.method}")
     return all(word in text for word in folded(words).split())
 
 
 def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str]) -> list[int]:
-    """The ranking column and the number of languages always stay."""
+    """Return the positions of the columns to keep, always with the ranking column and the number of languages."""
     kept = []
     for place, column in enumerate(board.columns):
         always = place == board.rank_by or (column.metric, column.split) == (LANGUAGES, MACRO)
@@ -204,22 +211,22 @@ def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str
 
 
 def language_of(column: BoardColumn, languages: Sequence[str]) -> str:
-    """The language that the column is about; empty for all of them."""
+    """Return the language of the column; empty if it covers all."""
     return next((part for part in column.split.split("/") if part in languages), "")
 
 
 def category_of(column: BoardColumn, languages: Sequence[str]) -> str:
-    """What else the column's split says: an MWE type, a setting, `seen`; empty for everything."""
+    """Return the rest of the column's split: an MWE type, a setting, `seen`; empty for everything."""
     return "/".join(part for part in column.split.split("/") if part not in languages and part not in _WHOLE)
 
 
 def visible_languages(board: Leaderboard, languages: Sequence[str]) -> list[str]:
-    """Those that have a column; none where there is nothing to choose."""
+    """List the languages that have a column; none if there is no choice."""
     return _worth_choosing([language_of(column, languages) for column in board.columns])
 
 
 def visible_categories(board: Leaderboard, languages: Sequence[str]) -> list[str]:
-    """Those that have a column; none where there is nothing to choose."""
+    """List the categories that have a column; none if there is no choice."""
     return _worth_choosing([category_of(column, languages) for column in board.columns])
 
 
@@ -232,7 +239,7 @@ def _worth_choosing(values: Sequence[str]) -> list[str]:
 
 
 def since_moment(query: BoardQuery) -> datetime | None:
-    """The beginning of the day `since`, in UTC; None for none, and for what is no date."""
+    """Return the beginning of the day `since` in UTC; None if it is not given or no date."""
     try:
         return datetime.combine(date.fromisoformat(query.since), time(), UTC) if query.since else None
     except ValueError:
@@ -240,7 +247,7 @@ def since_moment(query: BoardQuery) -> datetime | None:
 
 
 def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tracks: Sequence[str]) -> dict[str, str]:
-    """What is asked for and is not on this viewer's board, whether or not there is such a thing elsewhere."""
+    """Describe the parameters that match nothing on this viewer's board, whether or not they exist elsewhere."""
     names = [row.team for row in board.rows]
     columns = [key_of(column) for column in board.columns]
     known: list[tuple[str, str, Sequence[str], Sequence[str]]] = [

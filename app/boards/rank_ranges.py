@@ -1,5 +1,4 @@
-"""Ranges of ranks, clusters and tested pairs of the rows that somebody sees: of these alone, so that they tell of no
-other."""
+"""Rank ranges, clusters and pair tests of the rows that a viewer sees: based on these alone, to reveal no others."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A row that may be compared: the run behind it, its page, whether it has a rank."""
+    """A row that may be compared: its run, its page, and if it has a rank."""
 
     run_id: int
     page_id: UUID
@@ -32,9 +31,10 @@ class ComparedRow:
 
 
 def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_better: bool) -> dict[int, RankRange]:
-    """By run, for the runs that have ranks, the best first; empty where they were not all looked at, or not compared.
+    """Return the ranges by run for ranked runs, best first; empty unless statistics cover all, and there are
+    comparisons.
 
-    Two that could not be compared (of one no outcomes are kept) count as not told apart.
+    Two runs that could not be compared (one has no stored outcomes) count as not significantly different.
     """
     known = compared(statistics, runs) if statistics.covers(runs) else {}
     if not known:
@@ -48,8 +48,10 @@ def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_bet
 
 
 def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Difference]:
-    """Every two of these runs that were compared, by their places in `runs`, in the order of the first of each two, and
-    of the other: found by what was compared, which of many runs is little."""
+    """Return the compared pairs among these runs, by their positions, in the order of the first and then the second.
+
+    Iterates over the stored pairs, which are few compared with the possible ones.
+    """
     places = {run: place for place, run in enumerate(runs)}
     found = {
         (places[first], places[second]): one
@@ -60,7 +62,7 @@ def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Diffe
 
 
 def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tuple[UUID, UUID], PairTest]:
-    """Of every two rows that were compared; nothing as long as one of the ranked was not looked at."""
+    """Return the tests of all compared pairs; empty while statistics do not cover all ranked rows."""
     if not statistics.covers([row.run_id for row in rows if row.is_ranked]):
         return {}
     differences = compared(statistics, [row.run_id for row in rows])
@@ -73,5 +75,5 @@ def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tupl
 
 
 def _test(one: Difference, corrected: float | None) -> PairTest:
-    """A kept difference is what the second has more than the first."""
+    """Convert a stored difference, which is the second minus the first."""
     return PairTest(one.difference, one.low, one.high, one.level, one.p, corrected, one.method)

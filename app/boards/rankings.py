@@ -1,7 +1,7 @@
 """A ranking across tasks: one order of the teams of a phase from several of its boards.
 
-Made of what its reader sees of these boards, so it never tells more than they do: where one is hidden, so is the
-ranking, and where one shows ranks alone, there are no mean scores. Sums are exact: fractions, not floats.
+Built from what its reader sees of these boards, to reveal no more than they do: if one is hidden, so is the ranking,
+and if one shows ranks only, there are no mean scores. Sums are exact: fractions, not floats.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class RankingBy(StrEnum):
 class MissingEntry(StrEnum):
     """What a team counts that has no rank on one of the boards."""
 
-    LEFT_OUT = "left_out"  # the team has no place in the ranking
-    WORST = "worst"  # the rank behind the last; the lowest score of those that are ranked
-    ZERO = "zero"  # of scores
+    LEFT_OUT = "left_out"  # the team is not in the ranking
+    WORST = "worst"  # the rank after the last; the lowest of the ranked scores
+    ZERO = "zero"  # for mean scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class RankedBoard:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """As declared, for a phase that asks the tasks of all its boards."""
+    """A declared ranking, for phases with all of its boards."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A team on one board: its rank and score there; None: it has none, and `counted` stands for it."""
+    """A team on one board: its rank and score there; None if it has none, and `counted` replaces it."""
 
     rank: int | None
     score: float | None
@@ -69,7 +69,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class RankedTeam:
-    """A row. mean: of what counted; standings: by board."""
+    """A row. mean: of the counted values; standings: by board."""
 
     rank: int
     team: str
@@ -80,8 +80,11 @@ class RankedTeam:
 
 @dataclass(frozen=True, slots=True)
 class RankingTable:
-    """hidden: titles of the boards that this reader does not see, or not enough of; then there are no rows. left_out:
-    how many teams have an entry on some of the boards alone, where those are left out."""
+    """The ranking as its reader sees it.
+
+    hidden: titles of boards that this reader may not see in full; there are no rows then.
+    left_out: number of teams left out because they lack an entry on some board.
+    """
 
     ranking: Ranking
     rows: tuple[RankedTeam, ...]
@@ -90,14 +93,14 @@ class RankingTable:
 
 
 def rankings_of(competition: Competition, phase: Phase) -> list[Ranking]:
-    """Those of which the phase has every board. competition: as `find_competition` gives it."""
+    """List the rankings of which the phase has every board. competition: from `find_competition`."""
     boards = {board.name: board for board in boards_of(competition, phase)}
     declared = [one for one in competition.rankings if all(part["board"] in boards for part in one["boards"])]
     return [_ranking(one, boards) for one in declared]
 
 
 def find_ranking(competition: Competition, phase: Phase, name: str) -> Ranking:
-    """Raises NotFound."""
+    """Return the ranking of this name; raises NotFound."""
     found = next((one for one in rankings_of(competition, phase) if one.name == name), None)
     if found is None:
         raise NotFound(f"Phase '{phase.name}' of '{competition.name}' has no ranking '{name}'.")
@@ -112,7 +115,7 @@ def _ranking(declared: Mapping[str, Any], boards: Mapping[str, Board]) -> Rankin
         by=RankingBy(declared.get("by", RankingBy.MEAN_RANK)),
         missing=MissingEntry(declared.get("missing", MissingEntry.LEFT_OUT)),
         boards=tuple(
-            # As it is written: 0.1 is a tenth, and not the float next to it.
+            # Exact as written: 0.1 is a tenth, not the nearest float.
             RankedBoard(boards[part["board"]], Fraction(str(part.get("weight", 1))))
             for part in declared["boards"]
         ),
@@ -128,20 +131,20 @@ def build_ranking(
     *,
     seen_as: SeenAs | None = None,
 ) -> RankingTable:
-    """The ranking as this viewer sees it at this moment."""
+    """Build the ranking as this viewer sees it now."""
     shown = [build_leaderboard(session, phase, one.board, viewer, now, seen_as=seen_as) for one in ranking.boards]
     has_names = any(board.view.names for board in shown)
     hidden = tuple(
         one.board.title
         for one, board in zip(ranking.boards, shown, strict=True)
-        # Neutral names on one of them alone would make two teams of each.
+        # Neutral names on only some of the boards would split each team in two.
         if not _is_shown(ranking, board) or board.view.names != has_names
     )
     return RankingTable(ranking, (), hidden) if hidden else rank_across(ranking, shown)
 
 
 def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
-    """Whether its reader sees of a board what the ranking is made of."""
+    """True if the reader sees the values of the board that the ranking uses."""
     if board.view.is_organiser or board.view.board is BoardShown.PUBLIC:
         return True
     return ranking.by is RankingBy.MEAN_RANK and board.view.board is BoardShown.RANKS_ONLY
@@ -149,8 +152,10 @@ def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """What a board says of those that have a rank there: the best row of each team; how many rows in all; the lowest of
-    the scores. decimals: by which it ranks."""
+    """The ranked rows of a board: the best one of each team, the number of all, and the lowest score.
+
+    decimals: by which the board ranks.
+    """
 
     board: Leaderboard
     rows: Mapping[str, LeaderboardRow]
@@ -160,7 +165,7 @@ class _Ranked:
 
 
 def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
-    """shown: the boards, in the ranking's order. Ranked are those who have a rank on at least one of them."""
+    """Rank the teams that have a rank on at least one of the boards. shown: the boards, in the ranking's order."""
     ranked = [_ranked(board) for board in shown]
     teams = dict.fromkeys(team for board in ranked for team in board.rows)
     whole = [team for team in teams if all(team in board.rows for board in ranked)]
@@ -184,7 +189,7 @@ def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
 
 
 def _ranked(board: Leaderboard) -> _Ranked:
-    """Where all entries of a team stand on a board, its best one counts."""
+    """Return the ranked rows; if all entries of a team are on a board, its best one counts."""
     with_rank = sorted(((row.rank, row) for row in board.rows if row.rank is not None), key=lambda pair: pair[0])
     best: dict[str, LeaderboardRow] = {}
     for _, row in with_rank:
@@ -199,7 +204,7 @@ def _decimals(board: Leaderboard) -> int:
 
 
 def _mean(ranking: Ranking, line: Sequence[Standing], decimals: int) -> Fraction:
-    """Of scores with as many decimals as they rank by, so that means which look equal share a rank."""
+    """Return the weighted mean; of scores in their ranking decimals, so that means that look equal share a rank."""
     weights = [one.weight for one in ranking.boards]
     counted = [weight * one.counted for weight, one in zip(weights, line, strict=True)]
     mean = sum(counted, Fraction(0)) / sum(weights, Fraction(0))
@@ -207,7 +212,7 @@ def _mean(ranking: Ranking, line: Sequence[Standing], decimals: int) -> Fraction
 
 
 def _cost(ranking: Ranking, mean: Fraction) -> Fraction:
-    """The less, the better."""
+    """Return a value that is lower for better means."""
     return mean if ranking.by is RankingBy.MEAN_RANK else -mean
 
 

@@ -1,4 +1,4 @@
-"""What boards are made of: cells, rows, and the board; and which value is better."""
+"""The parts of a board: cells, rows, and the board itself."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from app.models import EntryRule, RowStatus
 from evergold.scoring.halves import Half
 
 RowKind = Literal["team", "baseline", "historic"]
-#: Of a board's statistics, for its viewer: they belong to all rows shown; they are being computed for some (ranges and
-#: clusters are missing so far); they would tell more than the board does; there are none.
+#: State of a board's statistics for its viewer. current: they cover all rows shown; pending: they are being computed
+#: for some rows (no ranges and clusters yet); withheld: they would reveal more than the board; none: there are none.
 StatisticsState = Literal["current", "pending", "withheld", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the score of other items of this kind would lie, `level` of the times; method: how it was computed."""
+    """Range of the score on other items of this kind, at confidence `level`. method: of its computation."""
 
     low: float
     high: float
@@ -33,16 +33,16 @@ class Interval:
     method: str
 
     def rounded(self, decimals: int | None) -> Interval:
-        """Round both ends as the score is; None leaves them whole."""
+        """Round both ends like the score; None for full precision."""
         if decimals is None:
             return self
         return replace(self, low=rounded(self.low, decimals) or 0.0, high=rounded(self.high, decimals) or 0.0)
 
 
 class Cell(NamedTuple):
-    """A value, or None with the reason; historic cells have no signature: nobody knows how they were computed.
+    """A value, or None with the reason. Historic cells have no signature: their computation is unknown.
 
-    interval: None where there is none, or none to see.
+    interval: None if it does not exist or may not be shown.
     """
 
     value: float | None
@@ -53,21 +53,23 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommittedGold:
-    """A published version of sealed gold: its commitment says nothing, and makes exchanging it impossible."""
+    """A published version of sealed gold; its commitment reveals nothing, and makes replacing the gold impossible."""
 
     number: int
     commitment: str
 
 
 class LeaderboardRow(NamedTuple):
-    """A tuple, as there may be thousands: a dataclass takes three times as long to make, five times to make anew.
+    """A row of a board; a tuple, as there may be thousands: dataclasses take 3 times as long to create, 5 to replace.
 
-    rank: None for everything that is shown without one; status: what organisers say of it, None: nothing; note: why,
-    as it stands below the board; card: what its team says of the system, None where that is not shown; entries: how
-    many scored submissions the team has here, None where that is not shown; carried_from: name of the phase that it was
-    carried over from; run_id, team_id: whose report and team these are (live rows only; for us, never for readers);
-    task_version, is_outdated: of the task type that scored it; that this was against other gold than the one in use.
-    rank_range: the best and the worst rank that it may have; cluster: from 1 at the top; None: see `StatisticsState`.
+    rank: None for rows without a rank.
+    status: the organisers' mark, None if unmarked; note: its reason, shown below the board.
+    card: method card of the system, None if not shown.
+    entries: number of the team's scored submissions here, None if not shown.
+    carried_from: name of the phase that it was carried over from.
+    run_id, team_id: of live rows only; internal, never shown to readers.
+    task_version: of the task type that scored it; is_outdated: scored against other gold than the one in use.
+    rank_range: best and worst possible rank; cluster: from 1 at the top; None: see `StatisticsState`.
     """
 
     rank: int | None
@@ -80,35 +82,35 @@ class LeaderboardRow(NamedTuple):
     track: str | None = None
     source: str | None = None
     submission_id: UUID | None = None  # of the viewer's own rows, and for organisers
-    page_id: UUID | None = None  # what the row's own page is found by, where values are shown
+    page_id: UUID | None = None  # identifies the row's own page, if values are shown
     is_mine: bool = False
     run_id: int | None = None
     carried_from: str | None = None
     team_id: int | None = None
     commitment: str | None = None  # of the sealed gold that it was scored against
     task_version: int | None = None  # of the task type that scored it
-    is_outdated: bool = False  # scored against another gold than the one that is in use
-    is_ranked: bool = False  # of a baseline: whether it has a rank, as teams have
+    is_outdated: bool = False  # scored against other gold than the one in use
+    is_ranked: bool = False  # for a baseline: ranked like teams
     status: RowStatus | None = None
     note: str = ""
     card: MethodCard | None = None
-    system: str = ""  # what its team calls it; shown where the method is
+    system: str = ""  # the team's name for it; shown where the method is
     rank_range: tuple[int, int] | None = None
     cluster: int | None = None
 
     @property
     def competes(self) -> bool:
-        """Whether it has a rank, if its ranking score is defined."""
+        """True if it has a rank, provided that its ranking score is defined."""
         return self.status is None and (self.kind == "team" or self.is_ranked)
 
     def answer(self, name: str) -> CardAnswer | None:
-        """What its card says in a column of the board; None where it says nothing, or is not shown."""
+        """Return its card's answer in a column of the board; None if there is none, or it is not shown."""
         return self.card.answer(name) if self.card else None
 
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """Why rows are not as others; mark: a letter that stands at each of them."""
+    """Reason for the status of rows. mark: the letter at each of them."""
 
     mark: str
     text: str
@@ -116,21 +118,24 @@ class Footnote:
 
 @dataclass(frozen=True, slots=True)
 class CardColumn:
-    """A question of method cards whose answers stand on the board, beside the scores."""
+    """A question of method cards whose answers are on the board, next to the scores."""
 
     name: str
     title: str
 
 
-@dataclass(frozen=True)  # without slots: what is worked out of it once is kept with it
+@dataclass(frozen=True)  # without slots, for cached properties
 class Leaderboard:
-    """rank_by: index of the ranking column. version: equal versions show equal boards (to the same viewer).
+    """A board as its viewer sees it.
 
-    has_tracks: whether submissions belong to tracks, which rows then name. view: what its viewer may see of it;
-    precision: decimals of the values, None for all. gold_version: what the organisers call the gold;
-    sealed_gold: its published versions, oldest first. card_columns: what method cards say that stands on the board.
-    statistics: whether there are intervals, ranges of ranks and clusters; pair_tests: of every two rows of it that were
-    compared, see `pair_test`. half: of the items, whose scores these are; None where they are not divided.
+    rank_by: index of the ranking column.
+    version: equal versions show equal boards (to the same viewer).
+    has_tracks: True if submissions belong to tracks, which rows then name.
+    view: access of its viewer; precision: decimals of the values, None for full precision.
+    gold_version: the organisers' name of the gold; sealed_gold: its published versions, oldest first.
+    card_columns: questions of method cards with answers on the board.
+    statistics: state of intervals, rank ranges and clusters; pair_tests: of all compared pairs, see `pair_test`.
+    half: the part of the items that the scores are of; None if they are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -149,7 +154,7 @@ class Leaderboard:
     half: Half | None = None
 
     def pair_test(self, row: LeaderboardRow, other: LeaderboardRow) -> PairTest | None:
-        """What this row has more than the other in the ranking score, tested; None where the two were not compared."""
+        """Return the test of this row's ranking score minus the other's; None if the two were not compared."""
         if row.page_id is None or other.page_id is None:
             return None
         turned = self.pair_tests.get((other.page_id, row.page_id))
@@ -157,22 +162,22 @@ class Leaderboard:
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:
-        """One for each thing that is said of rows, in the order of the board."""
+        """The footnotes of all different marks of rows, in board order."""
         return tuple(Footnote(mark, _said(*one)) for one, mark in self._marks.items())
 
     def mark(self, row: LeaderboardRow) -> str:
-        """The mark of a row's footnote; empty where there is none."""
+        """Return the letter of a row's footnote; empty if it has none."""
         return "" if row.status is None else self._marks[row.status, row.note]
 
     @cached_property
     def _marks(self) -> Mapping[tuple[RowStatus, str], str]:
-        """By what is said of rows, in the order of the board: looked for once, as thousands may be marked."""
+        """The letters by status and note, in board order; cached, as thousands of rows may be marked."""
         said = dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None)
         return {one: mark_of(number) for number, one in enumerate(said)}
 
 
 def mark_of(number: int) -> str:
-    """a, b, …, z, aa, ab, …"""
+    """Return a, b, …, z, aa, ab, …"""
     higher, letter = divmod(number, 26)
     return (mark_of(higher - 1) if higher else "") + chr(ord("a") + letter)
 
@@ -187,8 +192,11 @@ def _said(status: RowStatus, note: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredWith:
-    """What a board's rows were scored with. outdated: how many against another gold than the one in use, waiting to be
-    scored anew; task_versions: of the task type; gold_versions: the numbers of the sealed gold."""
+    """Versions that a board's rows were scored with.
+
+    outdated: number of rows scored against other gold than the one in use, and waiting to be rescored.
+    task_versions: of the task type; gold_versions: numbers of the sealed gold.
+    """
 
     outdated: int
     task_versions: list[int]
@@ -196,7 +204,7 @@ class ScoredWith:
 
 
 def scored_with(board: Leaderboard) -> ScoredWith:
-    """Of the rows of a board as somebody sees it."""
+    """Return the versions for the rows of a board as a viewer sees it."""
     numbers = {gold.commitment: gold.number for gold in board.sealed_gold}
     return ScoredWith(
         outdated=sum(row.is_outdated for row in board.rows),
@@ -206,14 +214,14 @@ def scored_with(board: Leaderboard) -> ScoredWith:
 
 
 def with_decimals(column: BoardColumn, precision: int | None) -> BoardColumn:
-    """The column as it is shown under this precision."""
+    """Return the column with the decimals shown at this precision."""
     decimals = decimals_of(column, precision)
     return column if decimals is None else replace(column, decimals=max(0, decimals - 2 * column.percent))
 
 
 def ranked(ordered: Sequence[tuple[LeaderboardRow, float | None]]) -> list[int | None]:
-    """The ranks of rows with the values that rank them, best first: those that compete get 1, 2, 2, 4 …, equal values
-    share one; every other row stands in its place without one."""
+    """Return the ranks of rows with their ranking values, best first: competing rows get 1, 2, 2, 4 …, where equal
+    values share a rank; every other row stays in its place without one."""
     ranks: list[int | None] = []
     teams_before, rank, last_value = 0, 0, None
     for row, value in ordered:

@@ -1,7 +1,7 @@
-"""What workers computed about single runs, whether they stand on a board or not: an interval for each score, and by how
-much a run differs from the runs of the same team before it.
+"""Statistics of single runs, on a board or not: an interval for each score, and differences to earlier runs of the
+team.
 
-For nobody's eyes: what of it a team is shown, `app.feedback.certainty` says.
+Unfiltered; see `app.feedback.certainty` for what teams may see.
 """
 
 from __future__ import annotations
@@ -21,16 +21,20 @@ from app.models import GoldVersion, RunStatistics, RunStatus, ScoringRun, Submis
 from app.standings.tries import gold_of_run
 from evergold.scoring.resampling.pairs import Difference
 
-#: A run is compared with so many of its team's before it: the last one, and others that one may want beside it.
+#: Number of the team's previous runs that a run is compared with: the last one, and others users may select.
 COMPARED_BEFORE = 10
-#: A query takes only so many parameters.
+#: The number of query parameters is limited.
 _AT_A_TIME = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticsOfRun:
-    """intervals: by score; differences: by a run before it and a score, what this one has more; key: what both were
-    computed with; before: all runs that it was to be compared with, also those of which no outcomes are kept."""
+    """The statistics of a run.
+
+    key: of the computation.
+    before: all runs to compare with, including those without stored outcomes.
+    intervals: by score; differences: this run minus an earlier one, by that run and score.
+    """
 
     key: str
     before: tuple[int, ...] = ()
@@ -40,8 +44,11 @@ class StatisticsOfRun:
 
 @dataclass(frozen=True, slots=True)
 class DueRun:
-    """A run of which something is to be computed. gold: what it was scored against; before: the team's last runs before
-    it, of the same gold and by the same version of the task, the newest first."""
+    """A run whose statistics are due.
+
+    gold: identity of the gold that it was scored against.
+    before: the team's previous runs with the same gold and version of the task, latest first.
+    """
 
     run_id: int
     team_id: int
@@ -51,7 +58,7 @@ class DueRun:
 
 
 def run_statistics_of(session: Session, runs: Collection[int]) -> dict[int, StatisticsOfRun]:
-    """By run, of those that have any."""
+    """Return the statistics by run, where there are any."""
     found: dict[int, StatisticsOfRun] = {}
     for batch in in_batches(sorted(set(runs)), _AT_A_TIME):
         some = select(RunStatistics).where(RunStatistics.run_id.in_(batch))
@@ -60,9 +67,9 @@ def run_statistics_of(session: Session, runs: Collection[int]) -> dict[int, Stat
 
 
 def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Callable[[str], str]) -> list[DueRun]:
-    """The scored runs of a task in a phase of which statistics are missing, or of another key, the newest first.
+    """List the scored runs of a task in a phase whose statistics are missing or have another key, latest first.
 
-    key_of: what they would be computed with, by their gold.
+    key_of: the key of a new computation, by gold.
     """
     query = (
         select(ScoringRun.id, Submission.team_id, gold_of_run(), RunStatistics.key, RunStatistics.before)
@@ -91,7 +98,7 @@ def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Ca
 
 
 def record_run_statistics(session: Session, computed: Mapping[int, StatisticsOfRun]) -> None:
-    """Keep them in the place of what was kept before."""
+    """Store the statistics in place of the previous ones."""
     session.execute(delete(RunStatistics).where(RunStatistics.run_id.in_(computed)))
     session.add_all(
         RunStatistics(run_id=run_id, key=one.key, before=list(one.before), document=_document(one))
@@ -100,7 +107,7 @@ def record_run_statistics(session: Session, computed: Mapping[int, StatisticsOfR
 
 
 def _document(one: StatisticsOfRun) -> dict[str, Any]:
-    """`_read` reads it back."""
+    """Return the document that `_read` reads."""
     return {
         "intervals": [[*score, at.low, at.high, at.level, at.method] for score, at in sorted(one.intervals.items())],
         "differences": [

@@ -1,7 +1,7 @@
 """All results of one task side by side: teams, baselines and published systems, over every phase and board of the task.
 
-A cell is what the team's row on that board has in the ranking column; nothing is ranked anew. What a board hides from
-its viewer is hidden here; a team whose name one phase hides has a row of its own there, apart from its named one.
+A cell is the team's ranking score on that board; nothing is re-ranked. Anything that a board hides from its viewer is
+hidden here; a team whose name is hidden in a phase has a separate row there.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from app.competitions.visibility import SeenAs, View, until_words
 from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, User
 from evergold.scoring.task import NOT_ENTERED
 
-#: Why there is no value; a team that has none on a board is not on it.
+#: Reason for an empty cell: the team is not on the board.
 _NOT_THERE = {"team": NOT_ENTERED, "baseline": NOT_ENTERED, "historic": "not published"}
 
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """A board in a phase; title: of the board, without what all boards of the task begin with; shown: how it shows its
-    ranking score; view: what its viewer sees of it."""
+    """A board in a phase.
+
+    title: of the board, without the common beginning of all boards of the task.
+    shown: format of the ranking score; view: access of the viewer.
+    """
 
     phase: Phase
     board: Board
@@ -51,7 +54,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """sorted_by: index of the column that the rows are sorted by, best first; None where there are no columns."""
+    """The results of a task. sorted_by: index of the column sorted by, best first; None if there are no columns."""
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[ResultRow, ...]
@@ -59,7 +62,7 @@ class Results:
 
 
 def find_task(competition: Competition, name: str) -> CompetitionTask:
-    """A task of a competition as `find_competition` gives it; raises NotFound."""
+    """Return a task of a competition from `find_competition`; raises NotFound."""
     found = next((task for task in competition.tasks if task.name == name), None)
     if found is None:
         names = [task.name for task in competition.tasks]
@@ -78,7 +81,7 @@ def results_version(
     *,
     seen_as: SeenAs | None = None,
 ) -> str:
-    """Changes whenever the results could show this viewer something else; for answering from a cache."""
+    """Return a version that changes whenever the results could change for this viewer; to answer from a cache."""
     places = _places(competition, task, now)
     versions = [board_version(session, *place, viewer, now, seen_as=seen_as) for place in places]
     return " ".join([str(task.id), *versions])
@@ -93,9 +96,9 @@ def build_results(
     *,
     seen_as: SeenAs | None = None,
 ) -> Results:
-    """The results as this viewer sees them, sorted by the first board of the last phase that has any.
+    """Build the results as this viewer sees them, sorted by the first board with values in the last phase that has any.
 
-    competition: as `find_competition` gives it, with `task` in it.
+    competition: from `find_competition`, including `task`.
     """
     places = _places(competition, task, now)
     boards = [build_leaderboard(session, *place, viewer, now, seen_as=seen_as) for place in places]
@@ -109,7 +112,7 @@ def build_results(
 
 
 def sort_results(results: Results, by: int) -> Results:
-    """Best first in this column, then in the others from left to right; a row without a value goes below."""
+    """Sort best first by this column, then by the others from left to right; rows without a value come last."""
     order = [by, *(place for place in range(len(results.columns)) if place != by)]
 
     def goodness(row: ResultRow) -> list[tuple[bool, float]]:
@@ -120,7 +123,7 @@ def sort_results(results: Results, by: int) -> Results:
 
 
 def results_best(results: Results) -> list[float | None]:
-    """The best value of each column."""
+    """Return the best value of each column."""
     best = []
     for place, column in enumerate(results.columns):
         values = [row.cells[place].value for row in results.rows]
@@ -131,7 +134,7 @@ def results_best(results: Results) -> list[float | None]:
 
 
 def short_titles(titles: Sequence[str]) -> list[str]:
-    """Without what all of them begin with, comma by comma: `English, zero-shot` beside `English, one-shot`."""
+    """Remove the common beginning, comma by comma: `English, zero-shot` next to `English, one-shot`."""
     if len(set(titles)) < 2:
         return list(titles)
     parts = [title.split(", ") for title in titles]
@@ -143,7 +146,7 @@ def short_titles(titles: Sequence[str]) -> list[str]:
 
 
 def _places(competition: Competition, task: CompetitionTask, now: datetime) -> list[tuple[Phase, Board]]:
-    """Every phase that has begun with each board of the task; boards that rank by the same are one column."""
+    """List every started phase with each board of the task; boards with the same ranking score share a column."""
     found = []
     for phase in competition.phases:
         seen = set()
@@ -156,21 +159,21 @@ def _places(competition: Competition, task: CompetitionTask, now: datetime) -> l
 
 
 def _rows(boards: Sequence[Leaderboard]) -> tuple[ResultRow, ...]:
-    """Rows of the same team, or of the same published system and source, are one."""
+    """Merge rows of the same team, or of the same published system and source."""
     rows: dict[tuple[RowKind, str, str | None], ResultRow] = {}
     for place, board in enumerate(boards):
         for row in board.rows:
             key = row.kind, row.team, row.source
             empty = tuple(Cell(None, _why_empty(row.kind, one.view), None) for one in boards)
             known = rows.get(key) or ResultRow(row.team, row.kind, row.source, empty, row.is_mine)
-            if known.cells[place] == empty[place]:  # a better row of the same team came before
+            if known.cells[place] == empty[place]:  # unless a better row of the same team came before
                 cells = (*known.cells[:place], row.cells[board.rank_by], *known.cells[place + 1 :])
                 rows[key] = replace(known, cells=cells)
     return tuple(row for row in rows.values() if row.kind != "historic" or any(c.value is not None for c in row.cells))
 
 
 def _why_empty(kind: RowKind, view: View) -> str:
-    """Why a row that stands elsewhere has no value on this board, as far as its viewer may know."""
+    """Return the reason for a missing value on this board, as far as its viewer may know it."""
     if view.board is not BoardShown.PUBLIC:
         return f"hidden {until_words(view.board_at)}"
     if kind == "team" and not view.names:
@@ -179,7 +182,7 @@ def _why_empty(kind: RowKind, view: View) -> str:
 
 
 def _last_with_values(results: Results) -> int:
-    """The first column of the last phase in which anybody has a value."""
+    """Return the first column with values in the last phase that has any."""
     with_values = [
         place
         for place in range(len(results.columns))

@@ -1,8 +1,8 @@
-"""Official boards: as they stood when their phase had ended and everything was scored. Made once, never changed.
+"""Official boards, frozen when their phase has ended and everything is scored. Made once, never changed.
 
-Whatever comes later (submissions, rescoring, other columns, other names) touches the live board alone. What viewers see
-of a frozen board follows the same rules as for the live one, now: an embargo holds for both. Only the moment `close` is
-the one at which the board was frozen: what was shown then is not hidden again because the phase's end is moved.
+Later changes (submissions, rescoring, other columns, other names) affect the live board alone. Access to a frozen board
+follows the current rules of the live one: an embargo applies to both. Only the moment `close` is the one at which the
+board was frozen, so that results once shown are not hidden again when the end of the phase is moved.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from evergold.scoring.halves import Half
 
 
 def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: str = "") -> Snapshot:
-    """One more official board, whole; the caller has the lock on the phase. `board.task` must be loaded."""
+    """Store another official board, unfiltered. The caller holds the lock on the phase; `board.task` must be loaded."""
     asked = entry_sources(session, phase, board)
     here = and_(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     last = session.scalar(select(func.max(Snapshot.number)).where(here))
@@ -61,7 +61,7 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
 
 
 def _last_half(asked: Sequence[EntrySource]) -> Half | None:
-    """Official is what the private part says, where there is one."""
+    """Return the private part if there is one: its results are the official ones."""
     return Half.PRIVATE if asked[0].phase_task.private_part else None
 
 
@@ -71,7 +71,7 @@ def _last_half(asked: Sequence[EntrySource]) -> Half | None:
 def last_snapshot(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Snapshot | None:
-    """The official board, None where there is none (yet), or none for this viewer."""
+    """Return the latest official board; None if there is none (yet), or none for this viewer."""
     found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
     return found[-1] if found else None
 
@@ -79,15 +79,15 @@ def last_snapshot(
 def list_official(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Official]:
-    """All that this viewer may see, each with what supersedes it, as far as that is shown, too."""
+    """List all that this viewer may see, each with its visible successor."""
     return with_successors(list_snapshots(session, phase, board, viewer, now, seen_as=seen_as), phase)
 
 
 def list_snapshots(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Snapshot]:
-    """All of them, the first one first, but none whose board, or the private part that ranks it, is hidden: even that
-    there is one would say something."""
+    """List the official boards, oldest first, without those whose board, or ranking private part, is hidden: even their
+    existence would reveal something."""
     here = select(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     found = session.scalars(here.options(defer(Snapshot.document)).order_by(Snapshot.number)).all()  # large
     if not found:
@@ -111,7 +111,7 @@ def find_official(
     *,
     seen_as: SeenAs | None = None,
 ) -> Official:
-    """An official board, without a number the last; raises NotFound."""
+    """Return an official board, the latest if no number is given; raises NotFound."""
     found = list_official(session, phase, board, viewer, now, seen_as=seen_as)
     wanted = [one for one in found if number in (None, one.snapshot.number)]
     if not wanted:
@@ -129,25 +129,25 @@ def find_snapshot(
     *,
     seen_as: SeenAs | None = None,
 ) -> Snapshot:
-    """The same without what supersedes it."""
+    """Like `find_official`, without the successor."""
     return find_official(session, phase, board, number, viewer, now, seen_as=seen_as).snapshot
 
 
 def official_board(
     session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Leaderboard:
-    """The frozen board as this viewer sees it now."""
+    """Return the frozen board as this viewer sees it now."""
     whole = _whole(snapshot.document)
     sight = _sight(session, snapshot, viewer, now, seen_as)
     shown = replace(show(whole, sight), version=_version(snapshot, sight))
-    # What was missing when it was frozen nobody computes any more.
+    # Statistics that were missing when it was frozen are never computed.
     return replace(shown, statistics="none") if shown.statistics == "pending" else shown
 
 
 def official_version(
     session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> str:
-    """Changes only with what this viewer may see: the board itself never does."""
+    """Return a version that changes only with this viewer's access, since the board itself never changes."""
     return _version(snapshot, _sight(session, snapshot, viewer, now, seen_as))
 
 
@@ -157,8 +157,10 @@ def _version(snapshot: Snapshot, sight: Sight) -> str:
 
 
 def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
-    """As for the live board; but what was ranked by few digits stays so, and so does what an earlier version ranked by
-    all of them, unless fewer than usual are declared."""
+    """Return the viewer's access as for the live board, but ranked by the coarser of frozen and current digits.
+
+    A board that an earlier release ranked by all digits keeps them, unless fewer than usual are declared.
+    """
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
     asked = [own, *_carried(session, snapshot, board)]
@@ -169,7 +171,7 @@ def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datet
 
 
 def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySource]:
-    """The phases whose entries stand on the frozen board, each as it was closed then."""
+    """Return the phases carried over to the frozen board, each with its close at that time."""
     closes = snapshot.document.get("carried_closed_at", {})
     found = session.execute(
         select(Phase, PhaseTask)
@@ -187,7 +189,7 @@ def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySo
 
 
 def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
-    """Everything, ranked as organisers see it; `_whole` reads it back."""
+    """Return the unfiltered board as ranked for organisers; `_whole` reads it."""
     sight = whole_sight(session, asked)
     ordered = show(whole, sight)
     teams = {row.submission_id: row.team_id for row in whole.rows}
@@ -211,7 +213,7 @@ def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource])
 
 
 def _row_document(row: LeaderboardRow) -> dict[str, Any]:
-    of_viewers = ("interval", "rank_range", "cluster")  # made of the statistics for whoever looks
+    of_viewers = ("interval", "rank_range", "cluster")  # computed from the statistics for each viewer
     return {
         **{name: value for name, value in row._asdict().items() if name not in of_viewers},
         "cells": [{name: value for name, value in c._asdict().items() if name not in of_viewers} for c in row.cells],

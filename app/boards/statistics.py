@@ -1,7 +1,7 @@
-"""What workers computed about the runs of a board: an interval for each score, and every two runs compared.
+"""Statistics of the runs of a board: an interval for each score, and comparisons of every two runs.
 
-Kept for a set of runs, for nobody's eyes: what of it a viewer is shown, `app.boards.view` says, and `rank_ranges` makes
-ranges and clusters of the rows that this viewer sees. A Ladder's board has none: they would tell more than it does.
+Stored for a set of runs, unfiltered: see `app.boards.view` for access rules, and `rank_ranges` for ranges and clusters
+of visible rows. Boards with a Ladder have none: they would reveal more than it does.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ RunPair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """runs: all that were looked at, also those of which no outcomes are kept. intervals: of each run's scores; pairs:
-    by two runs, the smaller number first, what the second has more than the first in the ranking score; key: what they
-    were computed with, so that numbers of another method are never taken for these."""
+    """The statistics of a board.
+
+    key: of the computation, so that results of another method are never mixed with these.
+    runs: all runs covered, including those without stored outcomes.
+    intervals: of each run's scores.
+    pairs: ranking score of the second minus the first run, by two runs with the smaller number first.
+    """
 
     key: str
     runs: frozenset[int] = frozenset()
@@ -34,16 +38,16 @@ class Statistics:
     pairs: Mapping[RunPair, Difference] = field(default_factory=dict)
 
     def interval(self, run_id: int | None, metric: str, split: str) -> Interval | None:
-        """None where there is none."""
+        """Return the interval of a score; None if there is none."""
         return self.intervals.get(run_id or 0, {}).get((metric, split))
 
     def covers(self, runs: Collection[int]) -> bool:
-        """Whether all of these were looked at."""
+        """True if statistics exist for all given runs."""
         return self.runs.issuperset(runs)
 
 
 def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Half | None = None) -> Statistics | None:
-    """Those that are kept; None where there are none. half: of divided items."""
+    """Return the stored statistics; None if there are none. half: of divided items."""
     kept = session.get(BoardStatistics, (phase_task_id, board_id))
     document = kept.document if kept else None
     if document is not None and half is Half.PRIVATE:
@@ -52,7 +56,7 @@ def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Hal
 
 
 def statistics_document(statistics: Statistics) -> dict[str, Any]:
-    """As it is kept; `read_statistics` reads it back."""
+    """Return the document to store; `read_statistics` reads it."""
     return {
         "key": statistics.key,
         "runs": sorted(statistics.runs),
@@ -70,7 +74,7 @@ def statistics_document(statistics: Statistics) -> dict[str, Any]:
 
 
 def read_statistics(document: Mapping[str, Any]) -> Statistics:
-    """Of what `statistics_document` wrote."""
+    """Read a document from `statistics_document`."""
     intervals: dict[int, dict[Score, Interval]] = {}
     for run, metric, split, *rest in document["intervals"]:
         intervals.setdefault(run, {})[metric, split] = Interval(*rest)
@@ -80,5 +84,5 @@ def read_statistics(document: Mapping[str, Any]) -> Statistics:
 
 
 def _common(pairs: Mapping[RunPair, Difference]) -> list[Any]:
-    """What all pairs have in common: resamples, level and method."""
+    """Return the values common to all pairs: resamples, level and method."""
     return next(([one.resamples, one.level, one.method] for one in pairs.values()), [])

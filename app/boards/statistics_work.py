@@ -1,7 +1,7 @@
-"""Which boards' statistics are to be computed, by whom, and what came of it.
+"""Scheduling of boards' statistics: which are due, which worker computes them, and the results.
 
-A task's boards in a phase are computed together, once they have changed and been quiet, or have waited for long. What
-is recorded raises the boards' version, as everything that they show does, and belongs to that very version.
+The boards of a task in a phase are computed together, once they have changed and then been quiet, or have waited for
+long. Recording statistics raises the boards' version like every visible change, and they belong to that very version.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from app.boards.power import lacks_power
 from app.competitions.changed import boards_changed
 from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, Standing, StatisticsWork, Submission
 
-#: Boards that change all the time are computed now and then, others when nothing has changed for a moment.
+#: Boards that change all the time are computed every now and then, others once nothing has changed for a moment.
 QUIET = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=5)
-#: Workers are told again after this time, or when a worker that had begun stopped renewing its lease.
+#: Workers are notified again after this time, or when a worker that had begun stopped renewing its lease.
 RESEND = timedelta(minutes=10)
 LEASE = timedelta(minutes=2)
-#: Official results wait so long for statistics of the boards that they freeze.
+#: Maximum time that official results wait for statistics of the boards to freeze.
 PATIENCE = timedelta(minutes=20)
-#: Whether there is anything to compute is looked for among so many of the newest, besides what stands.
+#: Number of latest submissions, besides entries, that are searched for outcomes to compute with.
 NEWEST_LOOKED_AT = 500
 
 
 def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[int]:
-    """The phase tasks of which workers should be told now; remembers what was seen, and that they are told."""
+    """Return the phase tasks to announce to workers now; records the versions seen, and the announcement."""
     works = {work.phase_task_id: work for work in session.scalars(select(StatisticsWork))}
     due = []
     for phase_task_id, versions in _versions(session).items():
@@ -49,12 +49,12 @@ def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[in
 
 
 def versions_of(session: Session, phase_task_id: int) -> str | None:
-    """What the boards' statistics would belong to now; None where there is no such task."""
+    """Return the versions that statistics would belong to now; None if there is no such task."""
     return _versions(session, phase_task_id).get(phase_task_id)
 
 
 def is_settled(session: Session, phase_task_id: int, now: datetime) -> bool:
-    """Whether statistics belong to the boards as they are, or need not be waited for any longer."""
+    """True if the statistics are current, or have been waited for long enough."""
     work = session.get(StatisticsWork, phase_task_id)
     if work is None or work.computed_for == versions_of(session, phase_task_id):
         return True
@@ -62,7 +62,7 @@ def is_settled(session: Session, phase_task_id: int, now: datetime) -> bool:
 
 
 def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, attempts: int) -> str | None:
-    """The versions to compute statistics for; None: another worker is at it, they are there, or it failed too often."""
+    """Return the versions to compute; None if another worker does so, they exist, or they have failed too often."""
     work = session.scalar(select(StatisticsWork).where(StatisticsWork.phase_task_id == phase_task_id).with_for_update())
     versions = versions_of(session, phase_task_id)
     if work is None or versions is None or versions == work.computed_for or work.attempts >= attempts:
@@ -74,7 +74,7 @@ def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, att
 
 
 def renew_statistics(session: Session, phase_task_id: int, now: datetime) -> bool:
-    """Renew the lease of the worker that computes; False where it has none any more."""
+    """Renew the lease of the computing worker; False if it has none any more."""
     renewed = (
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id, StatisticsWork.lease_expires_at.is_not(None))
@@ -85,7 +85,7 @@ def renew_statistics(session: Session, phase_task_id: int, now: datetime) -> boo
 
 
 def interrupt_statistics(session: Session, phase_task_id: int) -> None:
-    """Release the lease of a worker that was stopped: the next sweep tells another, and it costs no attempt."""
+    """Release the lease of a stopped worker without counting an attempt; the next sweep notifies another one."""
     session.execute(
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id)
@@ -94,7 +94,8 @@ def interrupt_statistics(session: Session, phase_task_id: int) -> None:
 
 
 def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_others: bool = False) -> None:
-    """There is nothing yet: for another worker that has what this one lacks, which costs no attempt, or a fault."""
+    """Release the lease without results: after a fault, or to_others, without counting an attempt, if this worker lacks
+    something that another may have."""
     session.execute(
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id)
@@ -110,13 +111,13 @@ def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_ot
 def record_statistics(
     session: Session, phase_task_id: int, versions: str, documents: Mapping[int, Any], *, is_all: bool = True
 ) -> bool:
-    """Keep what was computed for these versions, by board; whether it was anything new. is_all: whether nothing is left
-    to compute of single runs, else a worker goes on when it is told again.
+    """Store the statistics computed for these versions, by board; return True if they differ from the previous ones.
 
-    They belong to the version that this very change makes, unless something else came between: then they are computed
-    anew, which costs what changed.
+    is_all: False if statistics of single runs are left, which a worker continues when notified again.
+    The statistics belong to the version made by this very change. If another change came in between, they are
+    recomputed, at the cost of its difference only.
     """
-    # First, as everybody does who changes boards; who changes nothing waits for nobody.
+    # First, as in every change of boards; without a change no lock is needed.
     kept = _documents(session, phase_task_id)
     is_new = kept != dict(documents)
     if is_new:
@@ -142,7 +143,7 @@ def record_statistics(
 
 
 def forget_statistics(session: Session, board_id: int) -> None:
-    """Of a board that is no more."""
+    """Delete the statistics of a board that no longer exists."""
     session.execute(delete(BoardStatistics).where(BoardStatistics.board_id == board_id))
 
 
@@ -155,7 +156,7 @@ def _documents(session: Session, phase_task_id: int) -> dict[int, Any]:
 
 
 def _after(versions: str) -> str:
-    """One change later: whoever else changed the boards meanwhile has raised theirs above that."""
+    """Return the versions after one change; concurrent changes have raised the boards' versions above that."""
     own, *carried = versions.split("-")
     return "-".join([str(int(own) + 1), *carried])
 
@@ -166,7 +167,7 @@ def _see(session: Session, work: StatisticsWork, versions: str, now: datetime) -
         work.waiting_since = work.waiting_since or now
     place = work.phase_task_id
     if not (_has_outcomes(session, place) or _has_statistics(session, place) or lacks_power(session, place)):
-        work.computed_for, work.waiting_since = versions, None  # no worker need look
+        work.computed_for, work.waiting_since = versions, None  # nothing for workers to do
 
 
 def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
@@ -181,7 +182,7 @@ def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
 
 
 def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, str]:
-    """By phase task, in their order: those of its own boards and of the phase that it carries entries over from."""
+    """Return versions by phase task, in order: of its own boards, and of the phase whose entries it carries over."""
     other_phase, other = aliased(Phase), aliased(PhaseTask)
     same = and_(other_phase.competition_id == Phase.competition_id, other_phase.name == Phase.carry_over)
     query = (
@@ -197,8 +198,8 @@ def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, s
 
 
 def _has_outcomes(session: Session, phase_task_id: int) -> bool:
-    """Of any run that stands in this phase or in one of the same task, whose entries may be carried over; or of the
-    newest here, as boards of all entries keep no standings."""
+    """Return True if there are outcomes of an entry in a phase of the same task, whose entries may be carried over, or
+    of one of the latest submissions here, as boards of all entries have no standings."""
     of_same_task = select(PhaseTask.task_id).where(PhaseTask.id == phase_task_id).scalar_subquery()
     places = select(PhaseTask.id).where(PhaseTask.task_id == of_same_task)
     standing = select(Standing.run_id).where(Standing.phase_task_id.in_(places))

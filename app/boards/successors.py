@@ -1,4 +1,4 @@
-"""Which results supersede an official board: a later official one, or the live board while the phase is open again."""
+"""Results that supersede an official board: a later official one, or the live board while the phase is open again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.models import Phase, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Official:
-    """An official board with what supersedes it, None while it is the last word."""
+    """An official board with its successor, None while it is the latest."""
 
     snapshot: Snapshot
     successor: Successor | None
@@ -19,10 +19,11 @@ class Official:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The results in the place of an official board.
+    """The results that replace an official board.
 
-    snapshot: the next official board; None: there is none yet, and the live board supersedes it. closes_at: the new end
-    of the phase, while that is to be frozen; None: it has no end, or nothing is due. newest: the last of a chain.
+    snapshot: the next official board; None if the live board supersedes it so far.
+    closes_at: the new end of the phase if it will be frozen then; None if it has no end, or nothing is due.
+    newest: the last of a chain.
     """
 
     snapshot: Snapshot | None
@@ -31,7 +32,7 @@ class Successor:
 
     @property
     def key(self) -> str:
-        """Equal for equal successors: for versions and tags."""
+        """Key that is equal for equal successors, for versions and tags."""
         moment = self.closes_at.isoformat() if self.closes_at else ""
         return f"by{self.snapshot.number if self.snapshot else moment}.{self.newest.number if self.newest else ''}"
 
@@ -44,7 +45,7 @@ class Successor:
 
 
 def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -> Successor | None:
-    """Return what supersedes the board, or None while it is the last word.
+    """Return the successor of the board, or None while it is the latest.
 
     listed: the official boards of the same place that the viewer may see, by number.
     """

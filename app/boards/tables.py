@@ -28,25 +28,24 @@ _LATEX = {
 }
 _MARKDOWN_MARKS = re.compile(r"([\\`*_\[\]<>|~#])")
 _UNDEFINED = "–"
-#: Before the name of a question of method cards, where columns are named.
+#: Prefix of questions of method cards in names of columns.
 CARD = "card"
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Texts to be set: head and rows; bold: whether a row's cell is the best of its column."""
+    """The texts of a table: head and rows. bold: True for cells that are the best of their column."""
 
     head: list[str]
     rows: list[list[str]]
     bold: list[list[bool]]
-    texts: int  # so many columns from the left are text, the others numbers
+    texts: int  # number of text columns on the left; the others are numbers
     notes: list[str]
-    lines: frozenset[int] = frozenset()  # between clusters: above which rows
+    lines: frozenset[int] = frozenset()  # rows below a line between clusters
 
 
 def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | None) -> Leaderboard:
-    """The board with these columns only, `metric split` each, in this order (all if none is named), so rounded; what
-    method cards say is named `card NAME`.
+    """Return the board with only these columns, `metric split` or `card NAME`, in this order (all if none), rounded.
 
     Raises KeyError with the names that the board does not have.
     """
@@ -62,7 +61,7 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
 
 
 def markdown_table(board: Leaderboard, *, intervals: bool = False) -> str:
-    """A table as GitHub and Pandoc read it. intervals: with ± where there is one, and with ranges of ranks."""
+    """Return a table for GitHub and Pandoc. intervals: add ± where there is an interval, and rank ranges."""
     table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>", " ± " if intervals else None)
     head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
     rows = [_bold(cells, bold, "**{}**") for cells, bold in zip(table.rows, table.bold, strict=True)]
@@ -70,7 +69,7 @@ def markdown_table(board: Leaderboard, *, intervals: bool = False) -> str:
 
 
 def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool = False) -> str:
-    """A `table` with booktabs' rules, to be put into a paper as it is; needs `\\usepackage{booktabs}` and UTF-8.
+    """Return a `table` with booktabs' rules, ready for a paper; needs `\\usepackage{booktabs}` and UTF-8.
 
     intervals: as for Markdown, and with a rule between clusters.
     """
@@ -96,19 +95,19 @@ def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool
 
 
 def latex_text(text: str) -> str:
-    """The text with everything escaped that means something to LaTeX; line ends become spaces."""
+    """Escape all special characters of LaTeX; line ends become spaces."""
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
 def _rules(table: _Table) -> list[str]:
-    """What stands before each row."""
+    """Return the text before each row."""
     return ["    \\midrule\n" if at in table.lines else "" for at in range(len(table.rows))]
 
 
 def _table(
     board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str, margin: str | None = None
 ) -> _Table:
-    """raised: how the mark of a footnote is written; margin: what stands before half of an interval, None for none."""
+    """Build the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
     track = ["Track"] if board.has_tracks else []
     said = [column.title for column in board.card_columns]
     head = [escaped(text) for text in ["#", "Team", *track, *said, *(_title(column) for column in board.columns)]]
@@ -132,9 +131,9 @@ def _table(
 
 
 def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
-    """Above which rows a line stands: everybody above it is significantly better than everybody below.
+    """Return the rows below a line: each row above a line is significantly better than every row below it.
 
-    None where rows are not in the order of their ranks.
+    Empty if the rows are not in the order of their ranks.
     """
     ranks = [row.rank for row in rows if row.rank is not None]
     if ranks != sorted(ranks):
@@ -144,7 +143,7 @@ def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
 
 
 def _margin_words(board: Leaderboard) -> list[str]:
-    """What ± and ranges are, below a table; nothing where there are none."""
+    """Return the explanation of ± and ranges below a table; empty if it has none."""
     levels = [cell.interval.level for row in board.rows for cell in row.cells if cell.interval]
     words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
     if any(row.rank_range for row in board.rows):
@@ -153,7 +152,7 @@ def _margin_words(board: Leaderboard) -> list[str]:
 
 
 def _rank(row: LeaderboardRow, *, with_range: bool) -> str:
-    """`2–5` where it may be any of them."""
+    """Return the rank, or the range of ranks such as `2–5`."""
     if row.rank is None:
         return ""
     best, worst = row.rank_range if row.rank_range and with_range else (row.rank, row.rank)
@@ -161,7 +160,7 @@ def _rank(row: LeaderboardRow, *, with_range: bool) -> str:
 
 
 def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
-    """Half of the interval, rounded up to the digits of the value."""
+    """Return half of the interval, rounded up to the digits of the value."""
     if margin is None or cell.interval is None or column.out_of is not None:
         return ""
     half = (cell.interval.high - cell.interval.low) / 2 * (100 if column.percent else 1)
@@ -170,7 +169,7 @@ def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
 
 
 def _best(board: Leaderboard, at: int) -> str | None:
-    """The best value of those that compete in a column, as it is shown: what looks equal is equally good."""
+    """Return the best value of competing rows in a column as shown, since values that look equal are equally good."""
     column = board.columns[at]
     cells = [row.cells[at] for row in board.rows if row.competes and row.cells[at].value is not None]
     best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
@@ -178,7 +177,7 @@ def _best(board: Leaderboard, at: int) -> str | None:
 
 
 def format_cell(cell: Cell, column: BoardColumn) -> str:
-    """The value as the column declares it: `70.37`, `9/14`, or a dash where it is undefined."""
+    """Format the value as its column declares: `70.37`, `9/14`, or a dash if undefined."""
     if cell.value is None:
         return _UNDEFINED
     if column.out_of is not None:

@@ -1,8 +1,7 @@
-"""What all boards of a competition show of one team: its rows, each as the board itself shows it to this viewer.
+"""All rows of one team on the boards of a competition, each as the board shows it to this viewer.
 
-A row is found by the name that stands on it. Where names are hidden the team has none there, and where a board is
-hidden it has no row; so this tells nothing that the boards do not. A name that only official boards still have, because
-its team has another now, has the rows of these.
+Rows are found by their visible name: a hidden team has none under its name, and a hidden board has no rows, so this
+reveals nothing that the boards do not. A former name that only official boards still have gets the rows of these.
 """
 
 from __future__ import annotations
@@ -30,8 +29,11 @@ from app.teams.find import find_team
 
 @dataclass(frozen=True, slots=True)
 class TeamRow:
-    """A row of the team; official: the number of the frozen board that it stands on, None: on the live one; renamed_to:
-    what the same submission is called on the live board, empty where that is the same, or is not there."""
+    """A row of the team.
+
+    official: number of the frozen board that it is on, None for the live one.
+    renamed_to: name of the same submission on the live board, empty if it is unchanged or not there.
+    """
 
     phase: Phase
     board: Board
@@ -42,12 +44,12 @@ class TeamRow:
 
     @property
     def of(self) -> int:
-        """How many rows of its board have a rank."""
+        """Number of ranked rows on its board."""
         return sum(row.rank is not None for row in self.leaderboard.rows)
 
     @property
     def column(self) -> BoardColumn:
-        """The one that ranks the board."""
+        """The ranking column of the board."""
         return self.leaderboard.columns[self.leaderboard.rank_by]
 
     @property
@@ -57,7 +59,7 @@ class TeamRow:
 
 @dataclass(frozen=True, slots=True)
 class TeamSystem:
-    """A system, as its card tells it, and where it stands; name: empty where the team gave it none."""
+    """A system with its card and its rows. name: empty if the team gave it none."""
 
     name: str
     card: MethodCard
@@ -73,10 +75,10 @@ def team_rows(
     *,
     seen_as: SeenAs | None = None,
 ) -> list[TeamRow]:
-    """The rows of this name on all boards, phases and boards in their order; raises NotFound where there is none, but
-    not for those who know the team anyway: its members, and organisers.
+    """Return the rows of this name on all boards, in the order of phases and boards.
 
-    competition: as `find_competition` gives it.
+    competition: from `find_competition`.
+    Raises NotFound if there is none, except for those who know the team anyway: its members, and organisers.
     """
     live = [
         (phase, board, build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as))
@@ -98,7 +100,7 @@ def _official_rows(
     *,
     seen_as: SeenAs | None,
 ) -> Iterator[TeamRow]:
-    """The rows of this name on the last official board. place: with the live one."""
+    """Yield the rows of this name on the last official board. place: with the live board."""
     phase, board, live = place
     snapshot = last_snapshot(session, phase, board, viewer, now, seen_as=seen_as)
     if snapshot is None:
@@ -113,7 +115,7 @@ def _official_rows(
 
 
 def _knows(session: Session, competition: Competition, name: str, viewer: User | None) -> bool:
-    """Whether this viewer knows the team without any board: who is in it, or organises."""
+    """True if this viewer knows the team independently of boards: as its member, or as an organiser."""
     if viewer is None:
         return False
     own = find_team(session, viewer, competition.id)
@@ -130,7 +132,7 @@ def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Bo
 
 
 def systems_of(rows: Sequence[TeamRow]) -> list[TeamSystem]:
-    """The team's systems by name and card, in the order of its rows; rows of which nothing is said belong to none."""
+    """List the team's systems by name and card, in the order of its rows; rows without any description have none."""
     found: dict[tuple[str, MethodCard], list[TeamRow]] = {}
     for one in rows:
         card = one.row.card

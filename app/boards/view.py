@@ -1,6 +1,6 @@
-"""A whole board as one viewer may see it: which rows, whose names, which columns, how many digits, in which order.
+"""A whole board filtered for one viewer: rows, names, columns, digits, order.
 
-Takes away and never adds; that an order or a rank tells nothing which the view hides is seen to here, too.
+Only removes, never adds; also ensures that no order or rank reveals hidden values.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ DISQUALIFIED = "disqualified"
 
 @dataclass(frozen=True, slots=True)
 class WholeBoard:
-    """Everything that stands on a board, in no order and without ranks; rows carried over name their phase.
+    """An unfiltered board, without order and ranks; carried-over rows name their phase.
 
-    statistics: None where there are none. half: whose scores the cells have; None where items are not divided.
+    statistics: None if there are none.
+    half: the part of the items that the cells are of; None if they are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -54,7 +55,7 @@ class WholeBoard:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A phase whose entries stand on the board, and what the viewer may see there."""
+    """A phase with entries on the board, and the viewer's access to it."""
 
     phase_id: int
     view: View
@@ -62,8 +63,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Who looks: the board's own phase, those that rows are carried over from by name, the viewer's teams; salt: what
-    neutral names are made with."""
+    """The viewer's access to a board.
+
+    own, carried: the board's own phase, and the carried-over ones by name.
+    mine: the viewer's teams.
+    salt: of neutral names.
+    """
 
     own: Source
     carried: Mapping[str, Source]
@@ -71,7 +76,7 @@ class Sight:
     salt: str
 
     def source(self, row: LeaderboardRow) -> Source | None:
-        """Where the row comes from; None where that phase's board is not public: then it is not here either."""
+        """Return the phase of the row; None if its board is not public, so that the row is not shown here either."""
         if row.carried_from is None:
             return self.own
         found = self.carried.get(row.carried_from)
@@ -79,7 +84,7 @@ class Sight:
 
 
 class _Line(NamedTuple):
-    """A row on its way: name, as others see it, which also orders."""
+    """A row in progress. name: as shown to others; it also sorts."""
 
     row: LeaderboardRow
     source: Source
@@ -87,12 +92,12 @@ class _Line(NamedTuple):
     is_anonymous: bool
 
 
-#: A line with its rank, None for one without.
+#: A line with its rank, None if it has none.
 _Ranked = tuple[_Line, int | None]
 
 
 def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
-    """The board for this viewer; its version is the caller's to set."""
+    """Return the board for this viewer; the caller sets its version."""
     view = sight.own.view
     lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
     precision, ranks_by = view.precision, view.ranks_by
@@ -125,14 +130,14 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
 
 
 def _tells_statistics(whole: WholeBoard, view: View, precision: int | None) -> bool:
-    """Where scores are shown, and not by fewer digits than usual. Who is better than a record's holder would follow
-    from what a Ladder does not tell."""
+    """True if scores are shown with no fewer digits than usual, and not on a Ladder, where comparisons with the record
+    holder would reveal hidden scores."""
     is_public = view.board is BoardShown.PUBLIC
     return is_public and tells_statistics(precision) and whole.entry_rule is not EntryRule.LADDER
 
 
 def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistics | None) -> Mapping[int, RankRange]:
-    """By run, among the rows with ranks that this viewer sees."""
+    """Return the rank ranges by run, among the ranked rows that this viewer sees."""
     if statistics is None:
         return {}
     higher = whole.columns[whole.rank_by].higher_is_better
@@ -142,7 +147,7 @@ def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistic
 def _pair_tests(
     ordered: Sequence[_Ranked], whole: WholeBoard, precision: int | None, statistics: Statistics | None
 ) -> PairTests:
-    """Of the rows whose scores this viewer sees. A hidden row is compared with nobody, whoever sees it."""
+    """Return the tests of rows whose scores this viewer sees. Hidden rows are never compared, for no viewer."""
     if statistics is None:
         return {}
     rows = [
@@ -164,7 +169,7 @@ def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
 
 
 def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics: Statistics | None) -> StatisticsState:
-    """Of the rows that are seen, whatever else was looked at."""
+    """Return the state for the visible rows, whatever else the statistics cover."""
     if whole.statistics is None or view.board is not BoardShown.PUBLIC:
         return "none"
     if statistics is None:
@@ -173,7 +178,7 @@ def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics
 
 
 def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
-    """The rows that are there at all, each with the name that others see."""
+    """Return the visible rows, each with its name as shown to others."""
     lines = []
     for row in whole.rows:
         source = sight.source(row)
@@ -186,33 +191,33 @@ def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
 
 
 def _is_hidden(row: LeaderboardRow, view: View, sight: Sight) -> bool:
-    """A row that organisers hid is for them and its own team."""
+    """True if organisers hid the row, unless the viewer is one or belongs to its team."""
     return row.status is RowStatus.HIDDEN and not view.is_organiser and row.team_id not in sight.mine
 
 
 def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
-    """Where only what ranks is shown, other columns are not even named."""
+    """Return the positions of the visible columns; if only ranking scores are shown, others are not even named."""
     if view.shows_ranking_scores_only:
         return [whole.rank_by]
     return list(range(len(whole.columns)))
 
 
 def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: int | None) -> list[_Ranked]:
-    """The lines from the top, with their ranks.
+    """Return the lines from top to bottom, with their ranks.
 
-    Equal values: the earlier one first; where digits are hidden by name, because then equal is only what looks so.
-    Without values to see, what has no rank stands below: its place among the others would bound their scores.
+    Of equal values the earlier one comes first; if digits are hidden, they are sorted by name, since values may only
+    look equal. If values are not shown, unranked rows come last: their place among the others would bound their scores.
     """
     column = whole.columns[whole.rank_by]
     decimals, sign = decimals_of(column, ranks_by), sign_of(column)
     with_moments = is_exact(ranks_by) and view.board is BoardShown.PUBLIC
 
     values: list[float | None] = []
-    places = []  # sorted as they are: a key for each comparison's sake would be made of thousands of lines
+    places = []  # sorted as tuples: comparing keys for thousands of lines would be slow
     for number, line in enumerate(lines):
         row = line.row
         is_last = row.status is RowStatus.DISQUALIFIED
-        value = None if is_last else rounded(row.cells[whole.rank_by].value, decimals)  # its place would tell its score
+        value = None if is_last else rounded(row.cells[whole.rank_by].value, decimals)  # or its place reveals its score
         moment = row.achieved_at.timestamp() if with_moments and row.achieved_at else float("inf")
         values.append(value)
         places.append((is_last, *goodness(value, sign), moment, line.name, number))
@@ -230,11 +235,11 @@ def _by_rank_alone(ranked_line: _Ranked) -> tuple[bool, int, str, str]:
 def _row(
     line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...], ranks: RankRange | None
 ) -> LeaderboardRow:
-    """A row without what its viewer may not see."""
+    """Return a row without anything that its viewer may not see."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
     is_out = row.status is RowStatus.DISQUALIFIED
-    # Which of its own submissions stands here tells a team which one scored better.
+    # Which of its submissions is the entry reveals to a team which one scored better.
     may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
     is_named = is_mine or not line.is_anonymous
     return LeaderboardRow(
@@ -269,7 +274,7 @@ def _row(
 def _cells(
     view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None, statistics: Statistics | None
 ) -> Callable[[_Line], tuple[Cell, ...]]:
-    """What makes the cells of a line; as there may be thousands of lines, what holds for all is looked at before."""
+    """Return a function for the cells of a line; work common to thousands of lines is done once."""
     columns = [(place, whole.columns[place], decimals_of(whole.columns[place], precision)) for place in kept]
     hidden = tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
     disqualified = tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
@@ -299,7 +304,7 @@ def _cells(
 def _with_interval(
     cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None, decimals: int | None
 ) -> Cell:
-    """A score that is not defined has none."""
+    """Add the interval, unless the score is undefined."""
     if statistics is None or cell.value is None:
         return cell
     found = statistics.interval(run_id, column.metric, column.split)

@@ -1,1 +1,1 @@
-"""Method cards: what a team says its system is, by the fields that organisers ask for; not where boards show them."""
+"""Method cards: descriptions of systems by their teams, in fields declared by organisers; `app.boards` shows them."""

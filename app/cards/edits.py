@@ -1,6 +1,6 @@
-"""Method cards written: with a submission, and by its team until boards with its system are frozen. Nothing is lost.
+"""Writing method cards: with a submission, or by the team until boards with its system are frozen.
 
-Every change is a version of its own, with who made it and when.
+Every change is a version, with author and time, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, Syst
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission
 
-#: The field of an upload that has a card as JSON; its single fields may come beside it.
+#: The upload field with a card as JSON; single fields may accompany it.
 CARD_FIELD = "card"
 LANGUAGE_START, ANSWER_START = "language-", "field-"
 _SINGLE = tuple(part for part in CardPart if part is not CardPart.METHOD)
 
 
 class CardFrozen(EvergoldError):
-    """The official board shows the card as it was; details: frozen_at."""
+    """The official board shows the card in its current state. `details` has frozen_at."""
 
     status = 409
     code = "card_frozen"
 
 
 class CardChanged(EvergoldError):
-    """Somebody else has changed it meanwhile; details: version."""
+    """Somebody else has changed the card meanwhile. `details` has version."""
 
     status = 409
     code = "card_changed"
@@ -59,7 +59,7 @@ class CardChanged(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class CardChange:
-    """A version of a card: by whom, when, and what was changed, in the words of forms."""
+    """A version of a card: author, time, and the changed fields, as forms name them."""
 
     number: int
     username: str
@@ -71,13 +71,13 @@ class CardChange:
 
 
 def field_names(form: CardForm) -> frozenset[str]:
-    """The fields of a form that make a card, besides `method`."""
+    """Return the form fields that make up a card, besides `method`."""
     languages = {LANGUAGE_START + name for name in form.languages}
     return frozenset({CARD_FIELD, *_SINGLE, *languages, *(ANSWER_START + field.name for field in form.fields)})
 
 
 def sent_card(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
-    """What the fields of a form say, as `read_document` reads it; raises InvalidForm for a `card` that is no JSON."""
+    """Return the card in form fields, for `read_document`. Raises InvalidForm if `card` is not a JSON object."""
     sent = _json_card(fields.get(CARD_FIELD, ""))
     single: dict[str, Any] = {name: fields[name] for name in _SINGLE if fields.get(name, "").strip()}
     ticked = [name for name in form.languages if fields.get(LANGUAGE_START + name)]
@@ -91,7 +91,7 @@ def sent_card(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
 
 
 def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
-    """The document to keep; raises InvalidForm with everything that is wrong or missing."""
+    """Return the document to store. Raises InvalidForm with everything wrong or missing."""
     document, wrong = read_document(sent, form)
     if wrong:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
@@ -101,8 +101,10 @@ def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
 def named_system(
     session: Session, team: Team, phase_task: PhaseTask, name: str, document: Document, now: datetime
 ) -> SystemCard | None:
-    """The system that an upload is of, which may add to its card; None where nothing is said of any. Under the team's
-    lock; raises InvalidForm for another card than the one that official boards show."""
+    """Return the system of an upload, whose card the upload may extend; None if it names none.
+
+    Under the team lock. Raises InvalidForm for a card that differs from the one on official boards.
+    """
     wanted = wanted_name(name, document)
     if not wanted and set(document) <= {CardPart.METHOD}:
         return None
@@ -119,8 +121,10 @@ def named_system(
 def keep_card(
     session: Session, submission: Submission, known: SystemCard | None, document: Document, now: datetime
 ) -> None:
-    """What came with a new, flushed submission, added to its system's card; nothing where nothing is new but the
-    method of a new system."""
+    """Add the card of a new, flushed submission to its system's card.
+
+    Nothing is stored if nothing is new, or only the method of a new system.
+    """
     if known is None:
         return
     wanted = merged(known.document, document)
@@ -145,7 +149,7 @@ def _json_card(text: str) -> dict[str, Any]:
 
 
 def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
-    """The official board that shows the card of the submission's system for good, if there is one by now."""
+    """Return the official board that has frozen the card of the submission's system, if any."""
     if submission.system_id is not None:
         return frozen_with(session, session.get_one(System, submission.system_id))
     asked = session.get_one(PhaseTask, submission.phase_task_id)
@@ -163,7 +167,7 @@ def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
 
 
 def is_of_team(session: Session, submission: Submission, user: User | None) -> bool:
-    """Whether the user is of the team whose submission it is, who alone writes its card."""
+    """True if the user is in the submission's team, which alone edits its card."""
     return user is not None and session.get(TeamMember, (submission.team_id, user.id)) is not None
 
 
@@ -177,16 +181,16 @@ def edit_card(
     version: int | None = None,
     name: str | None = None,
 ) -> int:
-    """Let the card say this and nothing else; the number of its version, which stays if nothing is changed.
+    """Replace the card; return the number of its version, the same one if nothing changed.
 
-    version: the one that was looked at, to be told if somebody else was faster; name: another one of the system.
-    Raises Forbidden, CardFrozen, CardChanged, InvalidForm.
+    version: the edited one, to detect concurrent changes; name: a new name of the system. Raises Forbidden, CardFrozen,
+    CardChanged, InvalidForm.
     """
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
     check_not_archived(submission.phase_task.phase.competition)
     lock_team_of_submission(session, submission)
-    session.refresh(submission, ["system_id"])  # as it is now that nobody else writes
+    session.refresh(submission, ["system_id"])  # current state, under the lock
     had_system = submission.system_id is not None
     system = _system_of(session, submission, sent, now)
     phases_of(session, system, hold=True)
@@ -208,8 +212,10 @@ def edit_card(
 
 
 def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any], now: datetime) -> System:
-    """Its system; a run of which nothing was said gets one that is called as its method. Raises InvalidForm: what is no
-    text is looked for nowhere."""
+    """Return the submission's system; without one, find or create the one named after its method.
+
+    Raises InvalidForm: values that are not text are never looked up.
+    """
     if submission.system_id is None:
         place = submission.team_id, submission.phase_task.task_id
         name = wanted_name("", check_card(sent, form_of(submission.phase_task)))
@@ -220,7 +226,7 @@ def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any]
 
 
 def card_history(session: Session, submission: Submission) -> list[CardChange]:
-    """Every version, the first one first; `submission.phase_task` with all above it must be loaded."""
+    """Return every version, oldest first; `submission.phase_task` with everything above it must be loaded."""
     if submission.system_id is None:
         return []
     form, before, changes = form_of(submission.phase_task), sent_with(submission), []
@@ -238,7 +244,7 @@ def card_history(session: Session, submission: Submission) -> list[CardChange]:
 
 
 def card_number(session: Session, submission: Submission) -> int:
-    """Which version stands now; 0: nobody has written a card."""
+    """Return the number of the current version, 0 if there is no card."""
     if submission.system_id is None:
         return 0
     current = (CardVersion.system_id == submission.system_id, CardVersion.is_current)
@@ -260,7 +266,7 @@ def _versions(session: Session, system_id: int | None) -> Sequence[CardVersion]:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm) -> list[str]:
-    """What differs, as forms call it; answers to what is no longer asked by their names."""
+    """Yield the changed fields as forms name them; answers to removed questions by their names."""
     titles = {field.name: field.title for field in form.fields}
     found = [PART_TITLES[part] for part in CardPart if before.get(part) != after.get(part)]
     old, new = before.get("fields", {}), after.get("fields", {})
@@ -269,7 +275,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm
 
 
 def _replace(session: Session, system: System, document: Document, number: int, user_id: int, now: datetime) -> None:
-    """The boards are others now."""
+    """Add a new current version; increments the board versions."""
     current = (CardVersion.system_id == system.id, CardVersion.is_current)
     session.execute(update(CardVersion).where(*current).values(is_current=False))
     kept = dict(document)

@@ -1,8 +1,7 @@
-"""Method cards: what a team says of the system behind a submission, and what the organisers ask it to say.
+"""Form of method cards: the description of the system behind a submission, and the organisers' questions about it.
 
-Pure: reads what was sent against what was declared, and tells everything wrong with it at once. Where cards are kept
-and who may change them is in `app.cards.edits`. Everybody reads cards; the notes that come with a file are no part of
-them.
+Pure: validates input against the declaration and reports all faults at once. `app.cards.edits` stores cards and decides
+who may change them. Cards are public; the notes that accompany a file are not part of them.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from evergold.scoring.numerals import finite_number
 METHOD_CHARACTERS = 200
 TEXT_CHARACTERS = 2_000
 LINK_CHARACTERS = 500
-#: An answer that stands in a column of the board.
+#: Limit for an answer shown in a column of the board.
 COLUMN_CHARACTERS = 80
 LANGUAGES_LIMIT, LANGUAGE_CHARACTERS = 100, 40
 YES, NO = "yes", "no"
 
-#: An answer, as JSON has it.
+#: An answer as in JSON.
 Answer = str | int | float | bool
-#: A document, or the reason why it cannot be one.
+#: A value, or the reason why it is invalid.
 _Read = tuple[Any, str]
 
 
 class CardKind(StrEnum):
-    """What an answer to an organiser's question is."""
+    """Type of an answer to an organiser's question."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -43,7 +42,7 @@ class CardKind(StrEnum):
 
 
 class CardPart(StrEnum):
-    """What every card asks."""
+    """Fields of every card."""
 
     METHOD = "method"
     SUMMARY = "summary"
@@ -53,7 +52,7 @@ class CardPart(StrEnum):
     LANGUAGES = "languages"
 
 
-#: For people; the order is that of forms and pages.
+#: Display titles, in the order of forms and pages.
 PART_TITLES: Mapping[CardPart, str] = {
     CardPart.METHOD: "Method",
     CardPart.SUMMARY: "Summary",
@@ -66,7 +65,7 @@ PART_TITLES: Mapping[CardPart, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A question as the organisers declared it."""
+    """A question as declared by the organisers."""
 
     name: str
     title: str
@@ -79,7 +78,7 @@ class CardField:
 
 @dataclass(frozen=True, slots=True)
 class CardForm:
-    """What cards of a task ask. languages: those of the task; none: the task does not say."""
+    """Fields of the cards of a task. `languages` are those of the task, empty if it does not declare any."""
 
     required: frozenset[CardPart] = frozenset()
     fields: tuple[CardField, ...] = ()
@@ -87,13 +86,13 @@ class CardForm:
 
     @property
     def asks(self) -> bool:
-        """Whether anything must be said."""
+        """True if any field is required."""
         return bool(self.required) or any(field.required for field in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class CardAnswer:
-    """An answer with the question that it belongs to, as it was asked then."""
+    """An answer with its question as worded at that time."""
 
     name: str
     title: str
@@ -101,7 +100,7 @@ class CardAnswer:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The answer formatted for people."""
         if isinstance(self.value, bool):
             return YES if self.value else NO
         return f"{self.value:.12g}" if isinstance(self.value, float) else str(self.value)
@@ -109,7 +108,7 @@ class CardAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MethodCard:
-    """What is known of a system; "" and () where nothing was said."""
+    """A method card; "" and () where nothing was given."""
 
     method: str = ""
     summary: str = ""
@@ -121,16 +120,16 @@ class MethodCard:
 
     @property
     def says_more(self) -> bool:
-        """Whether there is anything besides the method."""
+        """True if anything besides the method is given."""
         return self != MethodCard(method=self.method)
 
     def answer(self, name: str) -> CardAnswer | None:
-        """The answer to the question of this name."""
+        """Return the answer to the question of this name."""
         return next((one for one in self.answers if one.name == name), None)
 
 
 def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> CardForm:
-    """declared: as `Competition.method_card` has it."""
+    """Return the form. declared: `Competition.method_card`."""
     return CardForm(
         required=frozenset(CardPart(name) for name in declared.get("required", ())),
         fields=tuple(
@@ -142,7 +141,7 @@ def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> Car
 
 
 def card_of(document: Mapping[str, Any], form: CardForm) -> MethodCard:
-    """A kept document as a card; answers to what is no longer asked are left out."""
+    """Convert a stored document to a card, without answers to removed questions."""
     said = document.get("fields", {})
     return MethodCard(
         **{part: document.get(part, "") for part in CardPart if part is not CardPart.LANGUAGES},
@@ -152,7 +151,7 @@ def card_of(document: Mapping[str, Any], form: CardForm) -> MethodCard:
 
 
 def card_from(document: Mapping[str, Any]) -> MethodCard:
-    """A card as `dataclasses.asdict` wrote it."""
+    """Restore a card from `dataclasses.asdict`."""
     answers = tuple(CardAnswer(**one) for one in document["answers"])
     return MethodCard(**{**document, "languages": tuple(document["languages"]), "answers": answers})
 
@@ -160,10 +159,11 @@ def card_from(document: Mapping[str, Any]) -> MethodCard:
 def read_document(
     sent: Mapping[str, Any], form: CardForm, kept: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """What to keep of what was sent, and a sentence for each field that is wrong or missing; fields are `fields.NAME`.
+    """Return the document to store, and a sentence for each wrong or missing field; fields are `fields.NAME`.
 
-    sent: `{"method", "summary", "paper", "code", "data", "languages": […], "fields": {…}}`, each of which may be left
-    out; from forms, answers are texts. kept: the document that this is added to; what it has need not be sent again.
+    sent: `{"method", "summary", "paper", "code", "data", "languages": […], "fields": {…}}`, all optional; from forms,
+    answers are texts.
+    kept: the document to be extended; its fields need not be sent again.
     """
     kept = kept or {}
     document: dict[str, Any] = {}
@@ -199,7 +199,7 @@ def _unknown(sent: Mapping[str, Any], known: Sequence[str], above: str) -> dict[
     return found
 
 
-# --------------------------------------------------------------------------------------------------- what cards say
+# -------------------------------------------------------------------------------------------------- values of cards
 
 
 def _line(value: Any, characters: int) -> _Read:
@@ -210,7 +210,7 @@ def _line(value: Any, characters: int) -> _Read:
 
 
 def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
-    """Of several lines, whose ends browsers send as CR LF."""
+    """Validate text of several lines; browsers send line ends as CR LF."""
     if value is None:
         return "", ""
     if not isinstance(value, str):
@@ -218,14 +218,14 @@ def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
     text = value.replace("\r\n", "\n").strip()
     if len(text) > characters:
         return "", f"At most {characters} characters; this has {len(text)}."
-    # Cf stays: Persian and Hindi need its joiners.
+    # Cf is allowed: Persian and Hindi need its joiners.
     if any(category(character) in ("Cc", "Cs") and character not in "\n\t" for character in text):
         return "", "Control characters cannot be kept."
     return text, ""
 
 
 def link_fault(text: str) -> str:
-    """What is wrong with a link, as a sentence; empty where nothing is, or there is none."""
+    """Explain in a sentence what is wrong with a link; empty if it is valid or empty."""
     return _link(text)[1]
 
 
@@ -236,7 +236,7 @@ def _link(value: Any) -> _Read:
     try:
         parts = urlsplit(text)
         is_link = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
-        _ = parts.port  # which may be no number
+        _ = parts.port  # may not be a number
     except ValueError:
         is_link = False
     if not is_link or any(character.isspace() or character in "<>\"'\\" for character in text):
@@ -272,7 +272,7 @@ _PARTS: Mapping[CardPart, Callable[[Any, CardForm], _Read]] = {
 
 
 def _answer(field: CardField, value: Any) -> _Read:
-    """None where nothing was said."""
+    """Validate an answer; None if there is none."""
     if isinstance(value, str) and not value.strip():
         value = None
     if value is None:
@@ -293,7 +293,7 @@ def _number(_: CardField, value: Any) -> _Read:
 
 
 def _quoted(value: Any) -> str:
-    """What was sent, where it is text: other things may be of any size."""
+    """Quote text that was sent; other values may have any size."""
     return repr(shorten(value)) if isinstance(value, str) else "This"
 
 

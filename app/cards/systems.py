@@ -1,7 +1,7 @@
-"""Systems: what a team built for a task, by name. Its runs belong to one, whose method card is theirs together.
+"""Systems: what a team built for a task, by name. Its submissions share one method card.
 
-Who names no system means the one that is called as the method; a run of which nothing is said belongs to none, until
-somebody writes its card.
+A submission without a system name belongs to the system named after its method; without a method it belongs to none
+until somebody writes its card.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from app.people.audit import record
 
 NAME_CHARACTERS = 100
 NAME_FIELD = "system"
-#: What a card says, by field.
+#: Content of a card by field.
 Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SystemCard:
-    """A system and what its card says; number: of the version, 0: nobody wrote one."""
+    """A system and its card; `number` is that of the version, 0 if there is none."""
 
     system: System
     document: Document
@@ -39,7 +39,7 @@ class SystemCard:
 
 
 def name_fault(name: str) -> str:
-    """What is wrong with a name, as a sentence; empty where nothing is, or there is none."""
+    """Explain in a sentence what is wrong with a name; empty if it is valid or empty."""
     if len(name.strip()) > NAME_CHARACTERS:
         return f"At most {NAME_CHARACTERS} characters; this has {len(name.strip())}."
     if any(category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name.strip()):
@@ -48,19 +48,19 @@ def name_fault(name: str) -> str:
 
 
 def wanted_name(name: str, document: Document) -> str:
-    """Which system is meant; empty where nothing is said of any."""
+    """Return the name of the system; empty if nothing is given."""
     return name.strip() or " ".join(str(document.get(CardPart.METHOD, "")).split())
 
 
 def find_system(session: Session, team_id: int, task_id: int, name: str) -> System | None:
-    """The team's system of this name, for this task."""
+    """Return the team's system of this name for this task."""
     return session.scalar(
         select(System).where(System.team_id == team_id, System.task_id == task_id, System.name == name)
     )
 
 
 def add_system(session: Session, team_id: int, task_id: int, name: str, now: datetime) -> System:
-    """A new one, under the team's lock. Without a name, the next `System 1` that is free."""
+    """Create a system, under the team lock; without a name, as the next free `System 1`."""
     name = name or _free_name(session, team_id, task_id)
     system = System(team_id=team_id, task_id=task_id, name=name, created_at=now)
     session.add(system)
@@ -69,8 +69,10 @@ def add_system(session: Session, team_id: int, task_id: int, name: str, now: dat
 
 
 def rename_system(session: Session, system: System, name: str, user: User, now: datetime) -> None:
-    """Under the team's lock, and nobody may freeze its boards meanwhile; raises InvalidForm for a name that is none, or
-    that another system of the team has. Files that were sent stay what they are."""
+    """Rename a system, under the team lock and while its boards cannot be frozen; submitted files are unaffected.
+
+    Raises InvalidForm for a name that is invalid or belongs to another system of the team.
+    """
     before, name = system.name, name.strip()
     if not name or name == before:
         return
@@ -90,14 +92,14 @@ def _free_name(session: Session, team_id: int, task_id: int) -> str:
 
 
 def systems_of_team(session: Session, team_id: int, task_id: int) -> Sequence[System]:
-    """The team's systems for a task, the one used last first."""
+    """Return the team's systems for a task, the last used first."""
     used = select(func.max(Submission.submitted_at)).where(Submission.system_id == System.id).scalar_subquery()
     query = select(System).where(System.team_id == team_id, System.task_id == task_id)
     return session.scalars(query.order_by(used.desc(), System.id.desc())).all()
 
 
 def card_of_system(session: Session, system: System) -> SystemCard:
-    """As it stands now."""
+    """Return the current card."""
     version = session.scalar(select(CardVersion).where(CardVersion.system_id == system.id, CardVersion.is_current))
     if version is not None:
         return SystemCard(system, version.document, version.number)
@@ -111,21 +113,23 @@ def card_of_system(session: Session, system: System) -> SystemCard:
 
 
 def required_cards(session: Session, team_id: int, task_id: int, form: CardForm) -> dict[str, Document]:
-    """What the cards of the team's systems say, by name: of what is required an upload need not say it again. Empty
-    where nothing is required."""
+    """Return the cards of the team's systems by name, whose required fields an upload need not repeat.
+
+    Empty if no field is required.
+    """
     if not form.asks:
         return {}
     return {one.name: card_of_system(session, one).document for one in systems_of_team(session, team_id, task_id)}
 
 
 def merged(before: Document, sent: Document) -> dict[str, Any]:
-    """What a card says after an upload, which adds to it and takes nothing away."""
+    """Return the card after an upload, which adds fields but removes none."""
     fields = {**before.get("fields", {}), **sent.get("fields", {})}
     return {**before, **sent, **({"fields": fields} if fields else {})}
 
 
 def frozen_with(session: Session, system: System) -> Snapshot | None:
-    """The official board that shows the system's card for good, if there is one by now."""
+    """Return the official board that has frozen the system's card, if any."""
     entered = (
         select(Submission.id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
@@ -141,8 +145,11 @@ def frozen_with(session: Session, system: System) -> Snapshot | None:
 
 
 def phases_of(session: Session, system: System, *, hold: bool = False) -> Sequence[int]:
-    """The tasks in phases that the system's runs were sent to. hold: nobody freezes their boards until the transaction
-    ends: either who does so sees what changes now, or it comes too late."""
+    """Return the phase tasks to which the system was submitted.
+
+    hold: their boards cannot be frozen until the transaction ends, so that a snapshot either includes this change or
+    precedes it.
+    """
     entered = select(Submission.phase_task_id).where(Submission.system_id == system.id).distinct()
     found = session.scalars(entered).all()
     if hold:
@@ -153,7 +160,7 @@ def phases_of(session: Session, system: System, *, hold: bool = False) -> Sequen
 
 
 def check_not_frozen(session: Session, system: System) -> None:
-    """Raises InvalidForm for a card that an official board shows as it is: a changed system is another one."""
+    """Raise InvalidForm if an official board has frozen the card: a changed system needs another name."""
     snapshot = frozen_with(session, system)
     if snapshot is not None:
         sentence = (

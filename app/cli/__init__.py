@@ -1,5 +1,6 @@
-"""The commands that need this server's database or files; they join the program `evergold` by the entry point
-`evergold.commands`. What talks to any server, or to none, is `evergold.cli`.
+"""Commands that need this server's database or files, added to the program `evergold` by an entry point.
+
+The entry point is `evergold.commands`. Commands for any server, or none, are in `evergold.cli`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ for part in (
 
 
 def _of_database(error: Exception) -> CommandError | None:
-    """A database that is away, empty or another's is no bug of a command."""
+    """Turn errors of an unavailable, empty or foreign database into a CommandError: they are not bugs of a command."""
     if not type(error).__module__.startswith("sqlalchemy."):
         return None
     from sqlalchemy.exc import DBAPIError

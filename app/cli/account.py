@@ -1,4 +1,4 @@
-"""`evergold account …`: the accounts of this server."""
+"""`evergold account …`: accounts of this server."""
 
 from __future__ import annotations
 

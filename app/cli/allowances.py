@@ -1,4 +1,4 @@
-"""`evergold allowance`: what single teams are allowed, in this server's database."""
+"""`evergold allowance`: extensions for single teams, in this server's database."""
 
 from __future__ import annotations
 

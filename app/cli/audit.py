@@ -1,4 +1,4 @@
-"""`evergold audit`: what organisers and administrators did, from this server's database."""
+"""`evergold audit`: actions of organisers and administrators, from this server's database."""
 
 from __future__ import annotations
 

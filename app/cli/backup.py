@@ -1,4 +1,4 @@
-"""`evergold backup`, `restore`: a whole server in one file or folder, and a fresh server from it."""
+"""`evergold backup`, `restore`: back up a whole server into one file or folder, and restore it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evergold climbers`: teams whose submissions differ by few lines again and again."""
+"""`evergold climbers`: teams whose submissions repeatedly differ by few lines."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def check(
 
 
 def _leaks(loaded: Sequence[LoadedCompetition], gold: Path | None = None) -> list[DeclaredLeak]:
-    """What share of hidden gold a team could read, of every task in every phase."""
+    """Return what share of hidden gold a team could read, for every task in every phase."""
     from app.declarations.leaks import declared_leaks
 
     return [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath, gold)]
@@ -94,7 +94,7 @@ def _leak(one: DeclaredLeak) -> dict[str, Any]:
 
 
 def _sealed_here() -> set[tuple[str, str, str]]:
-    """Where the database of this server, if there is one, has sealed gold; a file is checked without any, too."""
+    """Return the places with sealed gold in this server's database, if there is one; checking a file works without."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from app.base.config import get_settings
@@ -169,14 +169,14 @@ def plan(
         raise typer.Exit(Code.REJECTED)
 
 
-#: What may be done about competitions that were left as they were edited.
+#: Options for competitions that were left as edited.
 EDITS_HINT = (
     "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file instead."
 )
 
 
 def plan_declared(overwrite_edits: bool) -> Plan:
-    """What applying phases.yaml would do; what is wrong with it or with the database is a CommandError."""
+    """Plan applying phases.yaml; faults in it or the database are raised as CommandError."""
     from app.server import prepare
     from app.server.datadir import ServeError
 
@@ -188,8 +188,10 @@ def plan_declared(overwrite_edits: bool) -> Plan:
 
 
 def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_drafts: bool = False) -> list[Change]:
-    """Bring the database in line with phases.yaml; what is wrong with either is a CommandError. as_drafts: those
-    competitions that are new."""
+    """Bring the database in line with phases.yaml; faults in either are raised as CommandError.
+
+    as_drafts: for new competitions.
+    """
     from app.models import Stage
     from app.server import prepare
     from app.server.datadir import ServeError
@@ -206,7 +208,7 @@ def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_dra
 
 
 def say_changes(changes: list[Change]) -> None:
-    """A line for each, and how many there were."""
+    """Print a line for each change, and their number."""
     for change in changes:
         say(str(change))
     counted = sum(change.counts for change in changes)
@@ -214,7 +216,7 @@ def say_changes(changes: list[Change]) -> None:
 
 
 def say_effects(effects: list[Effect]) -> None:
-    """Whom the changes affect."""
+    """Print the effects of the changes."""
     if effects:
         say("\nWho is affected:")
     for effect in effects:

@@ -11,7 +11,7 @@ from app.cli.settings import DataDirOption, use_settings
 from evergold.cli.exports import exports
 from evergold.cli.output import CommandError, JsonOption, print_json, say
 
-#: Empty: the command joins the group that `evergold.cli` has.
+#: Empty: the command joins the group of `evergold.cli`.
 commands = typer.Typer()
 
 

@@ -1,4 +1,4 @@
-"""`evergold gold …`: gold is sealed and put here; what opens it runs on the workers' side, in its own process."""
+"""`evergold gold …`: seals and uploads gold; opening it runs on the workers' side, in its own process."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def reveal(
 
 
 def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
-    """Run a command of the workers' side, in a process of its own."""
+    """Run a command of the workers' side in its own process."""
     use_settings(data_dir)
     from app.server.programs import code_path, gold_command
 
@@ -192,7 +192,7 @@ def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
         raise typer.Exit(status if status > 0 else Code.ERROR)
 
 
-# ------------------------------------------------------------------------------------------------------------ the rest
+# ------------------------------------------------------------------------------------------------------------- helpers
 
 
 def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool) -> list[GoldVersion]:
@@ -227,7 +227,7 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
 
 
 def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
-    """These, checked at once where the workers' key is here; else a worker is told, and does it soon."""
+    """Check these versions now if the workers' key is here, else notify a worker; return them."""
     from sqlalchemy import select
 
     from app.base.queue import send_gold_check
@@ -244,7 +244,7 @@ def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
 
 
 def _use(place: str, version: GoldVersion) -> str:
-    """Whether a version is in use, and if not, how it comes to be."""
+    """Describe whether a version is in use, and if not, how to get there."""
     if version.check_state == "invalid":
         return "it cannot be used; `evergold gold check`, on a worker, says what stands there"
     if version.check_state == "waiting":

@@ -1,4 +1,4 @@
-"""`evergold check-host`: which of the separations that docs/running.md promises hold on this machine."""
+"""`evergold check-host`: tests which separations promised in docs/running.md hold on this machine."""
 
 from __future__ import annotations
 

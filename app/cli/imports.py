@@ -1,4 +1,4 @@
-"""`evergold import …`: published data become a competition, published results the historic rows of a board."""
+"""`evergold import …`: published data as competitions, published results as historic rows of a board."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Importer = Callable[[Path, Path, Path], list[Path]]
 
 
 class Edition(StrEnum):
-    """The editions of PARSEME's shared task."""
+    """Editions of PARSEME's shared task."""
 
     ONE_ONE = "1.1"
     ONE_TWO = "1.2"
@@ -30,7 +30,7 @@ class Edition(StrEnum):
 
 
 class Subtask(StrEnum):
-    """The subtasks of edition 2.0; the others have the first one alone."""
+    """Subtasks of edition 2.0; other editions only have the first one."""
 
     IDENTIFICATION = "identification"
     PARAPHRASE = "paraphrase"
@@ -204,7 +204,7 @@ def results(
 
 
 def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
-    """`HEADING=METRIC SPLIT`; a heading may have an equals sign of its own."""
+    """Parse `HEADING=METRIC SPLIT`; the heading may contain an equals sign."""
     name, sign, meaning = pair.rpartition("=")
     parts = meaning.split()
     if not sign or len(parts) not in (0, 2):
@@ -212,11 +212,11 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
     return name, (parts[0], parts[1]) if parts else None
 
 
-# ------------------------------------------------------------------------------------------------- what all have alike
+# -------------------------------------------------------------------------------------------------------------- shared
 
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
-    """Write the competition and its gold, and apply it where phases.yaml includes it."""
+    """Write the competition and its gold; apply it if phases.yaml includes it."""
     with _problems_as_command_errors():
         written = importer(source, into, gold)
     say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
@@ -230,7 +230,7 @@ def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_afte
 
 @contextmanager
 def _problems_as_command_errors() -> Iterator[None]:
-    """What is wrong with the source, problem by problem."""
+    """Raise faults of the source as CommandError, problem by problem."""
     from evergold.scoring.errors import InvalidFile, ScoringError
 
     try:
@@ -245,7 +245,7 @@ def _problems_as_command_errors() -> Iterator[None]:
 
 
 def _is_included(declaration: Path) -> bool:
-    """Whether phases.yaml brings this file in."""
+    """True if phases.yaml includes this file."""
     import app.declarations.check  # noqa: F401 - before `app.declarations.check.reading`, which cannot be the first of both
     from app.base.config import get_settings
     from app.declarations.check.reading import read_phases_files

@@ -1,4 +1,4 @@
-"""`evergold registrations`: who would like to take part in a competition, in this server's database."""
+"""`evergold registrations`: registrations for a competition, in this server's database."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _what(changes: list[Any], note: str) -> str:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """What is refused becomes a CommandError, every field of it."""
+    """Raise refusals as CommandError, with all fields."""
     from app.base.errors import EvergoldError
 
     try:

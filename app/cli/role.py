@@ -1,5 +1,4 @@
-"""`evergold role`: who organises with which rights, judges, tests and is a guest, in this server's database; and who is
-invited to."""
+"""`evergold role`: roles in a competition, organisers' rights, and invitations, in this server's database."""
 
 from __future__ import annotations
 
@@ -217,7 +216,7 @@ def _role(name: str) -> Role:
 
 
 def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
-    """None: all that there are. Raises CommandError."""
+    """Return the rights; None for all. Raises CommandError."""
     from app.models import Right
 
     if names and role != "organiser":

@@ -1,4 +1,4 @@
-"""`evergold row`: which rows are unranked, disqualified or hidden, in this server's database."""
+"""`evergold row`: unranked, disqualified or hidden rows, in this server's database."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def clear(
 
 @contextmanager
 def database(data_dir: Path | None) -> Iterator[Session]:
-    """A transaction on this server's database; what is wrong becomes a CommandError."""
+    """Open a transaction on this server's database; errors are raised as CommandError."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, writing

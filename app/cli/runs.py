@@ -1,4 +1,4 @@
-"""`evergold runs`: how many submissions are where, and which of them failed, which is never a team's fault."""
+"""`evergold runs`: counts submissions by status, and lists failed ones, which are never a team's fault."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _now() -> datetime:
 
 
 def _parts(place: str) -> tuple[str, str | None, str | None]:
-    """Of `NAME[/PHASE[/TASK]]`."""
+    """Parse `NAME[/PHASE[/TASK]]`."""
     name, *more = place.strip("/").split("/")
     if len(more) > 2 or not all(more):
         raise CommandError(f"'{place}' is not NAME[/PHASE[/TASK]].", Code.USAGE)

@@ -1,4 +1,4 @@
-"""The commands for who runs a server: `serve`, its parts one by one, `migrate`, `init`."""
+"""Commands for operators of a server: `serve`, its parts one by one, `migrate`, `init`."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def sweep(data_dir: DataDirOption = None) -> None:
 
 
 def become(command: list[str]) -> None:
-    """The process itself becomes the command, so that signals reach it."""
+    """Replace this process by the command, so that signals reach it."""
     from app.server.programs import code_path
 
     os.environ["PYTHONPATH"] = code_path()
@@ -189,7 +189,7 @@ def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
         )
     except InvalidForm as error:
         raise CommandError(" ".join(f"{name}: {why}" for name, why in error.details["fields"].items())) from None
-    except NameTaken as error:  # by another `init` of the same database, at this moment
+    except NameTaken as error:  # concurrently, by another `init` of the same database
         raise CommandError(error.message) from None
     except ServeError as error:
         raise CommandError(str(error)) from None

@@ -1,4 +1,4 @@
-"""What the commands that run on the server share: its settings, as options, environment and `.env` give them."""
+"""Settings shared by commands that run on the server: from options, environment and `.env`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ PhasesOption = Annotated[
 
 
 def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) -> None:
-    """Settings for this process: what the command line says, then the environment, then `.env`; a wrong one ends it."""
+    """Set up the settings of this process: command line first, then environment, then `.env`.
+
+    Raises CommandError for an invalid setting.
+    """
     keep_private()
     read_environment()
     for name, path in (("EVERGOLD_DATA_DIR", data_dir), ("EVERGOLD_PHASES_FILE", phases_file)):
@@ -45,19 +48,19 @@ def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) 
 
 
 def keep_private() -> None:
-    """What this process and its children write is for this user alone, as `app.base.permissions` has it."""
+    """Make files written by this process and its children accessible to this user only, see `app.base.permissions`."""
     os.umask(0o077)
 
 
 def read_environment(folder: Path = Path()) -> None:
-    """What `.env` in this folder says, where the environment says nothing."""
+    """Load `.env` in this folder, without overriding the environment."""
     path = folder / ".env"
     if path.is_file():
         read_variables(path)
 
 
 def read_variables(path: Path) -> None:
-    """What this file says, where the environment says nothing."""
+    """Load this file, without overriding the environment."""
     from dotenv import load_dotenv
 
     load_dotenv(path, override=False)
@@ -65,7 +68,7 @@ def read_variables(path: Path) -> None:
 
 @contextmanager
 def server_database(data_dir: Path | None) -> Iterator[Session]:
-    """A transaction on this server's database; what is impossible there becomes a CommandError."""
+    """Open a transaction on this server's database; refusals are raised as CommandError."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, writing
@@ -87,12 +90,12 @@ def server_database(data_dir: Path | None) -> Iterator[Session]:
 
 
 def gold_folder() -> Path:
-    """Where this server's workers look for gold, for commands that put gold there."""
+    """Return the workers' gold folder of this server, for commands that write gold there."""
     data_dir = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var")
     return Path(os.environ.get("EVERGOLD_GOLD_DIR") or data_dir / "gold")
 
 
 def models_folder() -> Path:
-    """Where this machine's workers look for encoder models."""
+    """Return the folder of encoder models for this machine's workers."""
     data_dir = Path(os.environ.get("EVERGOLD_DATA_DIR") or "var")
     return Path(os.environ.get("EVERGOLD_MODELS_DIR") or data_dir / "models")

@@ -1,4 +1,4 @@
-"""`evergold standings`: whether what boards are made of follows from the runs."""
+"""`evergold standings`: checks that stored standings follow from the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ commands = typer.Typer()
 
 @dataclass(slots=True)
 class Looked:
-    """What was found in the database."""
+    """Findings in the database."""
 
     standings: int
     tasks: int
@@ -59,7 +59,7 @@ def standings(
 
 
 def _look(engine: Engine, *, check: bool) -> Looked:
-    """A task at a time, each as it is at one moment: nothing is recorded there meanwhile."""
+    """Check one task at a time under its lock, so that nothing is recorded there meanwhile."""
     from sqlalchemy import func, select
 
     from app.base.db import reading, writing
@@ -83,7 +83,7 @@ def _look(engine: Engine, *, check: bool) -> Looked:
 
 
 def _tell(what: str, done: int, teams: int) -> None:
-    """Nothing where it is over at once."""
+    """Print progress, unless it finished at once."""
     if done < teams:
         remark(f"{done} of {count(teams, 'team')} are {what}.")
 

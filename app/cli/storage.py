@@ -1,4 +1,4 @@
-"""`evergold storage`: whether every file is there and whole; from a folder to a bucket, or back."""
+"""`evergold storage`: checks that every file exists and is intact; moves files between a folder and a bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evergold workers`, `selfcheck`, `models …`: which workers there are, whether they compute right, their encoders."""
+"""`evergold workers`, `selfcheck`, `models …`: workers, the correctness of their results, and their encoders."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Competitions, phases and tasks as they stand in the database, limits, who sees what when; not phases.yaml."""
+"""Competitions, phases and tasks in the database: limits, visibility, status. phases.yaml is read elsewhere."""

@@ -1,6 +1,6 @@
-"""Who may see a competition at all, whatever of it; what of it is shown is `app.competitions.visibility`'s to say.
+"""Access to competitions as a whole; `app.competitions.visibility` decides what of one is shown.
 
-Who may not see it learns no more than that there is none of this name.
+A viewer without access gets the same answer as for a competition that does not exist.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from app.models import (
     User,
 )
 
-#: Who sees a draft; a private competition is for everybody with a role.
+#: Roles that see a draft; a private competition is visible to every role.
 INSIDERS = (Role.ORGANISER, Role.TESTER)
 
 
 class CompetitionPaused(EvergoldError):
-    """details: reason."""
+    """The competition is paused. `details` has the reason."""
 
     status = 409
     code = "competition_paused"
 
 
 class CompetitionArchived(EvergoldError):
-    """details: reason."""
+    """The competition is archived. `details` has the reason."""
 
     status = 409
     code = "competition_archived"
 
 
 def no_competition(name: str) -> NotFound:
-    """What is said of one that is not there, and of one that somebody may not see."""
+    """Return the error for a competition that does not exist or that the viewer may not see."""
     return NotFound(f"There is no competition '{name}' on this server.")
 
 
 def is_seen_by(user: User | None) -> ColumnElement[bool]:
-    """For queries of competitions: whether this user may see it; None: anybody."""
+    """Return an SQL condition on Competition: visible to this user. None stands for an anonymous visitor."""
     published = Competition.stage == Stage.PUBLISHED
     if user is None:
         return published
@@ -67,18 +67,18 @@ def is_seen_by(user: User | None) -> ColumnElement[bool]:
 
 
 def may_see(session: Session, user: User | None, competition_id: int) -> bool:
-    """Whether this user may see the competition; None: anybody."""
+    """True if this user may see the competition. None stands for an anonymous visitor."""
     query = select(Competition.id).where(Competition.id == competition_id, is_seen_by(user))
     return session.scalar(query) is not None
 
 
 def check_not_archived(competition: Competition) -> None:
-    """Raises CompetitionArchived for what would change something."""
+    """Raise CompetitionArchived if the competition is archived and so must not be changed."""
     check_no_archive(competition.halt, competition.halt_reason)
 
 
 def check_no_archive(halt: Halt | None, reason: str) -> None:
-    """The same where no more is known of a competition."""
+    """Like `check_not_archived`, if only the halt and its reason are loaded."""
     if halt == Halt.ARCHIVED:
         why = f" The organisers say: {reason}" if reason else ""
         raise CompetitionArchived(
@@ -87,7 +87,7 @@ def check_no_archive(halt: Halt | None, reason: str) -> None:
 
 
 def check_takes_uploads(competition: Competition) -> None:
-    """Raises CompetitionPaused or CompetitionArchived."""
+    """Raise CompetitionPaused or CompetitionArchived if uploads are not accepted."""
     check_not_archived(competition)
     if competition.halt == Halt.PAUSED:
         raise CompetitionPaused(

@@ -1,6 +1,7 @@
-"""What organisers allow one team in one phase: a later close, more submissions; and what comes late by it.
+"""Extensions for one team in one phase: a later close, more submissions, and the rank of late entries.
 
-Granted and taken back under the team's lock, as uploads are counted: none is accepted by what was just taken back.
+Granted and revoked under the team lock, which also guards the counting of uploads, so that no upload is accepted on the
+basis of an extension that was just revoked.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ from app.people.mail import send_mail
 
 REASON_CHARACTERS = 500
 MOST_EXTRA = 10_000
-#: Below the board, with what stands there without a rank. Organisers can change it as every footnote.
+#: Footnote of unranked late entries on the board. Organisers can edit it like any footnote.
 LATE_NOTE = "Submitted after the deadline, with the organisers' permission."
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """phase, team: by name; until: for this team alone; is_ranked: whether what comes after the close has a rank."""
+    """A requested extension.
+
+    `phase` and `team` are names; `until` is the close for this team alone; `is_ranked` gives a rank to submissions
+    after the regular close.
+    """
 
     phase: str
     team: str
@@ -43,7 +48,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """An allowance for people: granted_by: a user name, None on the command line; late: its ranked late entries."""
+    """An extension for display.
+
+    `granted_by` is a user name, None for the command line; `late` describes its ranked late entries.
+    """
 
     allowance: Allowance
     phase: Phase
@@ -56,7 +64,7 @@ class Granted:
 
 
 def allowance_of(session: Session, team_id: int | None, phase_id: int) -> Allowance | None:
-    """What this team is allowed in this phase."""
+    """Return the extension of this team in this phase, if any."""
     if team_id is None:
         return None
     query = select(Allowance).where(Allowance.phase_id == phase_id, Allowance.team_id == team_id)
@@ -64,7 +72,7 @@ def allowance_of(session: Session, team_id: int | None, phase_id: int) -> Allowa
 
 
 def late_phase_of(session: Session, competition: Competition, user: User, now: datetime) -> Phase | None:
-    """The phase that is closed, and open for the user's team still; of several the one that closes last."""
+    """Return the closed phase that is still open for the user's team; the one that closes last if there are several."""
     query = (
         select(Phase)
         .join(Allowance, Allowance.phase_id == Phase.id)
@@ -77,14 +85,14 @@ def late_phase_of(session: Session, competition: Competition, user: User, now: d
 
 
 def closes_at(phase: Phase, allowance: Allowance | None) -> datetime | None:
-    """When the phase closes for a team with this allowance; None: never."""
+    """Return when the phase closes for a team with this extension; None if never."""
     if phase.ends_at is None or allowance is None or allowance.until is None:
         return phase.ends_at
     return max(phase.ends_at, allowance.until)
 
 
 def note_late_entry(session: Session, submission: Submission, allowance: Allowance, now: datetime) -> None:
-    """Of a new, flushed submission that is accepted after the close: unless it is to be ranked, a footnote says so."""
+    """Add a footnote to a flushed submission accepted after the close, unless the extension lets it be ranked."""
     if allowance.is_ranked:
         return
     mark = RowMark(
@@ -104,7 +112,7 @@ def note_late_entry(session: Session, submission: Submission, allowance: Allowan
 
 
 def list_allowances(session: Session, competition: Competition) -> list[Granted]:
-    """By phase and team. competition: as `find_competition` gives it."""
+    """List extensions by phase and team. competition: from `find_competition`."""
     found = session.execute(
         select(Allowance, Phase, Team.name, User.username)
         .join(Phase, Phase.id == Allowance.phase_id)
@@ -117,13 +125,13 @@ def list_allowances(session: Session, competition: Competition) -> list[Granted]
 
 
 def allowances_of(session: Session, team: Team) -> list[Allowance]:
-    """All that a team is allowed, with the phases."""
+    """List all extensions of a team, with their phases."""
     query = select(Allowance).where(Allowance.team_id == team.id).options(joinedload(Allowance.phase))
     return list(session.scalars(query.order_by(Allowance.phase_id)))
 
 
 def teams_to_allow(session: Session, competition: Competition) -> list[str]:
-    """The names of all teams."""
+    """List the names of all teams that can get an extension."""
     query = select(Team.name).where(_can_be_allowed(competition))
     return list(session.scalars(query.order_by(Team.name)))
 
@@ -137,10 +145,10 @@ def grant(
     actor: User | None,
     now: datetime,
 ) -> Granted:
-    """Allow it, and tell the team by mail; what it was allowed in this phase before is replaced. Raises InvalidForm
-    with all that is wrong.
+    """Grant an extension, replacing an earlier one of this team in this phase, and notify the team by mail.
 
-    competition: as `find_competition` gives it; actor: None for the command line.
+    Raises InvalidForm with all faults.
+    competition: from `find_competition`; actor: None for the command line.
     """
     phase = next((one for one in competition.phases if one.name == wanted.phase), None)
     team = _team(session, competition, wanted.team)
@@ -187,7 +195,7 @@ def _mail_team(
     settings: Settings,
     now: datetime,
 ) -> None:
-    """To every member, with a confirmed address."""
+    """Notify every member with a confirmed address."""
     lines = []
     if row.until is not None:
         ranked = "is ranked" if row.is_ranked else "stands without a rank"
@@ -212,7 +220,7 @@ def _mail_team(
 def take_back(
     session: Session, competition: Competition, allowance_id: int, *, actor: User | None, now: datetime
 ) -> None:
-    """From now on; what was accepted by it stays. Raises NotFound."""
+    """Revoke an extension; submissions already accepted under it stay. Raises NotFound."""
     row = session.scalar(
         select(Allowance)
         .join(Allowance.phase)
@@ -228,19 +236,19 @@ def take_back(
 
 
 def _team(session: Session, competition: Competition, name: str) -> Team | None:
-    if not name.isprintable():  # PostgreSQL takes no NUL
+    if not name.isprintable():  # PostgreSQL accepts no NUL
         return None
-    # Locked at once: a team that merges at this moment is none any more when we get it.
+    # Lock at once: a team that is being merged right now no longer matches once we get the lock.
     return session.scalar(select(Team).where(_can_be_allowed(competition), Team.name == name).with_for_update())
 
 
 def _can_be_allowed(competition: Competition) -> ColumnElement[bool]:
-    """Of a team: that there is something that it could do with an allowance."""
+    """Return an SQL condition on Team: an ordinary team of this competition that was not merged into another."""
     return and_(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM, Team.merged_into_id.is_(None))
 
 
 def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str]:
-    """What is wrong, by field."""
+    """Return the faults by field."""
     wrong = {
         name: f"A whole number from 0 to {MOST_EXTRA}."
         for name, number in (("extra_per_day", wanted.extra_per_day), ("extra_total", wanted.extra_total))

@@ -1,6 +1,7 @@
-"""Phases in time: which are open at once, when none is, in words and as a picture; in UTC and in AoE.
+"""Phases over time: overlaps and gaps, in words and as a picture, in UTC and AoE.
 
-Half-open as phases are: one that begins at the minute at which another ends neither overlaps it nor leaves a gap.
+Intervals are half-open, like phases: a phase that begins in the minute in which another ends neither overlaps it nor
+leaves a gap.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from app.figures.phases import NARROW, WIDE, Band, Span, phases_svg
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Of a phase; end: None where it stays open."""
+    """Dates of a phase; `end` is None if it stays open."""
 
     title: str
     start: datetime
@@ -25,7 +26,7 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two phases that are open at once; end: None where both stay open."""
+    """Two phases that are open at once; `end` is None if both stay open."""
 
     first: Dates
     second: Dates
@@ -35,7 +36,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """No phase is open from the end of one to the start of the next."""
+    """A period without an open phase, from the end of one phase to the start of the next."""
 
     before: Dates
     after: Dates
@@ -45,7 +46,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A picture of the phases, twice, and what it shows in words, and in numbers."""
+    """A picture of the phases in two widths, and its content in words and numbers."""
 
     wide: str
     narrow: str
@@ -56,7 +57,7 @@ class Calendar:
 
 
 def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
-    """None where there is nothing to draw."""
+    """Return the calendar; None if there are no phases."""
     if not phases:
         return None
     told = sentences(phases)
@@ -69,7 +70,7 @@ def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
 
 
 def overlaps_of(phases: Sequence[Dates]) -> list[Overlap]:
-    """Every two that share time, by when they begin to."""
+    """Return every pair of overlapping phases, by the start of the overlap."""
     found = []
     for first, second in combinations(phases, 2):
         start = max(first.start, second.start)
@@ -80,7 +81,7 @@ def overlaps_of(phases: Sequence[Dates]) -> list[Overlap]:
 
 
 def gaps_of(phases: Sequence[Dates]) -> list[Gap]:
-    """Every time between the first start and the last one in which nothing is open."""
+    """Return every period between the first and the last start in which no phase is open."""
     found: list[Gap] = []
     latest: Dates | None = None
     for phase in sorted(phases, key=lambda one: one.start):
@@ -92,7 +93,7 @@ def gaps_of(phases: Sequence[Dates]) -> list[Gap]:
 
 
 def sentences(phases: Sequence[Dates]) -> list[str]:
-    """What overlaps, and where nothing is open."""
+    """Describe overlaps and gaps in sentences."""
     said = []
     for one in overlaps_of(phases):
         until = f" to {_clocks(one.end)}, {_lasting(one.end - one.start)}" if one.end else " on"
@@ -114,7 +115,7 @@ def _clocks(moment: datetime) -> str:
 
 
 def _lasting(span: timedelta) -> str:
-    """`3 days`, `5 hours`, `20 minutes`: the largest unit of which there are two."""
+    """Return `3 days`, `5 hours` or `20 minutes`: the largest unit with a count of at least two."""
     minutes = int(span / timedelta(minutes=1))
     for unit, each in (("day", 24 * 60), ("hour", 60)):
         if minutes >= 2 * each:

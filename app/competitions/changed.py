@@ -1,4 +1,4 @@
-"""Boards that are others now: cached ones, and answers that browsers keep, rest on a number that rises here alone."""
+"""Invalidation of boards: server and browser caches depend on a version number that only this module increments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.models import PhaseTask
 
 
 def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[int]) -> None:
-    """Whoever changes what a board of these could show says so here, in the same transaction.
+    """Increment the version of these boards; call it in the transaction that changes anything they could show.
 
-    They are locked in one order, so that two who change several of them never wait for each other; uploads do not wait.
+    Rows are locked in a fixed order to avoid deadlocks between concurrent changes; uploads are not blocked.
     """
     query = select(PhaseTask.id).where(PhaseTask.id.in_(phase_task_ids)).order_by(PhaseTask.id)
     ids = list(session.scalars(query.with_for_update(key_share=True)))
@@ -31,8 +31,11 @@ def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[in
 def boards_changed_where(
     session: Session, phase_task_id: int, condition: ColumnElement[bool], parameters: Mapping[str, Any]
 ) -> bool | None:
-    """The same for one task, in one statement, where the condition holds: whether its gold is public; None where the
-    condition does not hold, and then nothing is locked. condition: always the same, with these parameters."""
+    """Increment the version of one task's boards in one statement if the condition holds.
+
+    Returns whether the gold is public, or None if the condition does not hold; then nothing is locked.
+    condition: always the same object, with these parameters.
+    """
     return session.connection().execute(_changed_where(condition), {"changed": phase_task_id, **parameters}).scalar()
 
 
@@ -41,7 +44,7 @@ _TASKS = cast(Table, PhaseTask.__table__)
 
 @lru_cache(maxsize=4)
 def _changed_where(condition: ColumnElement[bool]) -> ReturningUpdate[bool]:
-    """Written once, as the end of every run says this."""
+    """Build the statement once per condition, as it runs at the end of every scoring run."""
     return (
         update(_TASKS)
         .where(_TASKS.c.id == bindparam("changed"), condition)
@@ -51,7 +54,7 @@ def _changed_where(condition: ColumnElement[bool]) -> ReturningUpdate[bool]:
 
 
 def boards_unchanged(session: Session, phase_task_id: int) -> None:
-    """Take back what `boards_changed_where` said in this transaction, before anybody could see it."""
+    """Undo `boards_changed_where` within the same transaction, before the change becomes visible."""
     session.execute(
         update(PhaseTask)
         .where(PhaseTask.id == phase_task_id)

@@ -1,5 +1,6 @@
-"""Whose quota a submission is charged to: its team's, and that of whoever left it, alone or by merging. How much there
-is of it is `app.competitions.limits`'; see decisions 014 and 048.
+"""Submissions charged to a quota: the team's, and those its members made in teams they left, also by merging.
+
+See `app.competitions.limits` for the quotas themselves, and decisions 014 and 048.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.models import FormerMember, Submission, Team, TeamMember, User
 
-#: Those that people have left, and where their submissions are if they have merged since.
+#: Teams that people have left, and the teams these have merged into since.
 _LEFT = (
     select(FormerMember.team_id, Team.merged_into_id)
     .join(Team, Team.id == FormerMember.team_id)
@@ -23,7 +24,10 @@ _LEFT_BY_TEAM = _LEFT.where(
 
 
 def charged_to(session: Session, team: Team | None, user: User | None, competition_id: int) -> ColumnElement[bool]:
-    """For submissions; right only under the team's lock. user: whose own past counts who has no team (any more)."""
+    """Return an SQL condition on Submission: charged to this team. Only valid under the team lock.
+
+    user: the person whose past submissions count if there is no team (any more).
+    """
     left_by, whose = (_LEFT_BY_TEAM, team.id) if team is not None else (_LEFT_BY_PERSON, user.id if user else None)
     pairs = session.execute(left_by, {"past_competition": competition_id, "past_of": whose}).all()
     left = {one for pair in pairs for one in pair if one is not None}

@@ -1,6 +1,7 @@
-"""The columns of a board: those declared, with what the task type knows of them, and how many languages a team sent.
+"""Columns of a board: the declared ones with metadata of the task type, and the number of languages submitted.
 
-A task type whose languages are each team's choice counts them as a score of its own: metric `languages`, split `macro`.
+If a task type lets each team choose its languages, their number is a score of its own: metric `languages`, split
+`macro`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from app.models import Board
 from evergold.scoring.tasks import TASKS
 
 LANGUAGES, MACRO = "languages", "macro"
-#: What people think of it: never declared, there once a round of judgements is published (`app.boards.human_scores`).
+#: Score by human judges: never declared, present once a round of judgements is published (`app.boards.human_scores`).
 HUMAN_SCORE = "human_score"
 
 
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
-    """metric and split say which score; the rest how it is shown. out_of: what a number is counted out of."""
+    """A column: its score (`metric`, `split`) and how it is displayed. `out_of` is the maximum of a count."""
 
     metric: str
     split: str
@@ -32,7 +33,7 @@ class BoardColumn:
 
 
 def board_columns(board: Board) -> tuple[BoardColumn, ...]:
-    """The declared columns with what the task type knows of their metrics. `board.task` must be loaded."""
+    """Return the declared columns with metadata of their metrics. `board.task` must be loaded."""
     metrics = TASKS[board.task.task_type].metrics
     return tuple(
         BoardColumn(
@@ -49,9 +50,9 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
 
 
 def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
-    """The columns of a board in one phase: where the task has several languages, the first says how many were sent.
+    """Return the columns of a board in one phase; in a task with several languages the first is the number submitted.
 
-    options: of the task, with what the phase sets otherwise.
+    options: of the task, overridden by those of the phase.
     """
     columns = board_columns(board)
     metric = TASKS[board.task.task_type].metrics.get(LANGUAGES)
@@ -70,7 +71,7 @@ def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColu
 def further_columns(
     board: Board, columns: tuple[BoardColumn, ...], scores: Iterable[tuple[str, str]]
 ) -> tuple[BoardColumn, ...]:
-    """Columns for those of the (metric, split) pairs that are not among the board's own, in their order."""
+    """Return columns for the (metric, split) pairs that the board does not declare, in their order."""
     metrics, known = TASKS[board.task.task_type].metrics, {(column.metric, column.split) for column in columns}
     return tuple(
         BoardColumn(

@@ -1,4 +1,4 @@
-"""Which phase of a competition matters to a reader now, and what kind of competition that makes it."""
+"""The phase of a competition that matters to a reader now, and the group this puts the competition in."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ Group = Literal["open", "upcoming", "everlasting", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class CurrentPhase:
-    """group: open (a deadline runs, or the phase never ends and another is to come), upcoming, everlasting, closed."""
+    """The current phase with its group: open, upcoming, everlasting or closed.
+
+    `open`: a deadline is running, or the phase never ends and another one follows.
+    """
 
     phase: Phase
     group: Group
 
 
 def current_phase(competition: Competition, now: datetime) -> CurrentPhase | None:
-    """A running deadline matters most, the one that comes first; None where no phase is declared."""
+    """Return the open phase with the nearest deadline, else an endless, upcoming or past one; None if none exists."""
     phases = competition.phases
     if not phases:
         return None

@@ -1,6 +1,7 @@
-"""Competitions whose time to be kept is over, taken out of the database with every row that belongs to them.
+"""Deletion of competitions whose waiting period is over, with every row that belongs to them.
 
-Files in storage and sealed ones are named by nothing then; the sweep clears them as it does all such.
+Nothing refers to their files in storage or their sealed files afterwards; the sweep removes those like all unreferenced
+files.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from app.competitions.life import submitting_teams
 from app.models import Competition, Halt
 from app.people.audit import record
 
-#: As the audit log names who does it.
+#: Actor name in the audit log.
 SWEEP = "the sweep"
 
 
 def delete_due(session: Session, now: datetime) -> list[str]:
-    """The names of those deleted. What a team submitted to after all stays, archived."""
+    """Delete what is due and return the names. Competitions that received submissions meanwhile stay, archived."""
     due = select(Competition).where(Competition.delete_at <= now).order_by(Competition.id).with_for_update()
     deleted = []
     for competition in session.scalars(due).all():
@@ -38,7 +39,7 @@ def delete_due(session: Session, now: datetime) -> list[str]:
 
 
 def delete_rows(session: Session, competition_id: int) -> None:
-    """Every row that refers to the competition, through however many others, and the competition itself."""
+    """Delete every row that refers to the competition, directly or through others, and the competition itself."""
     tables = Base.metadata.sorted_tables
     belongs: dict[str, ColumnElement[bool]] = {
         Competition.__tablename__: Base.metadata.tables[Competition.__tablename__].c.id == competition_id
@@ -52,7 +53,7 @@ def delete_rows(session: Session, competition_id: int) -> None:
 
 
 def _conditions(table: Table, belongs: dict[str, ColumnElement[bool]]) -> list[ColumnElement[bool]]:
-    """That a row refers to one that is known to belong to the competition."""
+    """Return SQL conditions: the row refers to a row known to belong to the competition."""
     return [
         key.parent.in_(select(key.column).where(belongs[key.column.table.name]))
         for key in sorted(table.foreign_keys, key=lambda key: key.parent.name)

@@ -1,6 +1,6 @@
-"""What an organiser wants to know in the morning: what came in, what waits, who is missing, what comes next.
+"""Data of the organisers' desk: new submissions, the queue, missing teams, upcoming events.
 
-For organisers only; whoever asks here has made sure of that (`app.people.rights.check_may_organise`).
+For organisers only: callers must check this first (`app.people.rights.check_may_organise`).
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ from app.models import (
     TeamMember,
 )
 
-#: What came in within so long is today's.
+#: Submissions within this period count as today's.
 TODAY = timedelta(days=1)
-#: Waiting for longer than this deserves a look.
+#: Waiting for longer than this needs attention.
 LONG = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskToday:
-    """A task of a phase: what of the last day's submissions became what, and what waits, from whenever.
+    """A task of a phase: outcomes of the last day's submissions, and everything that waits, however old.
 
-    states: how many submissions of the last day, by the state of their run; waiting_since: of the oldest that waits.
+    `states` counts the submissions of the last day by the status of their run; `waiting_since` is when the oldest
+    waiting one was queued.
     """
 
     phase: Phase
@@ -52,27 +53,27 @@ class TaskToday:
 
     @property
     def received(self) -> int:
-        """Within the last day."""
+        """Number of submissions within the last day."""
         return sum(self.states.values())
 
     @property
     def scored(self) -> int:
-        """Of those."""
+        """Number of these that were scored."""
         return self.states.get(RunStatus.SCORED, 0)
 
     @property
     def rejected(self) -> int:
-        """Of those."""
+        """Number of these that were rejected."""
         return self.states.get(RunStatus.REJECTED, 0)
 
     def waits_long(self, now: datetime) -> bool:
-        """Whether something waits for longer than it should."""
+        """True if something has been waiting for longer than it should."""
         return self.waiting_since is not None and now - self.waiting_since > LONG
 
 
 @dataclass(frozen=True, slots=True)
 class MissingTeams:
-    """Teams without a valid submission in a phase: tried sent something all the same, silent nothing; by name."""
+    """Names of teams without a valid submission in a phase: `tried` submitted something, `silent` nothing."""
 
     phase: Phase
     tried: tuple[str, ...]
@@ -81,7 +82,7 @@ class MissingTeams:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happens by itself."""
+    """A scheduled event."""
 
     at: datetime
     what: str
@@ -89,7 +90,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Embargo:
-    """A task of a phase: what participants see of it now, and its boards, to be looked at as they are seen."""
+    """A task of a phase, the participants' current view of it, and its boards, for preview as a participant."""
 
     phase: Phase
     state: PhaseState
@@ -99,14 +100,14 @@ class Embargo:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether participants do not see everything."""
+        """True if participants do not see everything."""
         view = self.view
         is_whole = view.board is BoardShown.PUBLIC and view.names and view.own_scores
         return not (is_whole and view.slices is Slices.ALL and view.has_statistics)
 
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:
-    """Every task of every phase into which something came, or in which something waits, in the organisers' order."""
+    """List every task of every phase with recent or waiting submissions, in the organisers' order."""
     came, waiting = _came_today(session, competition, now), _waiting(session, competition)
     found = []
     for phase, asked in _phase_tasks(competition):
@@ -118,7 +119,7 @@ def tasks_today(session: Session, competition: Competition, now: datetime) -> li
 
 
 def _came_today(session: Session, competition: Competition, now: datetime) -> dict[tuple[int, RunStatus], int]:
-    """How many submissions of the last day are in which state, by task of a phase."""
+    """Count submissions of the last day by phase task and status."""
     rows = session.execute(
         select(Submission.phase_task_id, ScoringRun.status, func.count())
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
@@ -133,7 +134,7 @@ def _came_today(session: Session, competition: Competition, now: datetime) -> di
 
 
 def _waiting(session: Session, competition: Competition) -> dict[int, tuple[int, datetime | None]]:
-    """How many have not ended, and since when the oldest of them is queued, by task of a phase."""
+    """Count unfinished submissions by phase task, with the time at which the oldest was queued."""
     rows = session.execute(
         select(
             Submission.phase_task_id,
@@ -156,7 +157,7 @@ def _tasks_of(competition: Competition) -> Select[int]:
 
 
 def missing_teams(session: Session, competition: Competition, now: datetime) -> list[MissingTeams]:
-    """For each open phase the teams without a valid submission, that is, one that is scored or still may be."""
+    """List the teams without a valid submission for each open phase. Valid means scored, or still to be scored."""
     teams = session.execute(
         select(Team.id, Team.name)
         .where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM)
@@ -175,7 +176,7 @@ def missing_teams(session: Session, competition: Competition, now: datetime) -> 
 
 
 def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
-    """The teams with a submission in the phase that counts or may yet, and those with any."""
+    """Return the ids of teams with a submission in the phase that counts or may yet, and of those with any."""
     own = session.scalars(select(PhaseTask.id).where(PhaseTask.phase_id == phase.id)).all()
     any_of_it = (
         select(Submission.id)
@@ -183,7 +184,7 @@ def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
         .where(Submission.team_id == Team.id, Submission.phase_task_id.in_(own), ScoringRun.is_current)
         .correlate(Team)
     )
-    # Team by team, and the first submission that counts ends the search: of "exists" PostgreSQL makes a join of all.
+    # Team by team, stopping at the first submission that counts: PostgreSQL turns "exists" into a join of everything.
     is_valid = likely(ScoringRun.status.not_in((RunStatus.REJECTED, RunStatus.FAILED)))
     counts = any_of_it.where(is_valid, Submission.withdrawn_at.is_(None))
     here = select(Team.id).where(Team.competition_id == phase.competition_id)
@@ -197,7 +198,7 @@ def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
 
 
 def next_moments(competition: Competition, now: datetime) -> list[Moment]:
-    """What will happen by itself from now on, the next first: phases that open and close, embargoes that lift."""
+    """List upcoming scheduled events, the next first: phases that open and close, embargoes that are lifted."""
     found = {moment for phase in competition.phases for moment in _of_phase(phase)}
     found |= {moment for phase, asked in _phase_tasks(competition) for moment in _of_task(phase, asked)}
     return sorted((one for one in found if one.at > now), key=lambda one: (one.at, one.what))
@@ -217,7 +218,7 @@ def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
 
 
 def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
-    """Every task of every phase that has boards, with what participants see of it now."""
+    """List every task of every phase that has boards, with the participants' current view."""
     asked = _phase_tasks(competition)
     views = views_of(session, [one for _, one in asked], None, now)
     found = []

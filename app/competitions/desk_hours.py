@@ -1,4 +1,4 @@
-"""How many submissions came in each of the last hours, for the organisers' desk."""
+"""Hourly counts of submissions for the organisers' desk."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 from app.models import Competition, Phase, PhaseTask, RunStatus, ScoringRun, Submission
 
 HOUR = timedelta(hours=1)
-#: Two days: last night can be compared with the night before.
+#: Two days, so that last night can be compared with the night before.
 HOURS = 48
 _IN_VAIN = (RunStatus.REJECTED, RunStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class HourCount:
-    """start: of the hour; received: what came in it; in_vain: how much of that was rejected, or failed."""
+    """Submissions received in one hour from `start`, and how many of these were rejected or failed (`in_vain`)."""
 
     start: datetime
     received: int
@@ -27,7 +27,7 @@ class HourCount:
 
 
 def submissions_by_hour(session: Session, competition: Competition, now: datetime) -> list[HourCount]:
-    """The last hours, the oldest first, and the one that runs; also those in which nothing came."""
+    """Return the counts of the last hours, oldest first, including the current hour and hours without submissions."""
     last = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     first = last - (HOURS - 1) * HOUR
     of_competition = select(PhaseTask.id).join(Phase).where(Phase.competition_id == competition.id)

@@ -1,4 +1,4 @@
-"""Which of a team's scored submissions stands on the boards of a task in a phase: what was declared, and until when."""
+"""The declared entry rule of a task in a phase, and the deadline for choosing an entry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from app.models import EntryRule, Phase, PhaseTask
 
 @dataclass(frozen=True, slots=True)
 class EntrySettings:
-    """choose_until, without_choice: with the rule `chosen`; until None: for ever. ladder_step: with `ladder`."""
+    """Entry rule with its settings.
+
+    `choose_until` (None for no deadline) and `without_choice` apply to the rule `chosen`, `ladder_step` to `ladder`.
+    """
 
     rule: EntryRule
     choose_until: datetime | None
@@ -20,7 +23,7 @@ class EntrySettings:
 
 
 def entry_settings(phase: Phase, phase_task: PhaseTask | None = None) -> EntrySettings:
-    """What holds for a task of the phase: what it says itself, key by key, or else what the phase does."""
+    """Return the settings of a task in the phase: its own, key by key, or else those of the phase."""
     own = phase_task.entry if phase_task else {}
     choose_until, until = phase.choose_until, own.get("choose_until")
     if until is not None:
@@ -34,5 +37,5 @@ def entry_settings(phase: Phase, phase_task: PhaseTask | None = None) -> EntrySe
 
 
 def may_choose(settings: EntrySettings, now: datetime) -> bool:
-    """Whether teams may choose now; half-open as phases are."""
+    """True if teams may choose now; half-open, like phases."""
     return settings.rule is EntryRule.CHOSEN and (settings.choose_until is None or now < settings.choose_until)

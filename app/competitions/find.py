@@ -1,4 +1,4 @@
-"""Finding things: competitions with their parts, and the submissions a viewer may see, loaded as pages need them."""
+"""Look up competitions with their parts, and the submissions that a viewer may see, loaded as pages need them."""
 
 from __future__ import annotations
 
@@ -27,23 +27,26 @@ from app.people.rights import Needs, check_may_organise, may_organise
 
 
 def find_competition(session: Session, name: str) -> Competition:
-    """The competition with its tasks, phases and boards; raises NotFound."""
+    """Return the competition with its tasks, phases and boards. Raises NotFound."""
     competition = named_competition(session, name)
     load_parts(session, [competition])
     return competition
 
 
 def named_competition(session: Session, name: str) -> Competition:
-    """The competition without its parts; raises NotFound."""
+    """Return the competition without its parts. Raises NotFound."""
     asked = {"competition": name}
-    competition = session.scalar(_NAMED_COMPETITION, asked) if "\0" not in name else None  # PostgreSQL takes no NUL
+    competition = session.scalar(_NAMED_COMPETITION, asked) if "\0" not in name else None  # PostgreSQL accepts no NUL
     if competition is None:
         raise no_competition(name)
     return competition
 
 
 def organised(session: Session, user: User | None, name: str, needs: Needs) -> Competition:
-    """The competition, for organisers with these rights; raises NotFound, NotAuthenticated, Forbidden, RightMissing."""
+    """Return the competition for organisers with these rights.
+
+    Raises NotFound, NotAuthenticated, Forbidden, RightMissing.
+    """
     competition = find_competition(session, name)
     check_may_organise(session, user, competition, needs)
     return competition
@@ -52,24 +55,24 @@ def organised(session: Session, user: User | None, name: str, needs: Needs) -> C
 def organised_task(
     session: Session, user: User | None, competition: str, phase: str, task: str, needs: Needs
 ) -> PhaseTask:
-    """A task of a phase, for organisers with these rights; raises as `organised` does."""
+    """Return a task of a phase for organisers with these rights. Raises the same errors as `organised`."""
     phase_task = find_phase_task(session, competition, phase, task)
     check_may_organise(session, user, phase_task.phase.competition, needs)
     return phase_task
 
 
 def list_competitions(session: Session) -> list[Competition]:
-    """All competitions in the organiser's order, with tasks, phases and boards."""
+    """List all competitions in the organiser's order, with tasks, phases and boards."""
     return _in_order(session, select(Competition))
 
 
 def listed_competitions(session: Session) -> list[Competition]:
-    """Those of them that everybody may see; the archived ones among them."""
+    """List the competitions that are visible to everybody, archived ones included."""
     return _in_order(session, select(Competition).where(is_seen_by(None)))
 
 
 def own_competitions(session: Session, user: User) -> list[Competition]:
-    """Those that stand on no list although this user has a role in them, the newest first; without their parts."""
+    """List unlisted competitions in which this user has a role, newest first, without their parts."""
     role = select(CompetitionRole.competition_id).where(CompetitionRole.user_id == user.id)
     unlisted = or_(Competition.stage != Stage.PUBLISHED, Competition.halt == Halt.ARCHIVED)
     query = select(Competition).where(Competition.id.in_(role), unlisted, is_seen_by(user))
@@ -77,7 +80,7 @@ def own_competitions(session: Session, user: User) -> list[Competition]:
 
 
 def organised_by(session: Session, user: User) -> list[Competition]:
-    """Those in which this user is an organiser by name and may edit, by title; without their parts."""
+    """List the competitions that this user may edit as a named organiser, by title, without their parts."""
     role = select(CompetitionRole.competition_id).where(
         CompetitionRole.user_id == user.id, CompetitionRole.role == Role.ORGANISER
     )
@@ -91,22 +94,25 @@ def _in_order(session: Session, query: Select[Competition]) -> list[Competition]
     return competitions
 
 
-#: Written once, as every page asks this.
+#: Built once, as every page runs it.
 _NAMED_COMPETITION = select(Competition).where(Competition.name == bindparam("competition"))
 
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
-    """A task of a phase with everything above it; raises NotFound, saying which part is unknown and what there is."""
+    """Return a task of a phase with everything above it.
+
+    Raises NotFound that names the unknown part and the known ones.
+    """
     names = (competition, phase, task)
     query = _NAMED_PHASE_TASK.options(selectinload(PhaseTask.files)) if with_files else _NAMED_PHASE_TASK
     asked = {"competition": competition, "phase": phase, "task": task}
-    wanted = session.scalar(query, asked) if "\0" not in "".join(names) else None  # PostgreSQL takes no NUL
+    wanted = session.scalar(query, asked) if "\0" not in "".join(names) else None  # PostgreSQL accepts no NUL
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted
 
 
-#: Written once, as every upload asks this.
+#: Built once, as every upload runs it.
 _NAMED_PHASE_TASK = (
     select(PhaseTask)
     .join(PhaseTask.phase)
@@ -134,7 +140,7 @@ def _no_such_phase_task(session: Session, competition: str, phase: str, task: st
 
 
 def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase, Board]:
-    """A phase and one of its boards, of a competition as `find_competition` gives it; raises NotFound."""
+    """Return a phase and one of its boards. Raises NotFound. competition: from `find_competition`."""
     found = next((p for p in competition.phases if p.name == phase), None)
     if found is None:
         raise NotFound(f"Competition '{competition.name}' has no phase '{phase}'; it has {_names(competition.phases)}.")
@@ -146,7 +152,7 @@ def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase,
 
 
 def boards_of(competition: Competition, phase: Phase) -> list[Board]:
-    """The boards of the tasks that this phase asks."""
+    """Return the boards of the tasks in this phase."""
     asked = {phase_task.task_id for phase_task in phase.phase_tasks}
     return [board for board in competition.boards if board.task_id in asked]
 

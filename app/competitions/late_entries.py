@@ -1,4 +1,4 @@
-"""Whether the late entries of a team count in the official results: unfrozen ones wait for those with a rank."""
+"""Late entries in official results, which wait for ranked late entries unless they are frozen already."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from app.models import Allowance, Phase, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class LateEntries:
-    """The ranked late entries of an allowance. frozen_at: when official results were frozen without them; None: these
-    wait for them."""
+    """Ranked late entries of an extension.
+
+    `frozen_at` is when the official results were frozen without them; None if the results wait for them.
+    """
 
     frozen_at: datetime | None
 
     @property
     def count(self) -> bool:
-        """Whether they can be part of the official results."""
+        """True if they can be part of the official results."""
         return self.frozen_at is None
 
     @property
@@ -33,7 +35,7 @@ class LateEntries:
 
 
 def late_entries(session: Session, allowance: Allowance, phase: Phase) -> LateEntries | None:
-    """Return None where the allowance admits no ranked late entries, or the phase has no official results."""
+    """Return None if the extension admits no ranked late entries or the phase has no official results."""
     if allowance.until is None or not allowance.is_ranked or not phase.has_snapshot or phase.ends_at is None:
         return None
     of_this_close = (Snapshot.phase_id == phase.id, Snapshot.closed_at >= phase.ends_at)

@@ -1,6 +1,6 @@
-"""What share of hidden gold a team can read from its scores in a whole phase, at most: from what is declared alone.
+"""Upper bound on the share of hidden gold that a team can read from its scores in a phase, from the declaration alone.
 
-A bound by counting, see `evergold.scoring.leakage`: no attack reads more, few read as much.
+A bound by counting, see `evergold.scoring.leakage`: no attack reads more, and few read as much.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slice
 from evergold.scoring.leakage import GoldSize, Shown, bits_of_ladder
 from evergold.scoring.task import AnyTask, Options
 
-#: Below this share a phase is well set, from the other on organisers are warned.
+#: Below the first share a phase is configured well; from the second on organisers are warned.
 GREEN, WARNING = 0.1, 0.5
-#: How many teams may put their answers together.
+#: Number of teams assumed to combine their results.
 COLLUDING = 10
-#: So many remedies fit in a sentence.
+#: Number of remedies that fit in a sentence.
 REMEDIES_SHOWN = 3
 Score = tuple[str, str]
 
 
 class Level(StrEnum):
-    """How well the gold is hidden."""
+    """Degree to which the gold is hidden."""
 
     GREEN = "green"
     FAIR = "fair"
@@ -38,7 +38,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BoardScores:
-    """A board of the task: the score that ranks it, and those in its columns."""
+    """A board of the task: the score that ranks it, and the scores in its columns."""
 
     rank_by: Score
     columns: tuple[Score, ...]
@@ -46,7 +46,7 @@ class BoardScores:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A setting that lowers the share. setting: as in phases.yaml; share: what one team could read then."""
+    """A setting that lowers the share. `setting` is as in phases.yaml, `share` what one team could then read."""
 
     setting: str
     share: float
@@ -54,12 +54,16 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What a team can read in a phase of a task's gold that decides the final ranks.
+    """Bound on what one team can read, in a phase, of the gold of a task that decides the final ranks.
 
-    size: of the gold that teams see scores of, None where it is not known; scores: how many are shown; decimals: of
-    each, None for all; bits: what one submission tells at most; submissions: that a team may send, None: no limit;
-    total_bits: what they tell together; is_divided: whether a private part decides, of which nothing is told; remedies:
-    what would lower it, best first.
+    - size: of the gold whose scores teams see; None if unknown.
+    - scores: number of scores shown.
+    - decimals: of each score; None for all.
+    - bits: revealed by one submission at most.
+    - submissions: allowed per team; None for no limit.
+    - total_bits: revealed by all of them together.
+    - is_divided: True if a private part decides, about which nothing is revealed.
+    - remedies: settings that would lower the share, best first.
     """
 
     size: GoldSize | None
@@ -73,21 +77,21 @@ class Leak:
 
     @property
     def told(self) -> float | None:
-        """The share of the gold with scores that one team can read; None: unknown."""
+        """The share of the gold with visible scores that one team can read; None if unknown."""
         return self._told(1)
 
     @property
     def share(self) -> float | None:
-        """The share of the gold that decides, read by one team; None: unknown."""
+        """The share of the deciding gold that one team can read; None if unknown."""
         return self.share_of(1)
 
     def share_of(self, teams: int) -> float | None:
-        """The same, of teams that put together what they learn."""
+        """Return the share of the deciding gold that teams can read if they combine what they learn."""
         return 0.0 if self.is_divided else self._told(teams)
 
     @property
     def level(self) -> Level | None:
-        """None where the share is unknown."""
+        """The level of `share`; None if that is unknown."""
         if self.share is None:
             return None
         if self.share < GREEN:
@@ -102,8 +106,10 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A task in a phase, as far as its scores tell of gold. private_share: of the items, 0 where they are not
-    divided."""
+    """The settings of a task in a phase that determine how much its scores reveal.
+
+    `private_share` is the share of items in the private part, 0 if there is none.
+    """
 
     phase: Phase
     task: AnyTask
@@ -118,7 +124,7 @@ class Asked:
 def asked_of(
     phase: Phase, phase_task: PhaseTask, task: AnyTask, options: Options, boards: Sequence[BoardScores]
 ) -> Asked:
-    """What counts of a phase and of a task in it; neither need be in a database."""
+    """Collect the relevant settings of a phase and one of its tasks; neither need be in a database."""
     settings = entry_settings(phase, phase_task)
     return Asked(
         phase,
@@ -133,7 +139,7 @@ def asked_of(
 
 
 def leak_of(asked: Asked, size: GoldSize | None) -> Leak:
-    """size: of all items' gold; None where that is not known."""
+    """Compute the leak. size: of the gold of all items; None if unknown."""
     leak = _leak(asked, size)
     is_good = leak.level in (None, Level.GREEN)
     return leak if is_good else replace(leak, remedies=tuple(_remedies(asked, size, leak)))
@@ -150,7 +156,7 @@ def _leak(asked: Asked, size: GoldSize | None) -> Leak:
 
 
 def _shown(asked: Asked) -> list[Shown]:
-    """The scores that a team sees of a submission while it may still send another."""
+    """Return the scores that a team sees of a submission while it can still submit again."""
     declared, metrics = asked.declared, asked.task.metrics
     names: dict[Score, None] = dict.fromkeys(board.rank_by for board in asked.boards)
     if declared.slices is Slices.COLUMNS:
@@ -162,7 +168,10 @@ def _shown(asked: Asked) -> list[Shown]:
 
 
 def submissions_in_phase(asked: Asked) -> int | None:
-    """How many a team may send of the task from start to end; None: no limit, or a day's without an end."""
+    """Return the number of submissions per team over the whole phase.
+
+    None if there is no limit, or only limits per day, week or month in a phase without an end.
+    """
     limits, phase = asked.limits, asked.phase
     counts = [] if limits.total is None else [limits.total]
     if phase.ends_at is not None:
@@ -175,7 +184,10 @@ def submissions_in_phase(asked: Asked) -> int | None:
 
 
 def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
-    """What all submissions tell together: of a Ladder its records, of a hidden board without own scores the entry."""
+    """Return the bits of all submissions together.
+
+    A ladder only reveals its records, a hidden board without own scores only the entry.
+    """
     declared = asked.declared
     if asked.ladder_step is not None:
         return (
@@ -192,7 +204,7 @@ def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
 
 
 def _remedies(asked: Asked, size: GoldSize | None, leak: Leak) -> Iterator[Remedy]:
-    """Settings that help by themselves, those first that are enough."""
+    """Yield settings that lower the share on their own, sufficient ones first."""
     found = [
         Remedy(setting, share)
         for setting, other in _alternatives(asked, leak)
@@ -216,7 +228,7 @@ def _alternatives(asked: Asked, leak: Leak) -> Iterator[tuple[str, Asked]]:
 
 
 def _green_total(leak: Leak) -> int | None:
-    """As many submissions as leave the share below GREEN; None: not even one."""
+    """Return the largest number of submissions that keeps the share below GREEN; None if not even one does."""
     if leak.size is None or not leak.bits:
         return None
     total = math.ceil(GREEN * leak.size.bits / leak.bits) - 1
@@ -229,7 +241,7 @@ LEVEL_WORDS = {Level.GREEN: "well hidden", Level.FAIR: "partly readable", Level.
 
 
 def leak_words(leak: Leak) -> str:
-    """All of it in one sentence, for organisers."""
+    """Describe the leak in one sentence for organisers."""
     sent = "any number of" if leak.submissions is None else f"{leak.submissions:,}"
     shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
     digits = "all decimals" if leak.decimals is None else f"{leak.decimals} decimals"
@@ -247,12 +259,12 @@ def leak_words(leak: Leak) -> str:
 
 
 def remedy_words(remedies: Sequence[Remedy]) -> str:
-    """`limits.total: 6 (9 %) or …`; empty without any."""
+    """Return `limits.total: 6 (9 %) or …`; empty without remedies."""
     return " or ".join(f"{one.setting} ({percent(one.share)})" for one in remedies[:REMEDIES_SHOWN])
 
 
 def percent(share: float | None) -> str:
-    """`up to 7.1 %`; one decimal below ten."""
+    """Return `up to 7.1 %`; one decimal below ten."""
     if share is None:
         return "an unknown share"
     number = 100 * share
@@ -260,7 +272,7 @@ def percent(share: float | None) -> str:
 
 
 def leak_document(leak: Leak) -> Mapping[str, Any]:
-    """The same for programs; None: unknown, or without a limit."""
+    """Return the leak for programs; None means unknown or unlimited."""
     known = None if math.isinf(leak.total_bits) else round(leak.total_bits, 1)
     return {
         "items": leak.size.items if leak.size else None,

@@ -1,6 +1,7 @@
-"""A competition's life: draft, private, published; paused or archived; deleted after some days, if nobody submitted.
+"""Status of a competition: draft, private or published; paused or archived; scheduled for deletion.
 
-It is no part of the declaration: going back to an earlier revision neither publishes nor hides anything.
+The status is not part of the declaration: restoring an earlier revision neither publishes nor hides anything. Deletion
+takes some days, and is possible only if no team submitted.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from app.models import Competition, Halt, Phase, PhaseTask, Stage, Submission, T
 from app.people.audit import record
 
 REASON_CHARACTERS = 300
-#: How long a competition that is to be deleted can still be kept.
+#: How long a deletion can still be cancelled.
 WAITING = timedelta(days=7)
 
 
 class ImpossibleStage(EvergoldError):
-    """What was asked for does not fit what the competition is, or has."""
+    """The requested status is incompatible with the current state or content of the competition."""
 
     status = 409
     code = "impossible_stage"
@@ -31,7 +32,7 @@ class ImpossibleStage(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Who sees a competition, and what is at rest in it. reason: a line for everybody; a pause needs one."""
+    """Visibility and halt of a competition. `reason` is a public line; a pause needs one."""
 
     stage: Stage
     halt: Halt = Halt.NONE
@@ -39,14 +40,14 @@ class Life:
 
 
 def life_of(competition: Competition) -> Life:
-    """As it is now."""
+    """Return the current status."""
     return Life(Stage(competition.stage), Halt(competition.halt), competition.halt_reason)
 
 
 def change_life(
     session: Session, competition: Competition, wanted: Life, *, actor: User | str | None, now: datetime
 ) -> bool:
-    """Whether anything is other than before; raises InvalidForm, ImpossibleStage."""
+    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage."""
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})
     session.refresh(competition, with_for_update=True)
@@ -64,7 +65,7 @@ def change_life(
 
 
 def submitting_teams(session: Session, competition: Competition) -> bool:
-    """Whether a team has ever submitted anything; baselines are the organisers' own."""
+    """True if a team has ever submitted anything; baselines belong to the organisers and do not count."""
     query = (
         select(Submission.id)
         .join(Team, Team.id == Submission.team_id)
@@ -74,7 +75,10 @@ def submitting_teams(session: Session, competition: Competition) -> bool:
 
 
 def plan_deletion(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> datetime:
-    """When it will be deleted; until then organisers alone see it. Raises ImpossibleStage where a team submitted."""
+    """Schedule deletion and return its time; until then only organisers see the competition.
+
+    Raises ImpossibleStage if a team has submitted.
+    """
     session.refresh(competition, with_for_update=True)
     if submitting_teams(session, competition):
         raise ImpossibleStage("Teams have submitted: their results stay. Archive it instead.")
@@ -87,7 +91,7 @@ def plan_deletion(session: Session, competition: Competition, *, actor: User | s
 
 
 def keep_competition(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> bool:
-    """It is not deleted: a draft again; False where it was not to be."""
+    """Cancel the deletion and make the competition a draft; return False if no deletion was scheduled."""
     session.refresh(competition, with_for_update=True)
     if competition.delete_at is None:
         return False

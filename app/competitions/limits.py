@@ -1,6 +1,6 @@
-"""Whether a phase is open and how much of its limits a team has used: pure checks, right only under the team's lock.
+"""Phase states and submission quotas: pure checks, which are only valid under the team lock.
 
-Half-open intervals and the server's clock decide; days, weeks (from Monday on) and months are those of UTC.
+Intervals are half-open by the server's clock; days, weeks (from Monday) and months are in UTC.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from app.models import (
 
 PhaseState = Literal["upcoming", "open", "closed"]
 FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)
-#: Whose file may still turn out to be malformed.
+#: Statuses of files that may still turn out to be malformed.
 UNDECIDED = (RunStatus.QUEUED, RunStatus.RUNNING)
-#: When it is worth asking again whether files that wait were checked by now.
+#: When to retry if the limit depends on files that are still being checked.
 ASK_AGAIN_SECONDS = 30
 
 
 Span = Literal["day", "week", "month", "phase"]
-#: As a refusal names them.
+#: Wording in refusals.
 SPAN_WORDS: Mapping[Span, str] = {"day": "today", "week": "this week", "month": "this month", "phase": "this phase"}
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time with a limit of its own. ends_at: when its count begins anew; None: never."""
+    """A period with its own limit. `ends_at` is when its count resets; None if never."""
 
     span: Span
     used: int
@@ -62,10 +62,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a team has used and may still use of one task in one phase; None: no limit.
+    """Submissions that a team has used and has left for one task in one phase; None means no limit.
 
-    rejected_last_hour: of those that cost nothing, the failed ones too: each took a worker's time. allowance: what the
-    limits contain besides what is declared.
+    `rejected_last_hour` includes failed submissions: they cost no quota, but each took a worker's time. `allowance` is
+    the extension that the limits include.
     """
 
     used_today: int
@@ -86,7 +86,7 @@ class Quota:
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """Those that have a limit, the shortest first."""
+        """The periods with a limit, shortest first."""
         known: tuple[tuple[Span, int, int | None, datetime | None], ...] = (
             ("day", self.used_today, self.per_day, self.day_ends_at),
             ("week", self.used_week, self.per_week, self.week_ends_at),
@@ -97,7 +97,7 @@ class Quota:
 
     @property
     def tightest(self) -> Window | None:
-        """The one that leaves least, of several that are used up the longest; None: as many as one likes."""
+        """The period with the fewest submissions left, of several used-up ones the longest; None if unlimited."""
         ordered = self.windows
         if any(one.remaining == 0 for one in ordered):
             ordered = ordered[::-1]
@@ -105,7 +105,7 @@ class Quota:
 
     @property
     def remaining(self) -> int | None:
-        """How many submissions are left right now; None: as many as one likes."""
+        """Number of submissions left right now; None if unlimited."""
         return self.tightest.remaining if self.tightest else None
 
     @property
@@ -115,7 +115,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredLimits:
-    """Of one task in one phase; None: no limit."""
+    """Limits of one task in one phase; None means no limit."""
 
     per_day: int | None
     per_week: int | None
@@ -126,7 +126,7 @@ class DeclaredLimits:
 
 
 def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> DeclaredLimits:
-    """What the task says itself, key by key, or else what the phase does."""
+    """Return the limits of the task itself, key by key, or else those of the phase."""
     own = phase_task.limits if phase_task else {}
     return DeclaredLimits(
         per_day=own.get("per_day", phase.submissions_per_day),
@@ -139,14 +139,14 @@ def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> Declar
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
-    """Half-open: at its start a phase is open, at its end it is closed."""
+    """Return the state of the phase. Half-open: at its start a phase is open, at its end it is closed."""
     if now < phase.starts_at:
         return "upcoming"
     return "open" if phase.ends_at is None or now < phase.ends_at else "closed"
 
 
 def check_phase_open(phase: Phase, now: datetime) -> None:
-    """Raises PhaseNotOpen with both moments, in UTC and AoE."""
+    """Raise PhaseNotOpen with both moments, in UTC and AoE."""
     state = phase_state(phase, now)
     if state == "open":
         return
@@ -163,13 +163,16 @@ def check_phase_open(phase: Phase, now: datetime) -> None:
 
 
 def is_open_for(phase: Phase, used: Quota | None, now: datetime) -> bool:
-    """Whether a team with this quota can submit, as far as the phase's dates go; None: nobody's."""
+    """True if the dates of the phase let a team with this quota submit. None: without a team."""
     closes = closes_at(phase, used.allowance if used else None)
     return phase.starts_at <= now and (closes is None or now < closes)
 
 
 def check_open_for(session: Session, team: Team | None, phase: Phase, now: datetime) -> Allowance | None:
-    """The allowance by which this team is late, None while the phase is open for all. Raises PhaseNotOpen."""
+    """Return the extension if the team is late because of it, or None while the phase is open for all.
+
+    Raises PhaseNotOpen.
+    """
     if team is not None and phase_state(phase, now) == "closed":
         allowance = allowance_of(session, team.id, phase.id)
         if allowance is not None and (own := closes_at(phase, allowance)) is not None and now < own:
@@ -179,7 +182,7 @@ def check_open_for(session: Session, team: Team | None, phase: Phase, now: datet
 
 
 def check_gold_present(phase_task: PhaseTask) -> str:
-    """The gold's name; raises GoldMissing where the organisers have not added it."""
+    """Return the name of the gold. Raises GoldMissing if the organisers have not added it."""
     if phase_task.gold is None:
         raise GoldMissing(
             f"Task '{phase_task.task.title}' cannot be scored in phase '{phase_task.phase.title}' yet: "
@@ -197,10 +200,12 @@ def check_submission_limit(
     user: User | None = None,
     counts: Counts | None = None,
 ) -> None:
-    """Raises LimitReached, saying which limit and until when; right only under the team's lock. user: as in `quota`;
-    counts: where they are known."""
+    """Raise LimitReached with the limit and when it resets; only valid under the team lock.
+
+    user: as in `quota`; counts: if already known.
+    """
     used = _used(session, team, phase_task, now, user=user, counts=counts)
-    if used.is_used_up:  # only then there may be more to know of
+    if used.is_used_up:  # Only then can an extension matter
         used = _with_allowance(session, team, phase_task, used)
     if (full := used.tightest) is not None and full.remaining == 0:
         raise _used_up(full)
@@ -215,7 +220,7 @@ def check_submission_limit(
             per="hour",
             retry_at=retry_at.isoformat(),
         )
-    # Each of those that wait may be rejected: only so do uploads at one moment not exceed the limit together.
+    # Each pending file may be rejected: counting them keeps simultaneous uploads within the limit.
     if used.rejected_last_hour + used.undecided_last_hour >= used.rejected_per_hour:
         raise LimitReached(
             f"{used.undecided_last_hour} files of your team are still being checked, and {used.rejected_last_hour} "
@@ -244,12 +249,15 @@ def _used_up(full: Window) -> LimitReached:
 def quota(
     session: Session, team: Team | None, phase_task: PhaseTask, now: datetime, *, user: User | None = None
 ) -> Quota:
-    """What this team used; user: for whom, without a team, what teams used that they have left counts."""
+    """Return the quota of this team.
+
+    user: if there is no team, the person whose submissions in teams they have left count.
+    """
     return _with_allowance(session, team, phase_task, _used(session, team, phase_task, now, user=user))
 
 
 def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, used: Quota) -> Quota:
-    """With what organisers allow this team besides."""
+    """Add the team's extension to the quota."""
     allowance = allowance_of(session, team.id if team else None, phase_task.phase_id)
     if allowance is None:
         return used
@@ -272,7 +280,7 @@ def _used(
     user: User | None,
     counts: Counts | None = None,
 ) -> Quota:
-    """By what is declared for everybody."""
+    """Return the quota under the limits declared for everybody."""
     since = moments(now)
     if counts is None and (team is not None or user is not None):
         counts = _counts(session, _charged(session, team, user, phase_task), since)
@@ -297,7 +305,7 @@ def _used(
 
 
 class Counts(NamedTuple):
-    """How many submissions, in the order of `COUNTED`."""
+    """Numbers of submissions, in the order of `COUNTED`."""
 
     today: int = 0
     week: int = 0
@@ -308,7 +316,7 @@ class Counts(NamedTuple):
 
 
 def moments(now: datetime) -> dict[str, datetime]:
-    """When the hour, the day, the week and the month around a moment begin and end."""
+    """Return start and end of the hour, day, week and month around a moment."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     week, month = day - timedelta(days=day.weekday()), day.replace(day=1)
     return {
@@ -331,7 +339,7 @@ def _moment(name: str) -> BindParameter[datetime]:
 
 
 def _is_one_of(statuses: Iterable[RunStatus]) -> ColumnElement[bool]:
-    """Said one by one: of a list SQLAlchemy writes the statement anew each time."""
+    """Compare one by one: with a list SQLAlchemy would compile the statement every time."""
     return or_(*(ScoringRun.status == status for status in statuses))
 
 
@@ -339,12 +347,15 @@ _COSTS = not_(_is_one_of(FREE_OF_CHARGE))
 
 
 def _within(span: str) -> ColumnElement[bool]:
-    """The end matters too: a request from before midnight may get the team's lock after one from behind it."""
+    """Return an SQL condition: submitted within the span.
+
+    The end matters too: a request from before midnight may get the team lock after one from after midnight.
+    """
     return and_(Submission.submitted_at >= _moment(f"{span}_start"), Submission.submitted_at < _moment(f"{span}_end"))
 
 
 _LATELY = Submission.submitted_at > _moment("hour_start")
-#: With the parameters that `moments` gives. Written once, as every upload asks this twice.
+#: Takes the parameters from `moments`. Built once, as every upload runs it twice.
 COUNTED = select(
     func.count().filter(_COSTS, _within("day")).label("today"),
     func.count().filter(_COSTS, _within("week")).label("week"),
@@ -356,7 +367,7 @@ COUNTED = select(
 
 
 def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
-    """When fewer than `limit` of the team's rejected uploads will be younger than an hour."""
+    """Return when fewer than `limit` of the team's rejected uploads will be younger than an hour."""
     rejected = (
         select(Submission.submitted_at)
         .where(charged, _is_one_of(FREE_OF_CHARGE))

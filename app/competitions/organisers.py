@@ -1,4 +1,4 @@
-"""Who may make competitions of their own, how many, and of how many bytes: counted under the person's lock."""
+"""Right to create competitions, and quotas of their number and bytes, counted under a lock on the person."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rule = Literal["anybody", "approved", "admins"]
 
 @dataclass(frozen=True, slots=True)
 class OrganiserLimits:
-    """What this server lets those do who are no administrators."""
+    """Limits for organisers who are not administrators."""
 
     rule: Rule
     competitions: int
@@ -37,21 +37,21 @@ class OrganiserLimits:
 
 
 def limits_of(settings: Settings) -> OrganiserLimits:
-    """As this server is set."""
+    """Return the limits from the settings of this server."""
     return OrganiserLimits(
         settings.organise, settings.competitions_per_organiser, settings.mebibytes_per_organiser * MEBIBYTE
     )
 
 
 class QuotaReached(EvergoldError):
-    """details: limit, used."""
+    """A quota of an organiser is used up. `details` has limit and used."""
 
     status = 409
     code = "organiser_quota"
 
 
 def may_create(user: User | None, rule: Rule) -> bool:
-    """Whether this user may make competitions here at all."""
+    """True if this user may create competitions on this server at all."""
     if user is None:
         return False
     approved = {"anybody": user.email_confirmed_at is not None, "approved": user.is_approved_organiser, "admins": False}
@@ -59,7 +59,7 @@ def may_create(user: User | None, rule: Rule) -> bool:
 
 
 def check_may_create(user: User, rule: Rule) -> None:
-    """Raises Forbidden in words."""
+    """Raise Forbidden with an explanation."""
     if not may_create(user, rule):
         hint = {
             "anybody": "Confirm your e-mail address first: your account page sends the link.",
@@ -70,7 +70,7 @@ def check_may_create(user: User, rule: Rule) -> None:
 
 
 def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
-    """Raises QuotaReached; whoever else adds one of theirs waits until this transaction ends."""
+    """Raise QuotaReached. Concurrent additions by the same owner wait until this transaction ends."""
     _lock(session, user)
     owned = session.scalar(select(func.count()).select_from(Competition).where(Competition.owner_id == user.id)) or 0
     if not user.is_administrator and owned >= limits.competitions:
@@ -83,7 +83,10 @@ def check_competitions_left(session: Session, user: User, limits: OrganiserLimit
 
 
 def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserLimits) -> None:
-    """Raises QuotaReached unless `more` bytes fit; whoever else adds some of theirs waits until this ends."""
+    """Raise QuotaReached unless `more` bytes fit.
+
+    Concurrent additions by the same owner wait until this transaction ends.
+    """
     _lock(session, user)
     used = 0 if user.is_administrator else used_bytes(session, user)
     if not user.is_administrator and used + more > limits.bytes:
@@ -96,27 +99,30 @@ def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserL
 
 
 def check_owner_bytes_left(session: Session, competition: Competition, more: int, limits: OrganiserLimits) -> None:
-    """The same for whoever owns the competition, whoever adds them; one that is the server's has no bound."""
+    """Like `check_bytes_left` for the competition's owner, no matter who adds the bytes.
+
+    Competitions of the server itself have no limit.
+    """
     owner = owner_of(session, competition)
     if owner is not None:
         check_bytes_left(session, owner, more, limits)
 
 
 def owner_of(session: Session, competition: Competition) -> User | None:
-    """None: it is the server's."""
+    """Return the owner; None if the competition belongs to the server."""
     return session.get(User, competition.owner_id) if competition.owner_id is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What somebody may still add; left: bytes. Other uploads may take them meanwhile: `check_bytes_left` decides."""
+    """Bytes that somebody may still add. Concurrent uploads may use them up: `check_bytes_left` decides."""
 
     left: int
     used: int
     limit: int
 
     def no_room(self) -> QuotaReached:
-        """For what turns out to be larger as it comes in."""
+        """Return the error for a file that turns out to be too large while it is received."""
         return QuotaReached(
             f"Your competitions hold {readable_size(self.used)} of files and gold, and may hold "
             f"{readable_size(self.limit)} here: this file does not fit.",
@@ -126,7 +132,10 @@ class Room:
 
 
 def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Room:
-    """user: whose the competition is; None: the server's, which has no bound, as administrators have none."""
+    """Return the room left to an owner.
+
+    user: None for the server, which has no limit, and neither have administrators.
+    """
     if user is None or user.is_administrator:
         return Room(UNLIMITED_BYTES, 0, UNLIMITED_BYTES)
     used = used_bytes(session, user)
@@ -134,7 +143,7 @@ def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Roo
 
 
 def used_bytes(session: Session, user: User) -> int:
-    """Of what they are writing, of every revision of what they own (each content once a competition), and its gold."""
+    """Sum a user's bytes: drafts, revisions (each content once per competition) and gold of owned competitions."""
     written = (
         select(func.coalesce(func.sum(BlueprintFile.size_bytes), 0))
         .join(Blueprint, Blueprint.id == BlueprintFile.blueprint_id)

@@ -1,5 +1,4 @@
-"""Whose a competition is: whose quota it counts in, who may hand it over to another organiser, and who says what other
-organisers may."""
+"""Owners of competitions: their quota, transfer to another organiser, and the rights of other organisers."""
 
 from __future__ import annotations
 
@@ -20,21 +19,21 @@ from app.people.roles import find_user, grant_role, has_role, is_named, revoke_r
 
 
 class OwnersRole(EvergoldError):
-    """Whose it is organises it."""
+    """The owner is always an organiser."""
 
     status = 409
     code = "owners_role"
 
 
 class LastOrganiser(EvergoldError):
-    """Nobody would be left who organises it."""
+    """No organiser would be left."""
 
     status = 409
     code = "last_organiser"
 
 
 def may_hand_over(user: User | None, competition: Competition) -> bool:
-    """Its owner, and administrators; they also change the rights of organisers. None: the server's command line."""
+    """True for the owner and administrators, who also change organisers' rights. None is the server's command line."""
     return user is None or user.is_administrator or competition.owner_id == user.id
 
 
@@ -47,14 +46,16 @@ def hand_over(
     by: User | None,
     now: datetime,
 ) -> User:
-    """The new owner, who organises it already, and has room for it. Raises Forbidden, InvalidForm,
-    QuotaReached."""
+    """Transfer to a user who is already an organiser and has quota for it; return the new owner.
+
+    Raises Forbidden, InvalidForm, QuotaReached.
+    """
     session.refresh(competition, with_for_update=True)
     if not may_hand_over(by, competition):
         raise Forbidden("Only its owner, and administrators, hand a competition over.")
     try:
         to = find_user(session, username)
-    except NotFound as unknown:  # said at the field
+    except NotFound as unknown:  # reported at the field
         raise InvalidForm(unknown.message, fields={"owner": unknown.message}) from None
     if not has_role(session, to, competition, Role.ORGANISER):
         sentence = f"{to.username} is no organiser of it yet: invite them first."
@@ -79,7 +80,7 @@ def give_role(
     by: User | None,
     now: datetime,
 ) -> bool:
-    """As `grant_role`; rights: of an organiser, None: all that the giver has. Raises InvalidForm."""
+    """Like `grant_role`. rights: of an organiser, None for all that the giver has. Raises InvalidForm."""
     given = rights_to_give(session, by, competition, rights) if role is Role.ORGANISER else ALL_RIGHTS
     return grant_role(session, competition, user, role, now, rights=given, actor=by)
 
@@ -87,8 +88,10 @@ def give_role(
 def change_rights(
     session: Session, competition: Competition, user: User, rights: Collection[Right], *, by: User | None, now: datetime
 ) -> bool:
-    """What an organiser may from now on; False where it was so already. Their open invitations to more end. Raises
-    Forbidden, OwnersRole, InvalidForm."""
+    """Set an organiser's rights; return False if unchanged. Their open invitations to wider rights end.
+
+    Raises Forbidden, OwnersRole, InvalidForm.
+    """
     if not may_hand_over(by, competition):
         raise Forbidden("Only its owner, and administrators, change what organisers may.")
     if competition.owner_id == user.id:
@@ -101,18 +104,20 @@ def change_rights(
 
 
 def needs_to_take(user: User, role: Role, whom: str) -> Needs:
-    """The rights of an organiser who takes back a role, of somebody by their name or address: who leaves needs none."""
+    """Return the rights needed to revoke a role from somebody, given by name or address; leaving needs none."""
     return ANY_RIGHT if role is Role.ORGANISER and is_named(user, whom) else Right.EDIT
 
 
 def take_role(
     session: Session, competition: Competition, user: User, role: Role, *, by: User | None, now: datetime
 ) -> bool:
-    """As `revoke_role`; an organiser's open invitations of others end. by: the user themselves leaves.
-    Raises OwnersRole for the owner's, LastOrganiser where who leaves would leave nobody, Forbidden."""
+    """Like `revoke_role`; an organiser's open invitations of others end. by: equal to `user` if they leave.
+
+    Raises OwnersRole for the owner, LastOrganiser if the last organiser leaves, Forbidden.
+    """
     if role is not Role.ORGANISER:
         return revoke_role(session, competition, user, role, now, actor=by)
-    session.refresh(competition, with_for_update=True)  # nobody leaves while it is handed to them, or another leaves
+    session.refresh(competition, with_for_update=True)  # blocks a concurrent transfer, or another organiser leaving
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it: hand it over first.")
     if by is not None and by.id == user.id and _is_last(session, competition, user):
@@ -125,7 +130,7 @@ def take_role(
 
 
 def _is_last(session: Session, competition: Competition, user: User) -> bool:
-    """Whether nobody else has the role of an organiser."""
+    """True if nobody else has the organiser role."""
     others = CompetitionRole.competition_id == competition.id, CompetitionRole.role == Role.ORGANISER
     query = select(func.count()).select_from(CompetitionRole).where(*others, CompetitionRole.user_id != user.id)
     return not session.scalar(query)

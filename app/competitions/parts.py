@@ -1,6 +1,6 @@
-"""A competition with all its parts, by five queries written once: every page asks for it.
+"""Load a competition with all its parts by five prebuilt queries, as every page needs it.
 
-`selectinload` says the same in fewer lines, and writes each of its queries anew each time: three times the work.
+`selectinload` would be shorter, but compiles each of its queries every time: three times the work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FILES = (
 
 
 def load_parts(session: Session, competitions: Sequence[Competition]) -> None:
-    """Load tasks, boards, phases, what these ask, and its files, as they are now in the database."""
+    """Load tasks, boards, phases, phase tasks and their files from the current state of the database."""
     if not competitions:
         return
     ours = {"competitions": [competition.id for competition in competitions]}
@@ -59,7 +59,7 @@ def load_parts(session: Session, competitions: Sequence[Competition]) -> None:
 def _hand_out(
     wholes: Iterable[Competition | Phase | PhaseTask], name: str, parts: Iterable[Part], whole_of: Callable[[Part], int]
 ) -> None:
-    """Give each its own parts, in the order in which they come."""
+    """Assign each whole its own parts, in their given order."""
     by_whole: defaultdict[int, list[Part]] = defaultdict(list)
     for part in parts:
         by_whole[whole_of(part)].append(part)

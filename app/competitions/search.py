@@ -1,4 +1,4 @@
-"""Finding competitions, tasks and boards by the words of their titles."""
+"""Search for competitions, tasks and boards by words of their titles."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from app.competitions.current import current_phase
 from app.competitions.find import boards_of
 from app.models import Board, Competition, Phase
 
-#: A page shows no more.
+#: Maximum shown on a page.
 MOST_HITS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A competition, or one of its boards in the phase that matters now, or else in the last one that has it."""
+    """A competition, or one of its boards, in the phase that matters now or else the last phase that has the board."""
 
     competition: Competition
     phase: Phase | None = None
@@ -25,9 +25,9 @@ class Hit:
 
 
 def search(competitions: Sequence[Competition], words: str, now: datetime) -> list[Hit]:
-    """Those whose titles, names and summaries contain every word, whatever case and accents; none for no words.
+    """Return hits whose title, name and summary contain every word, ignoring case and accents; no words, no hits.
 
-    A board is found by its own words and by those of its competition and task together.
+    A board is found by its own words combined with those of its competition and task.
     """
     wanted = folded(words).split()
     if not wanted:

@@ -1,4 +1,4 @@
-"""Which tasks have a starter kit in a phase: those with a baseline to begin with and a blind file to download."""
+"""Starter kits: available for tasks that have a baseline to start from and a blind file to download."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from evergold.baselines.starter_kit import has_starter_kit
 
 
 def items_of_starter_kit(phase_task: PhaseTask, task: CompetitionTask) -> str | None:
-    """The name of the blind file that the kit downloads; None where there is no kit."""
+    """Return the name of the blind file for the kit; None if there is no kit."""
     return _blind_file(phase_task) if has_starter_kit(task.task_type, phase_task.options_of(task)) else None
 
 
 def lacks_baseline(phase_task: PhaseTask, task: CompetitionTask) -> bool:
-    """Whether there is a blind file to download, but nothing to predict: labels that the task does not declare."""
+    """True if there is a blind file to download but nothing to predict, because the task declares no labels."""
     return _blind_file(phase_task) is not None and not has_starter_kit(task.task_type, phase_task.options_of(task))
 
 

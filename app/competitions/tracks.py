@@ -15,7 +15,7 @@ FIELD = "track"
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """As the organisers declared it."""
+    """A track as declared by the organisers."""
 
     name: str
     title: str
@@ -23,17 +23,17 @@ class Track:
 
 
 def tracks_of(competition: Competition) -> list[Track]:
-    """The tracks in the organisers' order; none where submissions are not told apart."""
+    """Return the tracks in the organisers' order; empty if the competition has none."""
     return [Track(one["name"], one["title"], one["description"]) for one in competition.tracks]
 
 
 def track_title(tracks: Sequence[Track], name: str | None) -> str:
-    """What people read; the name itself for a track that is no longer declared, nothing for none."""
+    """Return the display title; the name itself for a track that is no longer declared, empty for None."""
     return next((track.title for track in tracks if track.name == name), name or "")
 
 
 def check_track(competition: Competition, name: str | None) -> None:
-    """Raises InvalidForm where a track is needed and none or an unknown one was given, or one was and there is none."""
+    """Raise InvalidForm if the track is missing, unknown, or given although the competition has none."""
     names = [track.name for track in tracks_of(competition)]
     if (name is None and not names) or name in names:
         return

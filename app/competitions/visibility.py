@@ -1,8 +1,8 @@
-"""Who sees what when: the one place that decides. Whatever shows a score, a rank, a name or a count asks here first.
+"""Visibility: the one place that decides who sees which scores, ranks, names and counts, and when.
 
-What was declared for a phase, and for a task of it, is `Phase.visibility` and `PhaseTask.visibility`, key by key. What
-follows for a viewer is a pure function of that and of now: an embargo lifts at the moment it says, half-open as phases
-are, and nothing has to be done for it. How a board looks then is `app.boards.view`'s to say.
+`Phase.visibility` and `PhaseTask.visibility` hold what was declared for a phase and a task of it, key by key. What a
+viewer sees is a pure function of that and of the current time: an embargo is lifted at its declared moment, half-open
+like phases, without any job. `app.boards.view` decides what the board then looks like.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Pha
 from app.people.rights import may_organise
 from evergold.scoring.halves import Half
 
-#: As a moment of phases.yaml: when the phase ends, wherever that is moved to.
+#: A moment in phases.yaml: the end of the phase, even if that is moved.
 CLOSE = "close"
-#: As a precision of phases.yaml: all decimals.
+#: A precision in phases.yaml: all decimals.
 FULL = "full"
-#: Decimals of a score while its gold is hidden, unless declared otherwise: each further one tells more of the labels.
+#: Default decimals of a score while its gold is hidden: each further digit reveals more about the labels.
 HIDDEN_GOLD_DECIMALS = 4
-#: Decimals that compare scores of which all are shown: the last ones of a sum are rounding noise.
+#: Decimals used to compare unrounded scores: the last digits of a sum are rounding noise.
 EXACT_DECIMALS = 12
 
 
 class SeenAs(StrEnum):
-    """Whose eyes somebody borrows to look at what they organise; it never shows more than one's own."""
+    """Kind of viewer that an organiser previews pages as; a preview never shows more than their own view."""
 
     PARTICIPANT = "participant"
     PUBLIC = "public"
@@ -43,15 +43,18 @@ class SeenAs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a viewer may see of one task in one phase, at one moment.
+    """View of one task in one phase at one moment: everything that a viewer may see.
 
-    board: how much of its boards; board_at: when all of them (None: they are shown, or never will be). names: whether
-    teams have their names; own_scores: whether a team's own scores are shown to it; each with its moment in the same
-    way. slices_at: when all slices are shown. only: the (metric, split) pairs that are shown, None for all.
-    precision: decimals of every value, None for all. ranks_by: decimals that choose entries and rank, for everybody
-    alike, so that no order tells hidden digits; None: of an official board that an earlier version ranked by floats.
-    is_divided: whether the items have a private part; private: whether its scores are shown, with its moment.
-    participants: for organisers, what participants see; None for everybody else.
+    - board: how much of its boards; board_at: when they become fully visible (None: they are, or never will be).
+    - names: whether team names are shown; own_scores: whether a team sees its own scores; each with its moment
+      likewise.
+    - slices_at: when all slices are shown.
+    - only: the (metric, split) pairs that are shown; None for all.
+    - precision: decimals of every value; None for all.
+    - ranks_by: decimals used to choose entries and to rank, the same for everybody, so that no order reveals hidden
+      digits; None on an official board that an earlier version ranked by floats.
+    - is_divided: whether the items have a private part; private: whether its scores are shown, with its moment.
+    - participants: for organisers, the view of participants; None for everybody else.
     """
 
     board: BoardShown = BoardShown.PUBLIC
@@ -72,52 +75,54 @@ class View:
 
     @property
     def is_organiser(self) -> bool:
-        """Whether everything is shown."""
+        """True if everything is shown."""
         return self.participants is not None
 
     @property
     def everybodys(self) -> View:
-        """What participants see, whoever looks: for saying so."""
+        """The view of participants, even if an organiser is looking; used to describe it."""
         return self.participants or self
 
     @property
     def half(self) -> Half | None:
-        """The part of the items whose scores stand on boards unless another is asked for: the private one as soon as
-        everybody sees it. None where they are not divided."""
+        """The part of the items whose scores are on boards by default; None if the items are not divided.
+
+        This is the private part as soon as everybody sees it.
+        """
         if not self.is_divided:
             return None
         return Half.PRIVATE if self.everybodys.private else Half.PUBLIC
 
     @property
     def has_details(self) -> bool:
-        """Whether texts and aggregates of reports are shown: counts in them would tell every digit and every slice."""
+        """True if texts and aggregates of reports are shown: their counts would reveal every digit and every slice."""
         return self.slices is Slices.ALL and self.precision is None
 
     @property
     def has_statistics(self) -> bool:
-        """Whether intervals, rank ranges and tests of the scores shown are shown, too: see `tells_statistics`."""
+        """True if intervals, rank ranges and tests of the visible scores are shown as well: see `tells_statistics`."""
         return tells_statistics(self.precision)
 
     @property
     def shows_ranking_scores_only(self) -> bool:
-        """Whether other scores than those that rank boards are not even named."""
+        """True if scores other than those that rank boards are not even named."""
         return self.slices in (Slices.NONE, Slices.RANKED)
 
     @property
     def ranks_exactly(self) -> bool:
-        """Whether equal values are equal, and do not only look so."""
+        """True if values that look equal are equal."""
         return is_exact(self.ranks_by)
 
     @property
     def key(self) -> str:
-        """Equal for equal views: for tags and versions. It tells nothing that the view does not show."""
+        """A hash for tags and versions, equal for equal views. It reveals nothing that the view does not show."""
         shown = replace(self.participants, participants=None) if self.participants else self
         only = sorted(shown.only) if shown.only is not None else None
         told = [self.is_organiser, *(getattr(shown, name) for name in _TOLD), only]
         return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
 
     def shows(self, metric: str, split: str) -> bool:
-        """Whether this score may be shown at all."""
+        """True if this score may be shown at all."""
         return self.only is None or (metric, split) in self.only
 
 
@@ -130,21 +135,23 @@ _TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at"
 
 
 def tells_statistics(precision: int | None) -> bool:
-    """Whether ends of intervals and significance may be shown beside values of this precision: where fewer digits than
-    usual are declared, they would tell what those hide."""
+    """True if interval bounds and significance may be shown for values of this precision.
+
+    If fewer digits than usual are declared, they would reveal the hidden ones.
+    """
     return precision is None or precision >= HIDDEN_GOLD_DECIMALS
 
 
 def is_exact(decimals: int | None) -> bool:
-    """Whether values that are equal by so many decimals are equal."""
+    """True if values that agree to this many decimals are equal."""
     return decimals is None or decimals >= EXACT_DECIMALS
 
 
 def rounded(value: float | None, decimals: int | None) -> float | None:
-    """The value as it leaves the server: half-even, once; `decimals` None leaves it whole, and zero has no sign.
+    """Round a value for output: half-even, once. `decimals` None leaves it unrounded; zero has no sign.
 
-    Of a value of 10 or more no more digits are left than of one below, five at least: a mean of squares in the
-    millions would else tell of hidden gold what a fraction does not.
+    A value of 10 or more has no more digits than one below 10, but at least five: otherwise a mean of squares in the
+    millions would reveal more about hidden gold than a fraction does.
     """
     if value is None or decimals is None or not isfinite(value):
         return value
@@ -155,7 +162,7 @@ def rounded(value: float | None, decimals: int | None) -> float | None:
 
 
 def rounded_document(document: Any, decimals: int | None) -> Any:
-    """The same for every fraction in a JSON document, such as the aggregates of a report."""
+    """Round every float in a JSON document, such as the aggregates of a report, like `rounded`."""
     if decimals is None:
         return document
     if isinstance(document, dict):
@@ -166,7 +173,7 @@ def rounded_document(document: Any, decimals: int | None) -> Any:
 
 
 def coarser(decimals: int | None, other: int | None) -> int | None:
-    """The fewer of two numbers of decimals; None is all of them."""
+    """Return the smaller of two numbers of decimals; None means all."""
     return min((number for number in (decimals, other) if number is not None), default=None)
 
 
@@ -175,7 +182,7 @@ def coarser(decimals: int | None, other: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What organisers declared, with every default and moment filled in."""
+    """The declaration of the organisers, with all defaults and moments filled in."""
 
     board: BoardShown = BoardShown.PUBLIC
     public_from: datetime | None = None
@@ -190,31 +197,30 @@ class Declared:
 
     @property
     def ranks_by(self) -> int:
-        """Decimals that choose entries and rank: those shown, as far as they are more than rounding noise."""
+        """Decimals used to choose entries and to rank: those shown, without rounding noise."""
         return EXACT_DECIMALS if self.precision is None else self.precision
 
     def slices_at(self, now: datetime) -> Slices:
-        """The slices shown at this moment: `ranked` ends with the phase."""
+        """Return the slices shown at this moment: `ranked` ends with the phase."""
         return Slices.ALL if self.slices is Slices.RANKED and _reached(self.closes_at, now) else self.slices
 
 
 def is_hidden_gold(phase_task: PhaseTask | None) -> bool:
-    """Whether the gold of a task in a phase is for the workers alone; without a task, as a phase's usually is."""
+    """True if only workers may read the gold of a task in a phase; without a task, the usual case of a phase."""
     return phase_task is None or not (phase_task.gold_is_public or phase_task.gold_is_revealed)
 
 
 def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
-    """What holds for a task of the phase: what it says itself, key by key, or else what the phase does.
+    """Return the declaration of a task in the phase: its own, key by key, or else that of the phase.
 
-    Of hidden gold only the scores that rank are shown while the phase is open, and few decimals at any time, unless
-    more is declared; once the gold is public, its scores tell nothing that is not known.
-
-    closed_at: the close that is meant, of a board that was frozen then; None: the phase's end, wherever it is now.
+    Unless more is declared, hidden gold shows only ranking scores while the phase is open, and few decimals at any
+    time; once the gold is public, its scores reveal nothing new.
+    closed_at: the close to use for a board that was frozen then; None for the current end of the phase.
     """
     close = closed_at or phase.ends_at
     said = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
     public_from, names_from = said.get("public_from"), said.get("names_from")
-    # On a Ladder a team learns of its record and of nothing else: any other score would be a way around it.
+    # On a ladder a team learns its record and nothing else: any other score would get around that.
     own_rule = (phase_task.entry or {}).get("entry") if phase_task else None
     is_ladder = (own_rule or phase.entry_rule) == EntryRule.LADDER
     board = BoardShown(said.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
@@ -233,7 +239,7 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at:
     )
 
 
-#: By whether gold is hidden.
+#: Keyed by whether the gold is hidden.
 _USUAL_SLICES = {True: Slices.RANKED, False: Slices.ALL}
 
 
@@ -244,7 +250,7 @@ def _precision(declared: int | str | None, phase_task: PhaseTask | None) -> int 
 
 
 def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] | None = None) -> View:
-    """What those see who do not organise; `only`: the scores that the slices of that moment leave."""
+    """Return the view of viewers who are not organisers. only: the scores visible under the slices of that moment."""
     is_public = declared.board is BoardShown.PUBLIC or _reached(declared.public_from, now)
     has_names = not declared.is_anonymous or _reached(declared.names_from, now)
     own_from = declared.closes_at if declared.own_scores is OwnScores.AFTER_CLOSE else None
@@ -279,7 +285,7 @@ def _moment(said: Any, close: datetime | None) -> datetime | None:
     return datetime.fromisoformat(said)
 
 
-# -------------------------------------------------------------------------------------------------------------- asking
+# -------------------------------------------------------------------------------------------------------------- access
 
 
 def view_of(
@@ -291,8 +297,11 @@ def view_of(
     seen_as: SeenAs | None = None,
     closed_at: datetime | None = None,
 ) -> View:
-    """What this viewer may see of a task in a phase. Whose submissions somebody may open at all is
-    `app.competitions.find`'. closed_at: of a board that was frozen, as for `declared_of`."""
+    """Return the view of this viewer on a task in a phase.
+
+    `app.competitions.find` decides who may open which submission.
+    closed_at: for a frozen board, as in `declared_of`.
+    """
     phase = session.get_one(Phase, phase_task.phase_id)
     view = _decided(session, phase, phase_task, now, closed_at)
     if seen_as is not None or viewer is None:
@@ -302,7 +311,7 @@ def view_of(
 
 
 def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organises: bool) -> View:
-    """The same, by whoever is known to organise with the right to submissions or not; the task's phase is loaded."""
+    """Return the view of a viewer whose right to submissions is already known; the task's phase must be loaded."""
     view = _decided(session, phase_task.phase, phase_task, now)
     return _of_organiser(view) if organises else view
 
@@ -322,7 +331,7 @@ def _of_organiser(view: View) -> View:
 def view_of_board(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> View:
-    """The same for a board in a phase."""
+    """Return the view on a board in a phase, like `view_of`."""
     return view_of(session, task_in_phase(session, phase, board), viewer, now, seen_as=seen_as)
 
 
@@ -334,13 +343,13 @@ def views_of(
     *,
     seen_as: SeenAs | None = None,
 ) -> dict[int, View]:
-    """The views of several, by the id of the phase task: for lists."""
+    """Return the views on several phase tasks by id, for lists."""
     by_id = {phase_task.id: phase_task for phase_task in phase_tasks}
     return {key: view_of(session, one, viewer, now, seen_as=seen_as) for key, one in by_id.items()}
 
 
 def task_in_phase(session: Session, phase: Phase, board: Board) -> PhaseTask:
-    """The board's task as this phase asks it."""
+    """Return the board's task in this phase."""
     return session.scalars(_ASKED, {"phase": phase.id, "task": board.task_id}).one()
 
 
@@ -350,7 +359,7 @@ _ASKED = select(PhaseTask).where(PhaseTask.phase_id == bindparam("phase"), Phase
 def _scores_left(
     session: Session, phase: Phase, phase_task: PhaseTask, slices: Slices
 ) -> frozenset[tuple[str, str]] | None:
-    """The scores that rank the task's boards, with `columns` those in their other columns too; None: no bound."""
+    """Return the scores that rank the task's boards, with `columns` also those in other columns; None for all."""
     if slices is Slices.ALL:
         return None
     boards = session.scalars(
@@ -368,12 +377,12 @@ def _scores_left(
 
 
 def until_words(moment: datetime | None) -> str:
-    """`until 2027-02-01 12:00 UTC`, or that nobody said until when; to be put after `hidden`."""
+    """Return `until 2027-02-01 12:00 UTC`, or a phrase without a date if none is declared; follows `hidden`."""
     return f"until {in_utc(moment)}" if moment is not None else "until the organisers show it"
 
 
 def own_scores_words(view: View) -> str:
-    """Why a team does not see its scores (yet); empty where it does."""
+    """Explain why a team does not see its scores (yet); empty if it does."""
     if view.own_scores:
         return ""
     if view.own_scores_at is None:

@@ -1,2 +1,1 @@
-"""From phases.yaml to the tables and back: the model, checks, applying, edits and their history; not what rules
-mean."""
+"""Declarations from phases.yaml to the database and back: models, checks, applying, edits and history."""

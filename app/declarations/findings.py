@@ -1,4 +1,4 @@
-"""What is wrong with phases.yaml: findings by file and line, collected so that organisers learn all at once."""
+"""Findings about phases.yaml by file and line, collected so that all are reported at once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 from evergold.scoring.errors import InvalidFile
 from evergold.yaml_lines import Node
 
-#: How many problems of a file a finding quotes.
+#: Number of problems of a file quoted in a finding.
 QUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to correct (error) or to look at (warning); `str()` gives `phases.yaml:12:5: error: …`."""
+    """An error to correct or a warning to consider; `str()` gives `phases.yaml:12:5: error: …`."""
 
     severity: Literal["error", "warning"]
     file: str
@@ -28,35 +28,35 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """Collects findings; `in_order` gives them file by file, line by line, each once."""
+    """Collects findings; `in_order` returns them by file and line, each once."""
 
     findings: list[Finding] = field(default_factory=list)
 
     def error(self, node: Node, message: str) -> None:
-        """Something that must be corrected before the file can be applied."""
+        """Add something that must be corrected before the file can be applied."""
         self.findings.append(Finding("error", node.file, node.line, message, node.column))
 
     def warning(self, node: Node, message: str) -> None:
-        """Something that is possible, but probably not meant."""
+        """Add something that is possible, but probably a mistake."""
         self.findings.append(Finding("warning", node.file, node.line, message, node.column))
 
     def unreadable(self, file: str, message: str, line: int = 1, column: int = 1) -> None:
-        """An error in a file, or a part of one, that could not be read."""
+        """Add an error about a file, or a part of one, that could not be read."""
         self.findings.append(Finding("error", file, line, message, column))
 
     @property
     def errors(self) -> int:
-        """How many errors there are."""
+        """Number of errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
     def in_order(self) -> list[Finding]:
-        """Files in the order in which they were first spoken of, then by line and column."""
+        """Return findings by file in the order of their first finding, then by line and column."""
         files = {name: place for place, name in enumerate(dict.fromkeys(finding.file for finding in self.findings))}
         return sorted(dict.fromkeys(self.findings), key=lambda f: (files[f.file], f.line, f.column))
 
 
 def quoted(invalid: InvalidFile) -> str:
-    """The first problems of a file, and how many more there are."""
+    """Return the first problems of a file, and the number of further ones."""
     problems = invalid.problems[:QUOTED]
     more = len(invalid.problems) - len(problems) + invalid.omitted
     return "; ".join(str(problem) for problem in problems) + (f"; and {more} more" if more else "")

@@ -1,7 +1,7 @@
-"""Published results as CSV (`team,date,metric,split,value`, one score a line): read for checks and for the database.
+"""Published results as CSV (`team,date,metric,split,value`, one score per line), for checks and for the database.
 
-Rows of the same team and date are one result. Values stand as published; they are fractions wherever the task's are.
-`method`, `paper` and `code` may be further columns: one line beside the team's name, and links.
+Rows of the same team and date are one result. Values are as published; fractions if the task's scores are fractions.
+Optional columns are `method`, a line shown next to the team's name, and the links `paper` and `code`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evergold.scoring.tables import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column
 
 COLUMNS = ("team", "date", "metric", "split", "value")
-#: What may be said of a system besides: on any line of its result, the same wherever it is said.
+#: Optional columns: on any line of a result, the same wherever given.
 SAID_COLUMNS = ("method", "paper", "code")
 TEAM_CHARACTERS = 200
 METHOD_CHARACTERS = 200
@@ -31,7 +31,7 @@ _BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published result; scores: "metric split" -> value."""
+    """One published result; `scores` maps "metric split" to the value."""
 
     team: str
     achieved_at: datetime | None
@@ -42,9 +42,9 @@ class Published:
 
 
 def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[Published]:
-    """The results in file order; raises InvalidFile with every problem, OSError when it cannot be opened.
+    """Return the results in file order. Raises InvalidFile with every problem, OSError if it cannot be opened.
 
-    offered: the scores that the task has in the phase on whose board the results stand.
+    offered: the scores of the task in the phase on whose board the results are shown.
     """
     with path.open("rb") as file:
         data = file.read(_BYTES + 1)
@@ -87,7 +87,7 @@ def _with_said(result: Published, said: Mapping[str, str]) -> Published:
 
 
 def _read_said(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
-    """What is said of each result, by team and date."""
+    """Return the optional values of each result, by team and date."""
     said: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for name in (name for name in SAID_COLUMNS if name in table.columns):
         for line, team, date, cell in zip(table.lines, table["team"], table["date"], table[name], strict=True):
@@ -115,7 +115,7 @@ def _team_fault(team: str) -> str | None:
 
 
 def score_fault(metric: str, split: str, task: AnyTask, offered: Iterable[Column]) -> str | None:
-    """Why a task has no such score, with the nearest and the existing ones; None if it has."""
+    """Explain why a task has no such score, with the nearest and the existing ones; None if it has."""
     splits: dict[str, list[str]] = {}
     for column in offered:
         splits.setdefault(column.metric, []).append(column.split)
@@ -128,7 +128,7 @@ def score_fault(metric: str, split: str, task: AnyTask, offered: Iterable[Column
 
 
 def _near_split(split: str, known: list[str]) -> str:
-    """Splits look alike (`zero_shot/en`, `zero_shot/pt`): a nearest one helps only when very near."""
+    """Suggest a split only if it is very near, as splits look alike (`zero_shot/en`, `zero_shot/pt`)."""
     same = next((name for name in known if _loosely(name) == _loosely(split)), None)
     return f"; did you mean '{same}'?" if same else ""
 
@@ -155,7 +155,7 @@ def _bound(number: float | None) -> str:
 
 
 def _moment(text: str, line: int, problems: Problems) -> datetime | None:
-    """A date alone is enough for a published result; an empty cell: unknown."""
+    """Parse a date or moment; None for an empty cell. A date alone is enough for a published result."""
     if not text:
         return None
     try:

@@ -1,7 +1,7 @@
-"""What share of hidden gold a team could read in each phase, of what is declared and need not be in a database.
+"""Upper bound of the gold a team could read in each declared phase; needs no database.
 
-The gold itself is looked at only where organisers have it at hand, as for `evergold check --gold`; else the blind items
-say how many answers there are.
+The gold itself is only read where organisers have it at hand, as in `evergold check --gold`; otherwise the blind items
+determine the number of answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evergold.scoring.leakage import GoldSize, size_of_gold, size_of_items
 from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import TASKS
 
-#: A declared file by its path; None where it is not there.
+#: Maps a declared path to its file; None if it does not exist.
 Find = Callable[[str], Path | None]
 
 
@@ -40,7 +40,7 @@ class DeclaredLeak:
 
     @property
     def is_warning(self) -> bool:
-        """Whether organisers should change something."""
+        """True if organisers should change something."""
         return self.leak.level is Level.WARNING
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class DeclaredLeak:
 
 
 def declared_leaks(declared: CompetitionDeclaration, find: Find, gold: Path | None = None) -> Iterator[DeclaredLeak]:
-    """Every task of every phase whose gold is hidden and that has boards. gold: a folder of plain gold."""
+    """Yield every task of every phase with hidden gold and boards. gold: a folder of plain gold."""
     types = {task.name: task for task in declared.tasks}
     for phase in declared.phases:
         for name, asked in phase.tasks.items():
@@ -76,14 +76,14 @@ def _pair(score: Any) -> tuple[str, str]:
 
 
 def _rows(phase: PhaseDeclaration, asked: PhaseTaskDeclaration) -> tuple[Phase, PhaseTask]:
-    """As they would stand in the database."""
+    """Return the rows as they would be in the database."""
     return Phase(**phase_values(phase, 0)), PhaseTask(**phase_task_values(asked))
 
 
 def _size(
     task: AnyTask, options: Options, asked: PhaseTaskDeclaration, find: Find, gold: Path | None
 ) -> GoldSize | None:
-    """None where neither the gold nor the items can be read; what is wrong with them is said elsewhere."""
+    """Return the size; None if neither gold nor items can be read, which is reported elsewhere."""
     try:
         if gold is not None and (path := _plain_gold(gold, asked.gold)) is not None:
             return size_of_gold(task, task.read_gold(path, options), options)

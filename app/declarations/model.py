@@ -37,7 +37,7 @@ from app.declarations.values import (
 )
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 
-#: Submissions of a team to a task whose gold is hidden, unless declared otherwise.
+#: Default submission limits of a team for a task with hidden gold.
 HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL = 5, 50
 
 
@@ -294,7 +294,7 @@ class PhaseDeclaration(Declaration):
 
     @property
     def effective_limits(self) -> LimitsDeclaration:
-        """As declared; else, where a task's gold is hidden, as many submissions as tell little of its labels."""
+        """Limits as declared; for hidden gold the defaults are low enough to reveal little."""
         declared = self.limits.model_fields_set
         if all(task.gold_is_public for task in self.tasks.values()):
             return self.limits
@@ -327,7 +327,7 @@ class CompetitionDeclaration(Declaration):
 
     @property
     def registration_mode(self) -> RegistrationMode:
-        """As declared; else who takes part where gold is hidden can at least be reached, and is not the same twice."""
+        """Mode as declared; for hidden gold the default is a confirmed address, so that people are reachable."""
         asked = [task for phase in self.phases for task in phase.tasks.values()]
         is_hidden = not all(task.gold_is_public for task in asked)
         return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
@@ -344,7 +344,7 @@ class PhasesFile(Declaration):
 
 
 def schema_text() -> str:
-    """The JSON Schema of phases.yaml, as docs/phases.schema.json has it."""
+    """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""What phases.yaml may declare of those who take part: registration and its questions, teams, method cards."""
+"""Models in phases.yaml about participation: registration and its questions, teams, method cards."""
 
 from __future__ import annotations
 

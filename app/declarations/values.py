@@ -1,4 +1,4 @@
-"""What single values of phases.yaml look like: names, lines, moments, paths, addresses; and the root of its models."""
+"""Types of single values in phases.yaml: names, lines, moments, paths, addresses; and the base class of its models."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.competitions.visibility import CLOSE, FULL
 from app.models import EntryRule
 from evergold.scoring.halves import SEED_CHARACTERS
 
-#: As when a file is there: when the phase starts, wherever that is moved to; at once.
+#: When a file is available: at the start of the phase, even if that is moved; at once.
 START, NOW = "start", "now"
-#: Names stand in URLs: lower-case letters, digits, single hyphens.
+#: Names are part of URLs: lower-case letters, digits, single hyphens.
 NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
 
@@ -73,7 +73,7 @@ Precision = Annotated[
     BeforeValidator(_decimals),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": _DECIMALS_MOST}, {"const": FULL}]}),
 ]
-#: No limit of a competition is larger, and every database column holds it.
+#: Largest limit of a competition; fits every database column.
 LARGEST = 2**31 - 1
 
 
@@ -87,7 +87,7 @@ def _inside_folder(path: str) -> str:
 RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
 
 
-#: As people write them: `uni.edu`, or `*.uni.edu` for all below it.
+#: As people write domains: `uni.edu`, or `*.uni.edu` for all below it.
 _DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
 #: An e-mail address or a user name, as accounts have them.
 _LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
@@ -109,11 +109,11 @@ Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
 Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
 Web = Annotated[str, Field(max_length=500, pattern=r"^https?://\S+$")]
 Author = Annotated[Line, Field(max_length=120)]
-#: In the ranking score's own unit, a fraction: 0.01 is one point of a percentage.
+#: In the unit of the ranking score, a fraction: 0.01 is one percentage point.
 LadderStep = Annotated[float, Field(gt=0, le=1)]
-#: Whoever has it can tell private items from public ones.
+#: Reveals which items are private.
 Seed = Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)]
-#: What counts for a team that made no choice.
+#: The rule for teams that made no choice.
 WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
 
 

@@ -1,2 +1,1 @@
-"""What organisers take with them: predictions as a zip, participants as a table; boards' tables live in
-`app.boards`."""
+"""Exports for organisers: predictions as a zip, participants as a table. Tables of boards are in `app.boards`."""

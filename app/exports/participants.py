@@ -1,4 +1,4 @@
-"""Who takes part in a competition, for its organisers: accounts, teams, and how much each person has sent."""
+"""Participants of a competition, for its organisers: accounts, teams, and numbers of submissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.teams.registration import participants_of
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """registered_at: for this competition; None: not known. submissions: by phase, what this person has sent."""
+    """A participant. registered_at: for this competition, None if unknown; submissions: number of own ones by phase."""
 
     username: str
     email: str
@@ -29,7 +29,7 @@ class Participant:
 
 
 def list_participants(session: Session, competition: Competition) -> list[Participant]:
-    """By user name. competition: with its phases."""
+    """List the participants by user name. competition: with its phases loaded."""
     teams, registered = _teams(session, competition), _registered(session, competition)
     sent = _sent(session, competition)
     return [
@@ -46,7 +46,7 @@ def list_participants(session: Session, competition: Competition) -> list[Partic
 
 
 def participants_csv(competition: Competition, participants: Sequence[Participant]) -> str:
-    """A row for each person, a column for each phase."""
+    """Write a row for each person, with a column for each phase."""
     text = io.StringIO()
     writer = csv.writer(text)
     phases = [phase.name for phase in competition.phases]

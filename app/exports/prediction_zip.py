@@ -1,7 +1,7 @@
-"""Predictions as one zip, streamed: a manifest, then TEAM/SUBMISSION-ID/FILE with the method card beside each.
+"""Predictions as one streamed zip: a manifest, then TEAM/SUBMISSION-ID/FILE with the method card next to each.
 
-Nothing is held in memory but what is said of the files. Names are safe on every file system: no folder above, no
-separators, no names that Windows keeps for itself, no two that differ in upper and lower case alone.
+Only the metadata is held in memory. Names are safe on every file system: no parent folders, no separators, no names
+reserved by Windows, no two that differ only in case.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CHUNK_BYTES = 256 * 1024
 CARD = "card.json"
 _NAME_CHARACTERS = 60
 _KEPT_BY_WINDOWS = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
-_QUICK = 3  # of zlib's nine: predictions are text, and a download should not wait for the last percent
+_QUICK = 3  # zlib level of nine: predictions are text, and a download should not wait for the last percent
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A submission with its place in the zip; path: empty where the stored file is gone."""
+    """A submission with its path in the zip; empty if the stored file is missing."""
 
     submission: ExportedSubmission
     path: str
@@ -38,7 +38,7 @@ class Packed:
 
 
 def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[Packed]:
-    """Where each file will stand."""
+    """Assign each file its path in the zip."""
     folders = team_folders({one.team_id: one.team for one in submissions})
     found = []
     for one in submissions:
@@ -49,7 +49,7 @@ def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[
 
 
 def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
-    """The zip, piece by piece."""
+    """Yield the zip in pieces."""
     sink = _Sink()
     with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=_QUICK) as target:
         target.writestr(_info("manifest.csv", made_at), manifest_csv(files))
@@ -67,7 +67,7 @@ def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
 
 
 def manifest_csv(files: Sequence[Packed]) -> str:
-    """A row for each submission; its scores in columns of their own, called `metric split`."""
+    """Write a row for each submission; scores have columns of their own, named `metric split`."""
     columns = list(dict.fromkeys(f"{score.metric} {score.split}" for file in files for score in file.submission.scores))
     text = io.StringIO()
     writer = csv.writer(text)
@@ -80,7 +80,7 @@ def manifest_csv(files: Sequence[Packed]) -> str:
 
 
 def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
-    """The same with reasons of undefined scores, and with method cards."""
+    """Write the manifest as JSON, with reasons of undefined scores and with method cards."""
     listed = [
         {
             **_said(file),
@@ -95,7 +95,7 @@ def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
 
 
 def team_folders(names: Mapping[int, str]) -> dict[int, str]:
-    """A folder for each team, by its id: its name where that can be one, and is no other team's."""
+    """Return a folder for each team by id: its name if that is safe and unique."""
     safe = {team_id: safe_name(name) or "team" for team_id, name in names.items()}
     taken: dict[str, int] = {}
     for name in safe.values():
@@ -103,7 +103,7 @@ def team_folders(names: Mapping[int, str]) -> dict[int, str]:
     folders, used = {}, set()
     for team_id, name in sorted(safe.items()):
         folder = name if taken[name.casefold()] == 1 else f"{name}-{team_id}"
-        while folder.casefold() in used:  # a team that is called like another one with its number
+        while folder.casefold() in used:  # a team whose name equals another one's name with its id
             folder = f"{folder}-{team_id}"
         used.add(folder.casefold())
         folders[team_id] = folder
@@ -111,10 +111,10 @@ def team_folders(names: Mapping[int, str]) -> dict[int, str]:
 
 
 def safe_name(name: str) -> str:
-    """The name as part of a path; empty where nothing is left of it."""
+    """Return the name as part of a path; empty if no character is left."""
     composed = unicodedata.normalize("NFC", name)
     kept = "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") or c in "-_." else "_" for c in composed)
-    short = kept[-_NAME_CHARACTERS:] if "." in kept[-10:] else kept[:_NAME_CHARACTERS]  # with its ending
+    short = kept[-_NAME_CHARACTERS:] if "." in kept[-10:] else kept[:_NAME_CHARACTERS]  # keep the file extension
     bare = short.strip("._")
     return f"_{bare}" if bare.partition(".")[0].lower() in _KEPT_BY_WINDOWS else bare
 
@@ -187,7 +187,7 @@ def _file_chunks(target: ZipFile, sink: _Sink, file: Packed) -> Iterator[bytes]:
 
 
 def _info(path: str, at: datetime) -> ZipInfo:
-    """Zips know dates from 1980 on."""
+    """Return the entry's metadata; zip dates start at 1980."""
     moment = max(at.astimezone(UTC), datetime(1980, 1, 1, tzinfo=UTC))
     info = ZipInfo(path, moment.timetuple()[:6])
     info.compress_type = ZIP_DEFLATED
@@ -197,7 +197,7 @@ def _info(path: str, at: datetime) -> ZipInfo:
 
 
 class _Sink:
-    """What the zip is written to: a stream that cannot seek, from which the pieces are taken as they come."""
+    """Write target of the zip: a stream without seeking, whose pieces are taken as they come."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -207,13 +207,13 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits anywhere else."""
+        """Do nothing: no data is buffered elsewhere."""
 
     def close(self) -> None:
-        """Nor is there anything to close."""
+        """Do nothing: there is nothing to close."""
 
     def taken(self) -> bytes:
-        """What was written since this was asked last."""
+        """Return the data written since the last call."""
         found = b"".join(self._pieces)
         self._pieces.clear()
         return found

@@ -1,7 +1,7 @@
-"""All predictions of a competition for its organisers: which submissions, and what a manifest says of each.
+"""All predictions of a competition for its organisers: selection, and the metadata for the manifest.
 
-Everything is read at once and without files; `app.exports.prediction_zip` streams these. Whoever asks here has made
-sure that it is for an organiser (`app.people.rights.check_may_organise`): nothing is left out for an embargo's sake.
+Everything is read at once and without files; `app.exports.prediction_zip` streams these. The caller has checked that it
+is for an organiser (`app.people.rights.check_may_organise`): nothing is left out because of an embargo.
 """
 
 from __future__ import annotations
@@ -33,13 +33,18 @@ from app.models import (
     User,
 )
 
-#: Ids of one statement: SQLite bounds them.
+#: Maximum number of ids per statement, which SQLite limits.
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """phase, task: names, None for all. entries: only what stands on a board now; ids: only these, None for all."""
+    """Filter of submissions.
+
+    phase, task: names, None for all.
+    entries: only current entries of boards.
+    ids: only these, None for all.
+    """
 
     phase: str | None = None
     task: str | None = None
@@ -49,7 +54,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ExportedScore:
-    """A score as boards have it: a value, or None with the reason."""
+    """A score as on boards: a value, or None with the reason."""
 
     metric: str
     split: str
@@ -59,9 +64,12 @@ class ExportedScore:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSubmission:
-    """What is known of a submission. withdrawn_at: when its team took it back; stands_on:
-    `phase/board` where it is its team's entry; row_status: what organisers
-    say of its row there; card: its method card."""
+    """A submission's metadata.
+
+    withdrawn_at: when its team withdrew it.
+    stands_on: `phase/board` where it is its team's entry; row_status: the organisers' mark on that row.
+    card: its method card.
+    """
 
     id: UUID
     team_id: int
@@ -87,7 +95,7 @@ class ExportedSubmission:
 
 @dataclass(slots=True)
 class _Standing:
-    """Where a submission stands."""
+    """The boards of a submission, and the status of its row."""
 
     boards: list[str] = field(default_factory=list)
     status: str = ""
@@ -96,7 +104,7 @@ class _Standing:
 def submissions_to_export(
     session: Session, competition: Competition, wanted: Wanted, organiser: User, now: datetime
 ) -> list[ExportedSubmission]:
-    """By team and time. competition: as `find_competition` gives it. Raises NotFound for an unknown phase or task."""
+    """List submissions by team and time. competition: from `find_competition`. Raises NotFound for unknown names."""
     asked = _wanted_phase_tasks(competition, wanted)
     standing = _standing(session, competition, asked, organiser, now)
     rows = _rows(session, standing.keys() if wanted.entries else wanted.ids, [one.id for _, one in asked])
@@ -140,7 +148,7 @@ def _standing(
     organiser: User,
     now: datetime,
 ) -> dict[UUID, _Standing]:
-    """Every submission that stands on a board of what is asked for, also one that was carried over to it."""
+    """Return every submission on a board of the selected tasks, including carried-over ones."""
     found: defaultdict[UUID, _Standing] = defaultdict(_Standing)
     for phase, phase_task in asked:
         for board in boards_of(competition, phase):
@@ -185,7 +193,7 @@ def _whole() -> Select[*tuple[Any, ...]]:
 
 
 def _rows(session: Session, submission_ids: Any, phase_task_ids: list[int]) -> list[Any]:
-    """Of these submissions, or (None) of everything that was sent to these tasks."""
+    """Select these submissions, or all submissions to these tasks if None."""
     if submission_ids is None:
         return list(session.execute(_whole().where(Submission.phase_task_id.in_(phase_task_ids))))
     some = in_batches(list(submission_ids), _AT_ONCE)

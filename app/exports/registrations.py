@@ -1,4 +1,4 @@
-"""Everybody who has registered, as CSV for organisers: state, terms, and a column for each question."""
+"""All registrations as CSV for organisers: state, terms, and a column for each question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS = [
 
 
 def registrations_csv(competition: Competition, rows: Sequence[Registration]) -> str:
-    """rows: users loaded. Answers stand under `answer NAME`, those to questions no longer asked are left out."""
+    """Write the table. rows: with users loaded. Columns `answer NAME` have the answers to current questions."""
     text = io.StringIO()
     writer = csv.writer(text)
     questions = [question.name for question in rules_of(competition).questions]

@@ -1,1 +1,1 @@
-"""What a team learns of its own submissions: scores, history, comparisons, reports; nothing of anybody else's."""
+"""Feedback to teams on their own submissions: scores, history, comparisons, reports; nothing of other teams."""

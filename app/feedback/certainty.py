@@ -1,7 +1,7 @@
-"""How sure a team's own scores are, and whether a run is better than one before it: as far as its viewer sees scores.
+"""Intervals of a team's own scores and tests against its earlier runs, as far as the viewer sees the scores.
 
-Rounded as the scores are, and not at all where these have fewer digits than usual: the ends of an interval, and whether
-a difference is significant, follow from hidden ones. On a Ladder scores are told to nobody, and neither is this.
+Rounded like the scores, and withheld if these have fewer digits than usual: the ends of an interval, and whether a
+difference is significant, follow from the hidden digits. Nor are they shown on a Ladder, which shows no scores.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from evergold.scoring.resampling.pairs import Difference
 def certainty_of(
     session: Session, submissions: Sequence[Submission], own: Mapping[UUID, OwnScores]
 ) -> dict[UUID, StatisticsOfRun]:
-    """By submission, of those of which something is kept and may be told. own: what of their scores is shown."""
+    """Return the statistics by submission, where they exist and may be shown. own: the visible scores of each."""
     runs = {one.id: current_run(one).id for one in submissions if is_told(own[one.id])}
     kept = run_statistics_of(session, list(runs.values()))
     return {key: _shown(kept[run], own[key]) for key, run in runs.items() if run in kept}
 
 
 def is_told(own: OwnScores) -> bool:
-    """Whether scores are shown, and not by fewer digits than usual."""
+    """True if scores are shown, and with no fewer digits than usual."""
     return own.view.own_scores and own.view.has_statistics and own.settings.rule is not EntryRule.LADDER
 
 
 def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTest | None:
-    """What the newer run has more; None where the two were not compared. The p is that of this pair alone."""
+    """Return newer minus older run, None if the two were not compared. The p-value is not corrected for other pairs."""
     found = newer.differences.get((older_run, score))
     if found is None:
         return None
@@ -46,7 +46,7 @@ def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTe
 
 
 def _shown(kept: StatisticsOfRun, own: OwnScores) -> StatisticsOfRun:
-    """Of the scores that this phase shows at all, in its digits."""
+    """Keep the scores that this phase shows, rounded to its digits."""
     shows, decimals = own.view.shows, own.view.precision
     return replace(
         kept,

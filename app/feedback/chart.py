@@ -1,6 +1,6 @@
 """Scores over time as SVG: a point for each attempt, and a line of the best so far. Pure: numbers in, text out.
 
-The table beside it says the same in words, so that the drawing as a whole is one picture.
+The table next to it has the same data as text, so the drawing has the role of a single image.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ WIDTH, HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BELOW = 56, 18, 16, 34
 _MOST_TICKS = 5
 _SIZE, _RECORD_SIZE = 4.0, 5.5
-#: Values that hardly differ are not blown up to the height of the picture.
+#: Minimum span of the axis: values that hardly differ are not stretched to the full height.
 _LEAST_SPAN = 0.01
 
 
 def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str) -> str:
-    """The drawing; attempts: at least one, oldest first."""
+    """Draw the chart. attempts: at least one, oldest first."""
     svg = Element("svg", {"xmlns": NAMESPACE, "viewBox": f"0 0 {WIDTH} {HEIGHT}", "font-family": FONT, "role": "img"})
     add_names(svg, "course", title, _description(attempts, column))
     scale = 100.0 if column.percent else 1.0
@@ -59,14 +59,14 @@ def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str) -> s
 
 
 def _axis(low: float, high: float, least: float) -> tuple[float, float, float]:
-    """Round numbers around the values: the ends of the axis, and its step."""
+    """Return the rounded ends of the axis around the values, and its step."""
     air = max((high - low) * 0.08, (least - (high - low)) / 2, 0.0)
     step = round_step(high - low + 2 * air, _MOST_TICKS)
     return floor((low - air) / step) * step, ceil((high + air) / step) * step, step
 
 
 def _place(low: float, high: float, at_low: float, at_high: float) -> Callable[[float], float]:
-    """From a value between low and high to where it stands; in the middle where there is only one."""
+    """Return a function from a value between low and high to its coordinate; the middle if low equals high."""
 
     def place(value: float) -> float:
         share = (value - low) / (high - low) if high > low else 0.5
@@ -86,7 +86,7 @@ def _add_dates(svg: Element, moments: Sequence[datetime]) -> None:
 
 
 def _add_record_line(svg: Element, points: Sequence[tuple[float, float]], attempts: Sequence[Attempt]) -> None:
-    """In steps: a record stands until the next one."""
+    """Draw a step line: a record holds until the next one."""
     records = [point for point, attempt in zip(points, attempts, strict=True) if attempt.is_record]
     ends = [*(x for x, _ in records[1:]), WIDTH - _RIGHT]
     for number, ((x, y), end) in enumerate(zip(records, ends, strict=True)):

@@ -1,6 +1,6 @@
 """Two submissions to one task side by side: every score that their team sees of both, and which one is better.
 
-Only what was computed in the same way is compared. Single items are `app.feedback.items`'s.
+Only scores that were computed in the same way are compared. For single items see `app.feedback.items`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Better = Literal["a", "b", "equal"]
 
 
 class NotComparable(EvergoldError):
-    """These two submissions cannot stand side by side."""
+    """These two submissions cannot be compared."""
 
     status = 409
     code = "not_comparable"
@@ -39,9 +39,10 @@ class NotComparable(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One score of both; difference: b minus a, None where one is undefined or they were computed differently.
+    """One score of both submissions.
 
-    intervals: of a and b, test: of the difference; None where there is none, or none to see.
+    difference: b minus a, None if one is undefined or they were computed differently.
+    intervals: of a and b; test: of the difference; each None if it does not exist or may not be shown.
     """
 
     metric: str
@@ -58,9 +59,14 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """a: the older of the two, b: the newer; rows: scores that boards rank by first; hidden_words: why there are no
-    scores to compare, or empty; decimals: of all values, None for all; has_details: whether both phases show their
-    scores whole, see `View.has_details`."""
+    """Two submissions side by side.
+
+    a, b: the older and the newer one.
+    rows: ranking scores of boards first.
+    hidden_words: why there are no scores to compare, or empty.
+    decimals: of all values, None for full precision.
+    has_details: True if both phases show their scores in full, see `View.has_details`.
+    """
 
     a: Submission
     b: Submission
@@ -71,20 +77,20 @@ class Comparison:
 
     @property
     def sure(self) -> list[Compared]:
-        """The scores of which something is known but their values."""
+        """The scores that have an interval or a test."""
         return [row for row in self.rows if row.test or any(row.intervals)]
 
     @property
     def better_count(self) -> dict[str, int]:
-        """How many scores are better in a, in b, and equal."""
+        """Number of scores that are better in a, better in b, and equal."""
         return {side: sum(row.better == side for row in self.rows) for side in ("a", "b", "equal")}
 
 
 def compare(
     session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Comparison:
-    """The older first, for whom may see both, else NotFound; NotComparable for submissions to two tasks, or not scored
-    (yet)."""
+    """Compare two submissions, the older one first. Raises NotFound if the viewer may not see both, NotComparable if
+    they belong to two tasks or are not (yet) scored."""
     pair = (get_submission(session, a_id, viewer), get_submission(session, b_id, viewer))
     a, b = sorted(pair, key=lambda submission: (submission.submitted_at, submission.id))
     if a.phase_task.task_id != b.phase_task.task_id:
@@ -105,7 +111,7 @@ def compare(
 
 
 def _ranking(session: Session, task: CompetitionTask) -> list[tuple[str, str]]:
-    """What the task's boards rank by, in their order."""
+    """List the ranking scores of the task's boards, in board order."""
     boards = select(Board.rank_metric, Board.rank_split).where(Board.task_id == task.id)
     return [(metric, split) for metric, split in session.execute(boards.order_by(Board.position, Board.id))]
 
@@ -131,7 +137,7 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
 
 
 def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
-    """Nothing of the difference where either's certainty is not shown."""
+    """Add intervals and test; no test if the certainty of either run is not shown."""
     name = row.metric, row.split
     intervals = tuple(one.intervals.get(name) if one else None for one in (a, b))
     is_tested = a is not None and b is not None and row.difference is not None
@@ -141,7 +147,7 @@ def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun
 
 
 def better_by(difference: float, *, higher_is_better: bool) -> Better:
-    """Which of the two is better; difference: b minus a."""
+    """Return the better of the two. difference: b minus a."""
     if difference == 0:
         return "equal"
     return "b" if (difference > 0) == higher_is_better else "a"

@@ -1,4 +1,4 @@
-"""One's own submissions to a task, one after the other: what each scored for a board, as far as teams see scores."""
+"""A team's own submissions to a task over time: the score of each on a board, as far as teams see scores."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, Ru
 from app.submissions.find import list_submissions
 from app.submissions.own import own_places
 
-#: The newest so many; who sends more looks at the board's pictures.
+#: Number of latest submissions that are shown; teams with more have the board's pictures.
 MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A task in a phase to which somebody submitted, with its names and titles."""
+    """A task in a phase to which the user submitted, with its names and titles."""
 
     competition: str
     phase: str
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One that was scored. change: against the one before it, None for the first; is_record: better than all before."""
+    """A scored submission. change: since the previous one, None for the first; is_record: better than all before."""
 
     submission_id: UUID
     submitted_at: datetime
@@ -49,7 +49,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The attempts at a place, oldest first, in the column that ranks a board. boards: all that one could look at."""
+    """The attempts at a place, oldest first, in the column that ranks a board. boards: all boards to choose from."""
 
     place: Place
     boards: Sequence[Board]
@@ -59,7 +59,7 @@ class History:
 
 
 def places_of(session: Session, user: User) -> list[Place]:
-    """Where this user, or a team of theirs, submitted; by competition, phase and task in the organiser's order."""
+    """List the places where this user or one of their teams submitted, in the organisers' order."""
     found = session.execute(
         select(
             Competition.name, Phase.name, CompetitionTask.name, Competition.title, Phase.title, CompetitionTask.title
@@ -74,8 +74,8 @@ def places_of(session: Session, user: User) -> list[Place]:
 
 
 def history_of(session: Session, user: User, place: Place, now: datetime, *, board: str = "") -> History | None:
-    """The history in this board's ranking column, or in that of the first board with values; None where teams do not
-    see their scores, or nothing was scored."""
+    """Return the history in this board's ranking column, or in that of the first board with values. None if teams do
+    not see their scores, or nothing was scored."""
     scored, _ = list_submissions(
         session,
         user,
@@ -103,7 +103,7 @@ def _boards(session: Session, submission: Submission) -> list[Board]:
 def _attempts(
     session: Session, user: User, newest_first: Sequence[Submission], board: Board, now: datetime
 ) -> tuple[BoardColumn, list[Attempt]]:
-    """The board's ranking column as it is shown here, and the attempts that have a value there."""
+    """Return the board's ranking column as shown here, and the attempts with a value in it."""
     own = own_scores_of_all(session, newest_first, user, now)
     column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     view = own[newest_first[0].id].view

@@ -1,9 +1,8 @@
-"""Two submissions item by item, where the gold of both is declared public: which one is right, or closer, and where
-they differ.
+"""Two submissions item by item, where the gold of both is declared public: which one is right or closer, and where they
+differ.
 
-Nothing is shown that `app.feedback.compare` does not show as a score: whoever sees no scores, or not all of their
-digits and
-slices, sees no item.
+Nothing is shown that `app.feedback.compare` does not show as a score: viewers who do not see all scores with all digits
+and slices see no items.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ class Showing(StrEnum):
     """Which items are looked at."""
 
     ALL = "all"
-    DIFFER = "differ"  # the two predictions are not the same
+    DIFFER = "differ"  # the two predictions differ
     A = "a"  # A is right and B is not, or A is closer
     B = "b"
-    WRONG = "wrong"  # both are; of tasks that ask for right or wrong
+    WRONG = "wrong"  # both are wrong; only for tasks with right or wrong answers
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedItem:
-    """What an item came to in both; better: None where nothing says so, such as an item without gold of its own."""
+    """The results of both for an item. better: None if undecided, such as for an item without gold of its own."""
 
     a: ItemResult
     b: ItemResult
@@ -54,11 +53,11 @@ class ComparedItem:
 
     @property
     def differs(self) -> bool:
-        """Whether the predictions do; of several answers in one item, also where as many others are found."""
+        """True if the predictions differ; with several answers per item, also if different numbers of them match."""
         return (self.a.predicted, self.a.matched) != (self.b.predicted, self.b.matched)
 
     def is_shown(self, showing: Showing) -> bool:
-        """Whether it is among these."""
+        """True if the item belongs to this selection."""
         if showing is Showing.ALL:
             return True
         if showing is Showing.DIFFER:
@@ -70,9 +69,11 @@ class ComparedItem:
 
 @dataclass(frozen=True)
 class ItemComparison:
-    """hidden_words: why there are no items, or empty; left_out: how many only one of the two has, or under other gold.
+    """The items of both submissions.
 
-    rows: in A's order, which is gold's.
+    rows: in A's order, which is that of the gold.
+    left_out: number of items that only one of the two has, or has under other gold.
+    hidden_words: why there are no items, or empty.
     """
 
     rows: Sequence[ComparedItem] = ()
@@ -81,36 +82,36 @@ class ItemComparison:
 
     @cached_property
     def is_right_or_wrong(self) -> bool:
-        """Whether items are right or wrong, and not closer or farther."""
+        """True if items are right or wrong, rather than closer or farther."""
         return any(row.a.is_right is not None for row in self.rows)
 
     @property
     def showings(self) -> Sequence[Showing]:
-        """Those that mean something here."""
+        """The selections that apply to this task."""
         return [one for one in Showing if one is not Showing.WRONG or self.is_right_or_wrong]
 
     @cached_property
     def counts(self) -> Mapping[Showing, int]:
-        """How many items each showing has."""
+        """Number of items in each selection."""
         return {showing: len(self.selected(showing)) for showing in self.showings}
 
     @property
     def both_right(self) -> int:
-        """How many items are right in both; 0 where that is not asked."""
+        """Number of items that are right in both; 0 for tasks without right or wrong answers."""
         return sum(row.a.is_right is True and row.b.is_right is True for row in self.rows)
 
     @property
     def equal(self) -> int:
-        """Of how many items neither is better, though that could be said."""
+        """Number of items that can be compared and where neither is better."""
         return sum(row.better == "equal" for row in self.rows)
 
     def selected(self, showing: Showing) -> list[ComparedItem]:
-        """Those that are looked at."""
+        """Return the items of this selection."""
         return [row for row in self.rows if row.is_shown(showing)]
 
 
 def compare_items(session: Session, comparison: Comparison) -> ItemComparison:
-    """The items of two submissions, as `compare` gives them, or why there are none."""
+    """Return the items of two submissions, as `compare` returns them, or why there are none."""
     both = (comparison.a, comparison.b)
     if words := comparison.hidden_words or _hidden_words(comparison, both):
         return ItemComparison(hidden_words=words)
@@ -130,7 +131,7 @@ def _hidden_words(found: Comparison, both: Iterable[Submission]) -> str:
 
 
 def paired(a: Sequence[ItemResult], b: Sequence[ItemResult]) -> ItemComparison:
-    """The items that are in both under the same gold; gold that was corrected since leaves out what it changed."""
+    """Pair the items that are in both under the same gold; items whose gold was corrected in between are left out."""
     in_a, in_b = _by_name(a), _by_name(b)
     rows = [
         ComparedItem(one, other, _better(one, other))
@@ -141,7 +142,7 @@ def paired(a: Sequence[ItemResult], b: Sequence[ItemResult]) -> ItemComparison:
 
 
 def _by_name(results: Iterable[ItemResult]) -> dict[tuple[str, tuple[str, ...], int], ItemResult]:
-    """By item and splits; sentences may share an id, and go by their number then."""
+    """Index by item and splits; sentences with the same id are numbered."""
     seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
     found = {}
     for one in results:

@@ -1,6 +1,6 @@
-"""A team's rank on a board after each of its runs, and where each run would stand today.
+"""A team's rank on a board after each of its runs, and where each run would rank today.
 
-Only of boards that show everything: who can read all scores and dates could work it out, and nobody else is told.
+Only for boards that show everything: with all scores and dates anyone could work it out; on others it stays hidden.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from app.standings.tries import Bounds, choices_of, tries_of
 
 @dataclass(frozen=True, slots=True)
 class RunRanks:
-    """before: of the team, until this run came; then: right after it; now: where the run would stand today, among the
-    `of` that are ranked. None: without a rank, or not told."""
+    """The ranks of one run; each None if there is no rank, or it may not be shown.
+
+    before: rank of the team before this run; then: right after it.
+    now: rank that the run would have today, among the `of` ranked rows.
+    """
 
     before: int | None = None
     then: int | None = None
@@ -33,17 +36,17 @@ class RunRanks:
 
     @property
     def up(self) -> int | None:
-        """How many places the team rose by this run; None where it had no rank before."""
+        """Number of places the team rose by this run; None if it had no rank before."""
         return None if self.before is None or self.then is None else self.before - self.then
 
 
 def is_told(board: Leaderboard) -> bool:
-    """Whether this viewer may learn more than the ranks of today."""
+    """True if this viewer may see more than today's ranks."""
     return board.view.board is BoardShown.PUBLIC
 
 
 def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRanks:
-    """Of a score of the viewer's own on the board as it is shown; where scores are not, only of the run that counts."""
+    """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts."""
     ranked = [row for row in board.rows if row.rank is not None]
     mine = [row for row in board.rows if row.is_mine]
     if board.view.board is BoardShown.RANKS_ONLY and counts and len(mine) == 1:
@@ -60,10 +63,10 @@ def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRan
 def ranks_over_time(
     session: Session, phase: Phase, phase_task: PhaseTask, board: Board, shown: Leaderboard, own: Sequence[Submission]
 ) -> dict[UUID, tuple[int | None, int | None]]:
-    """The team's rank before and right after each of these runs of one team, by submission.
+    """Return the team's rank before and right after each of these runs of one team, by submission.
 
-    What counted at each moment is chosen by the entry rule and by the marks of today; rows carried over from another
-    phase stood there from the beginning.
+    The entries at each moment are chosen by today's entry rule and marks; rows carried over from another phase are
+    taken to have been there from the beginning.
     """
     rules = rules_of(phase, phase_task, board)
     if rules is None or not is_told(shown) or not own:
@@ -95,7 +98,7 @@ def ranks_over_time(
 def _tries_of_runs(
     session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[AnyStanding]
 ) -> list[Try]:
-    """What these teams stand with."""
+    """Load the runs that count for these teams."""
     runs = [one.run_id for one in standings]
     return tries_of(session, phase_task.id, [rules], Bounds(runs=runs))[rules] if runs else []
 
@@ -110,7 +113,7 @@ class _Course:
     def rank(
         self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID], fixed: Sequence[float | None]
     ) -> int | None:
-        """Of the team with what was there so far; under the rule that all count, of its last run."""
+        """Return the team's rank given the runs so far; on a board of all entries, that of its latest run."""
         others: list[float | None] = list(fixed)
         mine: float | None = None
         for one, value in self._values(choose(so_far, self.rules, choices), so_far):
@@ -124,11 +127,11 @@ class _Course:
         return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
 
     def values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> list[float | None]:
-        """With which the rows of these teams compete."""
+        """Return the values with which these rows compete."""
         return [value for _, value in self._values(standings, tries)]
 
     def _values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
-        """What stands and has a rank, with the ranking score as it is told. tries: among which it is."""
+        """Yield the ranked entries with the score that the board reports. tries: candidates that include them."""
         by_run = {one.run_id: one for one in tries}
         for standing in standings:
             one = by_run[standing.run_id]

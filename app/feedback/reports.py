@@ -1,7 +1,7 @@
 """A scored run's full report: every score, the task's aggregates and text reports, read from one row.
 
-Of these, what its viewer may see: scores in the digits and slices that the phase shows; aggregates and texts, whose
-counts tell every digit of every slice, only where nothing of that is held back.
+The viewer gets scores in the digits and slices that the phase shows. Aggregates and texts, whose counts reveal every
+digit of every slice, are only shown if nothing is withheld.
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ from evergold.scoring.task import Score
 
 
 class NoReport(NotFound):
-    """The submission is there, but was not scored."""
+    """The submission exists, but was not scored."""
 
     code = "no_report"
 
 
 class ScoresHidden(NoReport):
-    """The submission was scored, and its team does not see the scores (yet)."""
+    """The submission was scored, but its team may not see the scores (yet)."""
 
     code = "scores_hidden"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """scores: all that are shown, in the task's order; aggregates, texts: as `Task.report` and `Task.text_reports` gave
-    them, or empty where `view` has no details."""
+    """A report as its viewer may see it.
+
+    scores: all visible ones, in the task's order.
+    aggregates, texts: from `Task.report` and `Task.text_reports`, empty if `view` has no details.
+    """
 
     submission: Submission
     run: ScoringRun
@@ -48,15 +51,15 @@ class Report:
 
     @property
     def task_type(self) -> str:
-        """What `templates/reports/` and the functions that fill these are named by."""
+        """Name of the template in `templates/reports/` and of the functions that fill it."""
         return self.submission.phase_task.task.task_type
 
 
 def find_report(
     session: Session, submission_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Report:
-    """The report, for whom may see the submission, else NotFound; NoReport where nothing was scored (yet), and
-    ScoresHidden where nothing of it is shown (yet)."""
+    """Return the report. Raises NotFound if the viewer may not see the submission, NoReport if it was not scored (yet),
+    and ScoresHidden if no scores are shown (yet)."""
     submission = get_submission_with_report(session, submission_id, viewer)
     run = current_run(submission)
     if run.report is None:
@@ -76,7 +79,7 @@ def find_report(
 
 
 def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
-    """The scores of somebody's own submission as this view shows them; none where it shows none."""
+    """Return the scores of the viewer's own submission as this view shows them; none if it shows none."""
     if not view.own_scores:
         return ()
     return tuple(
@@ -87,7 +90,7 @@ def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
 
 
 def find_text(report: Report, name: str) -> str:
-    """One of the text reports; raises NotFound, saying which there are."""
+    """Return one of the text reports. Raises NotFound with the list of those that exist."""
     if not report.view.has_details:
         raise NotFound("Text reports are not shown in this phase: their counts tell more than its scores may.")
     if name not in report.texts:

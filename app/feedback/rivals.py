@@ -1,6 +1,6 @@
-"""A run that stands on a board beside the other rows of it: is it better than the baseline, and who is not told apart?
+"""Comparison of an entry with the other rows of its board: the baseline, and rows without a significant difference.
 
-Made of the board as its viewer is shown it, so that it tells of no row, and no p, that does not stand there.
+Built from the board as its viewer sees it, so that it reveals no row and no p-value that is not shown there.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """baseline: the best one; its test: what the run has more; is_above_baseline: whether that is for the better.
+    """An entry compared with the rest of its board.
 
-    alike: the teams that are not told apart from it, in the order of the board; ahead, behind: how many are told apart
-    and better, or worse; is_pending: they are being computed.
+    baseline: the best one; baseline_test: the run minus the baseline; is_above_baseline: True if the run is better.
+    alike: teams without a significant difference, in board order.
+    ahead, behind: number of rows that are significantly better, or worse.
+    is_pending: True while the tests are being computed.
     """
 
     baseline: str = ""
@@ -30,7 +32,7 @@ class Rivals:
 
 
 def rivals_of(board: Leaderboard, submission_id: UUID) -> Rivals | None:
-    """None where nothing is told of it: the row is not there, or has no rank, or the board has no statistics to see."""
+    """Return the comparison, or None if the row is not on the board or the board shows no statistics."""
     mine = next((row for row in board.rows if row.page_id == submission_id), None)
     if mine is None or board.statistics in ("none", "withheld"):
         return None
@@ -58,7 +60,7 @@ def _is_better(board: Leaderboard, test: PairTest) -> bool:
 def _best_baseline(
     board: Leaderboard, tests: list[tuple[LeaderboardRow, PairTest]]
 ) -> tuple[LeaderboardRow, PairTest] | tuple[None, None]:
-    """The best of those that were compared with the run."""
+    """Return the best baseline that was compared with the run."""
     sign = 1 if board.columns[board.rank_by].higher_is_better else -1
     baselines = [one for one in tests if one[0].kind == "baseline"]
     return max(baselines, key=lambda one: sign * (one[0].cells[board.rank_by].value or 0.0), default=(None, None))

@@ -1,4 +1,4 @@
-"""What of its scores a team sees on its own submission, and whether it may choose it: for the API and for pages."""
+"""Scores that a team sees of its own submission, and whether it may choose it as entry; for API and pages."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class OwnScores:
-    """scores: those that boards may show, as far as the view goes; hidden_words: why a scored submission shows none;
-    chosen_for: the boards on which its team chose to stand with it; is_choosable: whether it may choose so now;
-    rescored: the published rescorings that changed it, the latest first, with scores as far as the view goes; private:
-    scores of the private part of the items, none before they are shown."""
+    """The visible scores of one's own submission.
+
+    scores: those that boards may show, as far as the view allows.
+    hidden_words: why a scored submission shows none.
+    chosen_for: boards on which the team chose it as its entry; is_choosable: True if it may be chosen now.
+    rescored: the published rescorings that changed it, the latest first, with scores as far as the view allows.
+    private: scores of the private part of the items, empty before they are shown.
+    """
 
     view: View
     scores: tuple[Score, ...]
@@ -39,19 +43,19 @@ class OwnScores:
 
     @property
     def has_choice(self) -> bool:
-        """Whether the phase lets teams choose at all."""
+        """True if the phase lets teams choose their entry."""
         return self.settings.rule is EntryRule.CHOSEN
 
 
 def own_scores_of(
     session: Session, submission: Submission, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> OwnScores:
-    """Of one submission, as `get_submission` gives it."""
+    """Return the scores of one submission from `get_submission`."""
     return own_scores_of_all(session, [submission], viewer, now, seen_as=seen_as)[submission.id]
 
 
 def own_scores_of_new(session: Session, submission: Submission, now: datetime, *, organises: bool) -> OwnScores:
-    """Of one that was accepted just now: nothing was scored, chosen or rescored. organises: whether its sender does."""
+    """Return the scores of a new submission, not yet scored, chosen or rescored. organises: True for an organiser's."""
     return _own(submission, view_known(session, submission.phase_task, now, organises=organises), [], [], now)
 
 
@@ -63,7 +67,7 @@ def own_scores_of_all(
     *,
     seen_as: SeenAs | None = None,
 ) -> dict[UUID, OwnScores]:
-    """Of several, by id; each as `get_submission` gives it."""
+    """Return the scores of several submissions from `get_submission`, by id."""
     views = views_of(session, [one.phase_task for one in submissions], viewer, now, seen_as=seen_as)
     chosen = chosen_for(session, [one.id for one in submissions])
     rescored = rescorings_of(session, [one.id for one in submissions])
@@ -83,7 +87,7 @@ def own_scores_of_all(
 def _private(
     session: Session, submissions: Sequence[Submission], views: Mapping[int, View]
 ) -> Mapping[int, Sequence[Score]]:
-    """By run, of those whose private part this viewer may see."""
+    """Return the private scores by run, where this viewer may see them."""
     runs = [current_run(one).id for one in submissions if views[one.phase_task_id].private]
     found: defaultdict[int, list[Score]] = defaultdict(list)
     for run_id, score in private_scores(session, runs):

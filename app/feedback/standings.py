@@ -1,7 +1,7 @@
-"""What a team's runs mean for each board: score, what changed, rank then and now, which run counts and why.
+"""A team's runs on each board: score, changes, rank then and now, and which run counts and why.
 
-One answer for the page of a submission, the list of runs, the API and the command line; each part of it as far as the
-phase shows it to teams.
+Used by the page of a submission, the list of runs, the API and the command line; shows as much as the phase shows
+teams.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from app.submissions.find import current_run, runs_beside
 from evergold.scoring.halves import Half
 from evergold.scoring.task import NOT_ENTERED, Score
 
-#: Why a run counts, or what would.
+#: The rule by which a run counts, or would count.
 WHY = {
     EntryRule.BEST: "best counts",
     EntryRule.LAST: "newest counts",
@@ -46,7 +46,7 @@ WHY = {
 
 @dataclass(frozen=True, slots=True)
 class NextTeam:
-    """The team above: its name as the board shows it, and how far it is ahead."""
+    """The next team above, by its name on the board, and its lead."""
 
     team: str
     delta: float
@@ -54,12 +54,14 @@ class NextTeam:
 
 @dataclass(frozen=True, slots=True)
 class RunStanding:
-    """A run on one board. column: the ranking one, as it is shown here.
+    """A run on one board; each optional part is None if it does not exist (yet) or may not be shown.
 
-    change: to the team's run before; to_best: to the best of its other runs; to_baseline: to the best baseline; ahead:
-    the next team above. counts: whether the team stands with this run, None where that is not told; why: the rule.
-    interval: of the score; change_test: whether the change may be chance; rivals: who is told apart from a run that
-    counts; each None where there is none (yet), or none to see.
+    column: the ranking one, as shown here.
+    change: since the team's previous run; to_best: from the best of its other runs; to_baseline: from the best
+    baseline.
+    ahead: the next team above.
+    counts: True if this run is the team's entry; why: the entry rule.
+    interval: of the score; change_test: significance of the change; rivals: comparison of an entry with other rows.
     """
 
     board: Board
@@ -86,7 +88,7 @@ def standings_of_one(
     *,
     seen_as: SeenAs | None = None,
 ) -> list[RunStanding]:
-    """Of a submission as `get_submission` gives it; nothing until it is scored, or where its scores are not shown."""
+    """Return a submission's results on its boards; empty until it is scored, or if its scores are not shown."""
     return standings_of_all(session, [submission], viewer, now, seen_as=seen_as, with_history=True)[submission.id]
 
 
@@ -99,7 +101,7 @@ def standings_of_all(
     seen_as: SeenAs | None = None,
     with_history: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
-    """Of several, wherever they were sent to; without the ranks of then, unless these are wanted."""
+    """Return the results of submissions to any places. with_history: include the ranks at the time of submission."""
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in submissions}
     by_place: defaultdict[tuple[int, int], list[Submission]] = defaultdict(list)
     for one in submissions:
@@ -113,7 +115,7 @@ def standings_of_all(
 
 
 def _with(wanted: Sequence[Submission], siblings: Sequence[Submission]) -> list[Submission]:
-    """Very old ones are among their siblings, too."""
+    """Add submissions that are too old to be among the siblings."""
     known = {one.id for one in siblings}
     return [*siblings, *(one for one in wanted if one.id not in known)]
 
@@ -129,10 +131,12 @@ def standings_of(
     seen_as: SeenAs | None = None,
     with_history: bool = True,
 ) -> dict[UUID, list[RunStanding]]:
-    """By submission, on the boards that it entered, in the organisers' order; nothing where own scores are not shown.
+    """Return the results by submission, on the boards it entered, in the organisers' order; empty if scores are not
+    shown.
 
-    siblings: all runs of the same team in the same place, newest first, `wanted` among them; own: of each of them.
-    with_history: also the ranks of then.
+    siblings: all runs of the same team in the same place, newest first, including `wanted`; own: scores of each of
+    them.
+    with_history: include the ranks at the time of submission.
     """
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
     if not wanted:
@@ -145,7 +149,7 @@ def standings_of(
             continue
         asked = wanted[0].phase_task
         shown = _with_own(
-            # What a run shows is of the public part, also when the private one ranks the board.
+            # A run shows scores of the public part, even if the private part ranks the board.
             build_leaderboard(session, asked.phase, board, viewer, now, seen_as=seen_as, half=_half(own[wanted[0].id])),
             {one.id for one in siblings},
         )
@@ -161,13 +165,13 @@ def _half(own: OwnScores) -> Half | None:
 
 
 def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:
-    """Where an organiser looks at a team's runs, that team's row is the one to compare with."""
+    """Mark the team's rows as own, so that organisers who look at its runs compare with the right row."""
     rows = (row._replace(is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
     return replace(board, rows=tuple(rows))
 
 
 def boards_of_run(session: Session, submission: Submission) -> list[Board]:
-    """Of its task, in the organisers' order, those of other tracks left out."""
+    """List the boards of the submission's task in the organisers' order, without those of other tracks."""
     asked = submission.phase_task
     query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
     return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
@@ -231,7 +235,7 @@ def _with_certainty(
     shown: Leaderboard,
     certain: StatisticsOfRun | None,
 ) -> RunStanding:
-    """certain: what was computed of the run, as far as its viewer may see it."""
+    """Add interval, test and comparison. certain: the run's statistics as far as its viewer may see them."""
     rivals = rivals_of(shown, submission.id) if standing.counts else None
     if certain is None or standing.score.value is None:
         return replace(standing, rivals=rivals)
@@ -252,7 +256,7 @@ def _best(values: Sequence[float | None], column: BoardColumn) -> float | None:
 
 
 def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> NextTeam | None:
-    """Among the ranked rows of others, as they are shown."""
+    """Return the next team above among the other ranked rows as shown."""
     if value is None or not is_told(board):
         return None
     column, place = board.columns[board.rank_by], board.rank_by
@@ -269,7 +273,7 @@ def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> Nex
 
 
 def _counts(board: Leaderboard, submission: Submission) -> bool | None:
-    """By the row that the viewer is shown as their own, and by nothing else."""
+    """Return True if a row shown as the viewer's own is this submission, None if no row is; use no other source."""
     rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
     return any(row.submission_id == submission.id for row in rows) if rows else None
 

@@ -1,1 +1,1 @@
-"""Plots as SVG from plain numbers; where the numbers come from is others' business."""
+"""Plots as SVG from plain numbers; the callers supply the numbers."""

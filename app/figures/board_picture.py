@@ -1,7 +1,7 @@
-"""A board as a picture for those who share its address: title, the first rows, dots on an axis. A PNG of 1200 × 630.
+"""Preview picture of a board for shared links: title, the first rows, dots on an axis. A PNG of 1200 × 630.
 
-Pillow is loaded when the first picture is drawn: 13 MB, and most processes never draw one. The fonts are those of the
-pages, and for letters that these lack those of the machine, as far as it has any; else a name is left out.
+Pillow is loaded when the first picture is drawn: it takes 13 MB, and most processes never draw one. The fonts are those
+of the pages, then those of the machine for letters that these lack; a name that no font can draw is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FONTS = Path(__file__).resolve().parents[1] / "static" / "vendor" / "fonts"
 SIZE = (1200, 630)
 ROWS = 8
-#: By the names of their files: wherever the system keeps fonts.
+#: File names of fallback fonts, which the system looks up in its font folders.
 MACHINES = (
     *(str(FONTS / "sans-greek-1.woff2"), "DejaVuSans-Bold.ttf", "NotoSans-Bold.ttf", "NotoSansGeorgian-Bold.ttf"),
     *("NotoSansHebrew-Bold.ttf", "NotoSansArabic-Bold.ttf", "NotoSansCJK-Bold.ttc", "NotoSansJP-Bold.otf"),
@@ -35,7 +35,7 @@ _NAME, _SCORE, _AXIS = 128, 800, (830, 1120)
 
 @dataclass(frozen=True, slots=True)
 class PictureRow:
-    """place: on the axis, in percent; None: there is no axis."""
+    """A row of the picture. place: on the axis, in percent; None if there is no axis."""
 
     rank: str
     name: str
@@ -45,7 +45,7 @@ class PictureRow:
 
 @dataclass(frozen=True, slots=True)
 class BoardPicture:
-    """What stands in the picture; more: of how many rows the board has besides."""
+    """Content of the picture. more: number of further rows of the board."""
 
     competition: str
     board: str
@@ -56,7 +56,7 @@ class BoardPicture:
 
 
 def draw_board(picture: BoardPicture) -> bytes:
-    """The picture as a PNG."""
+    """Draw the picture as a PNG."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", SIZE, _PAPER)
@@ -106,7 +106,7 @@ def _text(draw: ImageDraw, at: tuple[int, int], text: str, font: FreeTypeFont, c
 
 
 def _cut(text: str, font: FreeTypeFont, width: int) -> str:
-    """As much as there is room for, without what the font has no letters for; nothing where that leaves little."""
+    """Return as much of the text as fits, without letters that the font lacks; only an ellipsis if little is left."""
     drawable = "".join(letter for letter in text if letter.isspace() or _has(font, letter))
     if 2 * len(drawable) < len(text):
         return "…"
@@ -118,7 +118,7 @@ def _cut(text: str, font: FreeTypeFont, width: int) -> str:
 
 
 def _font_for(text: str, font: FreeTypeFont) -> FreeTypeFont:
-    """The first that has all letters; the given one where none has."""
+    """Return the first font that has all letters; the given one if none has."""
     letters = [letter for letter in text if not letter.isspace()]
     if all(_has(font, letter) for letter in letters) or (_is_right_to_left(text) and not _shapes()):
         return font
@@ -131,7 +131,7 @@ def _is_right_to_left(text: str) -> bool:
 
 
 def _shapes() -> bool:
-    """Whether letters are put in order and joined where their script asks for it."""
+    """True if Pillow reorders and joins letters for scripts that require it."""
     from PIL import features
 
     return bool(features.check("raqm"))
@@ -151,7 +151,7 @@ def _machines_font(name: str, size: int) -> FreeTypeFont | None:
 
 
 def _has(font: FreeTypeFont, letter: str) -> bool:
-    """Whether the font draws it as something else than the box for what it lacks."""
+    """True if the font has this letter, so that it differs from the box for missing ones."""
     return _shape(font, letter) != _shape(font, "\N{TIBETAN SYLLABLE OM}")
 
 
@@ -170,5 +170,5 @@ def _font(family: str, size: int, weight: int) -> FreeTypeFont:
 
 
 def rows_shown(rows: Sequence[PictureRow]) -> tuple[tuple[PictureRow, ...], int]:
-    """Those that fit, and how many do not."""
+    """Return the rows that fit, and the number of the others."""
     return tuple(rows[:ROWS]), max(0, len(rows) - ROWS)

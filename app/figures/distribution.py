@@ -1,8 +1,8 @@
-"""Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value beside it.
+"""Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value next to it.
 
 Pure: numbers in, text out. Drawn by hand because chart libraries write their colours into style elements or attributes,
-which our content security policy refuses, and know one theme only. What is drawn from is in `evergold.figures.svg`.
-Shapes tell things apart, never colours alone.
+which our content security policy refuses, and support one theme only. The drawing primitives are in
+`evergold.figures.svg`. Series differ in shape, never in colour alone.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from evergold.figures.svg import (
 Marker = Literal["circle", "square", "triangle"]
 
 WIDTH = 420
-#: A label longer than this is cut short in the drawing; its row's tooltip and the data table have it whole.
+#: A longer label is cut in the drawing; the tooltip of its row and the data table have the whole one.
 LABEL_CHARACTERS = 42
 _TITLE_CHARACTERS = 44
-#: The quantiles that a box is drawn from.
+#: The quantiles that define a box.
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 _SIDE, _TOP, _LINE = 20, 6, 19
@@ -43,14 +43,14 @@ _RIDGE, _BOX, _GAP, _AXIS, _LEGEND = 30, 12, 12, 42, 22
 _TICK_STEPS = (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0)
 _MOST_TICKS = 6
 _MARKER = 3.6
-#: Keeps labels clear of an ideal at the left end of the axis.
+#: Keeps labels clear of an ideal value at the left end of the axis.
 _CLEAR = 7
 _TONES: dict[Marker, str] = {"circle": "fig-box", "square": "fig-box fig-tone-1", "triangle": "fig-box fig-tone-2"}
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many values fall into each of the equal bins from low to high."""
+    """Number of values in each of the equal bins from low to high."""
 
     low: float
     high: float
@@ -59,7 +59,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """quantiles: at `SHARES`, or none where there is no value; label, marker: what tells it from others of its row."""
+    """A distribution of a row. quantiles: at `SHARES`, or empty; label, marker: distinguish it in its row."""
 
     quantiles: tuple[float, ...]
     mean: float | None
@@ -70,7 +70,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """remark: stands at the right of the label where there is no ideal."""
+    """A row of the figure. remark: shown to the right of the label if there is no ideal value."""
 
     label: str
     distributions: tuple[Distribution, ...]
@@ -80,8 +80,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """name: in addresses and as an id; low, high: the ends of the axis, beyond which drawings are cut off; context:
-    what a file must say besides its title, because it lies on no page."""
+    """A figure.
+
+    name: in addresses and as an id.
+    low, high: ends of the axis, beyond which drawings are cut off.
+    context: text below the title of a file, which has no page around it.
+    """
 
     name: str
     title: str
@@ -95,7 +99,7 @@ class Figure:
 
 
 def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, float]:
-    """The ends of an axis that shows least to most at least, and further quarters as far as boxes and ideals reach."""
+    """Return the ends of an axis from least to most, extended in quarters to include all boxes and ideal values."""
     found = [value for row in rows for one in row.distributions for value in _reach(one)]
     found += [row.ideal for row in rows if row.ideal is not None]
     low, high = min([least, *found]), max([most, *found])
@@ -103,7 +107,7 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
-    """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
+    """Draw the figure for a page, whose caption has the title, or as a file of its own that includes the title."""
     words = [("fig-title", line) for line in wrap(clean(figure.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", figure.context)] if figure.context else []
     top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
@@ -131,7 +135,7 @@ def svg_of(figure: Figure, *, is_file: bool = False) -> str:
 
 
 def _places(figure: Figure, top: float) -> tuple[list[float], float]:
-    """Where each row begins, and where the last one ends."""
+    """Return the top of each row, and the bottom of the last one."""
     tops = []
     for row in figure.rows:
         tops.append(top)
@@ -144,7 +148,7 @@ def _height(distribution: Distribution) -> float:
 
 
 def _common_ideal(figure: Figure) -> float | None:
-    """The ideal that all rows have; None where they differ, or there is none."""
+    """Return the ideal value shared by all rows; None if they differ or there is none."""
     ideals = {row.ideal for row in figure.rows}
     return next(iter(ideals)) if len(ideals) == 1 else None
 
@@ -226,7 +230,7 @@ def _draw_distribution(group: Element, figure: Figure, one: Distribution, top: f
 
 
 def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
-    """Steps as high as their share of the row's fullest bin."""
+    """Return a step path; heights are relative to the row's fullest bin."""
     width = (histogram.high - histogram.low) / len(histogram.counts)
     filled = [place for place, count in enumerate(histogram.counts) if count]
     most = max(histogram.counts)
@@ -238,7 +242,7 @@ def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
 
 
 def _draw_ideal(group: Element, figure: Figure, ideal: float, top: float, bottom: float) -> None:
-    """A dashed line under a diamond, at whichever end of the axis; its words always at the right."""
+    """Draw a dashed line under a diamond, at either end of the axis; the text is always on the right."""
     x, side, start = _x(figure, ideal), 4.2, top + _LINE
     add_line(group, "fig-ideal", x, start + side, x, bottom)
     add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{start - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")
@@ -265,7 +269,7 @@ def _draw_marker(parent: Element, marker: Marker, x: float, y: float) -> None:
 
 
 def _spoken(row: Row) -> str:
-    """The row in words, as a tooltip."""
+    """Return the text of the row's tooltip."""
     parts = []
     for one in row.distributions:
         mean = "no value" if one.mean is None else f"mean {number_text(one.mean)}"

@@ -1,4 +1,4 @@
-"""A bar for each hour as SVG: what came, and as a part of it what came in vain. Pure: numbers in, text out."""
+"""Bar chart by hour as SVG: submissions, and those of them that were rejected or failed. Pure: numbers in, text out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TICK_HOURS = 6
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """start: in UTC; total: what came; in_vain: how much of that."""
+    """One hour. start: in UTC; total: number of submissions; in_vain: number of those rejected or failed."""
 
     start: datetime
     total: int
@@ -27,7 +27,7 @@ class Hour:
 
 
 def hours_svg(name: str, title: str, hours: Sequence[Hour], width: int) -> str:
-    """For a page, at this width; name: an id."""
+    """Draw the chart for a page, at this width. name: an id."""
     svg = Element("svg", _attributes(width))
     add_names(svg, f"{name}-{'wide' if width == WIDE else 'narrow'}", title, description(hours))
     y = count_axis("", max([1, *(hour.total for hour in hours)]))
@@ -49,7 +49,7 @@ def hours_svg(name: str, title: str, hours: Sequence[Hour], width: int) -> str:
 
 
 def description(hours: Sequence[Hour]) -> str:
-    """What is to be seen, in words."""
+    """Describe the chart in words."""
     total, in_vain = sum(hour.total for hour in hours), sum(hour.in_vain for hour in hours)
     if not total:
         return f"Nothing came in during the last {len(hours)} hours."
@@ -68,7 +68,7 @@ def _attributes(width: int) -> dict[str, str]:
 
 
 def _draw_hour(svg: Element, hour: Hour, x: float, each: float, y: Axis) -> None:
-    """What came in vain stands on top of the rest."""
+    """Draw an hour, with rejected and failed submissions on top of the others."""
     if not hour.total:
         return
     bottom = _TOP + _PLOT

@@ -1,4 +1,4 @@
-"""Where the words of a plot find room: boxes that are taken, how wide a text is about, and the first free place."""
+"""Label placement in a plot: occupied boxes, estimated widths of texts, and the first free place."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Literal
 
 Anchor = Literal["start", "middle", "end"]
 
-#: Boxes are looked up by squares of this side, so that a crowd of points costs little.
+#: Boxes are indexed by squares of this side, so that a crowd of points costs little.
 _SQUARE = 48
-#: Of a line of text, above and below its baseline, as shares of the size of its letters.
+#: Extent of a line of text above and below its baseline, as shares of the font size.
 _ABOVE, _BELOW = 0.82, 0.26
-#: Widths in em, on the wide side: nobody knows which letters the reader's machine has.
+#: Widths in em, on the wide side: the reader's fonts are unknown.
 _NARROW, _USUAL, _CAPITAL, _WIDE = 0.4, 0.63, 0.75, 1.0
 _NARROW_LETTERS = frozenset("iIjlftr.,:;'|!()[]-\u2013\u2009 ")
 _WIDE_LETTERS = frozenset("mMwW@%\u2026\u2014")
@@ -22,7 +22,7 @@ _WIDE_LETTERS = frozenset("mMwW@%\u2026\u2014")
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that something takes up."""
+    """An occupied rectangle."""
 
     left: float
     top: float
@@ -30,13 +30,13 @@ class Box:
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether both take up some of the same room."""
+        """True if the boxes overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
     def within(self, other: Box) -> bool:
-        """Whether the other holds all of it."""
+        """True if the other box contains this one."""
         return (
             self.left >= other.left
             and self.right <= other.right
@@ -45,7 +45,7 @@ class Box:
         )
 
     def squares(self) -> Iterator[tuple[int, int]]:
-        """The squares of the grid that it touches."""
+        """Yield the grid squares that the box touches."""
         for column in range(int(self.left // _SQUARE), int(self.right // _SQUARE) + 1):
             for line in range(int(self.top // _SQUARE), int(self.bottom // _SQUARE) + 1):
                 yield column, line
@@ -53,7 +53,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: x of its anchor, y of its baseline, the box that it takes up."""
+    """Position of a text: x of its anchor, y of its baseline, and its box."""
 
     x: float
     y: float
@@ -63,45 +63,46 @@ class Place:
 
 @dataclass(slots=True)
 class Room:
-    """What of a plot is free; within: where texts may stand at all."""
+    """The free room of a plot. within: bounds of all texts."""
 
     within: Box
     _taken: dict[tuple[int, int], list[Box]] = field(default_factory=dict)
 
     def take(self, box: Box) -> None:
-        """Nothing else is written here from now on."""
+        """Mark a box as occupied."""
         for square in box.squares():
             self._taken.setdefault(square, []).append(box)
 
     def is_free(self, box: Box) -> bool:
-        """Whether nothing is there, and it lies within."""
+        """True if the box is free and within the bounds."""
         if not box.within(self.within):
             return False
         return not any(box.meets(taken) for square in box.squares() for taken in self._taken.get(square, ()))
 
     def find(self, places: Iterable[Place]) -> Place | None:
-        """The first free place, which is then taken; None where there is none."""
+        """Take the first free place; None if there is none."""
         found = next((place for place in places if self.is_free(place.box)), None)
         if found is not None:
             self.take(found.box)
         return found
 
 
-@lru_cache(maxsize=2048)  # names are measured again and again until a place is found
+@lru_cache(maxsize=2048)  # measured repeatedly until a place is found
 def text_width(text: str, size: float) -> float:
-    """About how wide this is at so many pixels, rather more than less."""
+    """Estimate the width of a text at this font size in pixels, rather too wide than too narrow."""
     return size * sum(_em(letter) for letter in text)
 
 
 def text_place(text: str, size: float, x: float, y: float, anchor: Anchor = "start") -> Place:
-    """A text whose anchor is at x and whose baseline is at y."""
+    """Return the place of a text with its anchor at x and its baseline at y."""
     width = text_width(text, size)
     left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
     return Place(x, y, anchor, Box(left, y - _ABOVE * size, left + width, y + _BELOW * size))
 
 
 def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator[Place]:
-    """Where a name may stand whose point at x and y reaches so far: beside it, above, below, across, farther away."""
+    """Yield places for the name of a point at x and y: beside it at this radius, above, below, diagonal, then
+    farther."""
     middle = y + (_ABOVE - _BELOW) / 2 * size
     for away in (reach, reach + 7, reach + 16):
         above, below, aside = y - away - _BELOW * size, y + away + _ABOVE * size, away * 0.7
@@ -116,7 +117,7 @@ def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator
 
 
 def cut_to(text: str, size: float, width: float) -> str:
-    """The text, cut short where it is wider than this."""
+    """Cut the text if it is wider than this."""
     if text_width(text, size) <= width:
         return text
     left, kept = width - text_width("…", size), 0

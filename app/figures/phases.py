@@ -1,4 +1,4 @@
-"""Phases as bars on one axis of time, as SVG, with what overlaps marked. Pure: spans in, text out."""
+"""Phases as bars on one time axis, as SVG, with overlaps marked. Pure: spans in, text out."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_
 
 WIDE, NARROW = 720, 340
 _LEFT, _RIGHT, _TOP, _ROW, _BAR, _BELOW = 4.0, 12.0, 6.0, 40.0, 14.0, 26.0
-#: How much of the axis a phase without an end takes at least.
+#: Minimum share of the axis for a phase without an end.
 _OPEN_SHARE = 0.2
-#: A bar that is only minutes long is still seen.
+#: Minimum width, so that a bar of a few minutes is visible.
 _LEAST = 3.0
 _LABEL_SIZE, _TICK_ROOM = 12.5, 64
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A phase; words: what its bar says of itself when it is pointed at; end: None where it stays open."""
+    """A phase. words: tooltip of its bar; end: None if it stays open."""
 
     title: str
     words: str
@@ -33,7 +33,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A time that is marked across all phases; end: None where it goes on."""
+    """A time range marked across all phases. end: None if it stays open."""
 
     start: datetime
     end: datetime | None
@@ -42,7 +42,7 @@ class Band:
 def phases_svg(
     name: str, description: str, spans: Sequence[Span], bands: Sequence[Band], width: int, now: datetime
 ) -> str:
-    """For a page, at this width; name: an id; now: marked where it lies on the axis. spans: at least one."""
+    """Draw the phases for a page, at this width. name: an id; now: marked if on the axis; spans: at least one."""
     first, last = _reach(spans)
     plot = width - _LEFT - _RIGHT
     bottom = _TOP + _ROW * len(spans)
@@ -74,7 +74,7 @@ def _draw_axis(svg: Element, first: datetime, last: datetime, width: int, bottom
 
 
 def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, plot: float) -> None:
-    """Its title above its bar; beside the left edge where it would leave the drawing. Without an end it has a point."""
+    """Draw the title above its bar, moved left to stay inside the drawing. A bar without an end has a pointed tip."""
     group = SubElement(svg, "g")
     SubElement(group, "title").text = clean(span.words)
     words = cut_to(span.title, _LABEL_SIZE, plot)
@@ -89,7 +89,7 @@ def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, 
 
 
 def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
-    """From the first moment to the last, with room for those that stay open."""
+    """Return the first and the last moment, with extra room for phases that stay open."""
     first = min(span.start for span in spans)
     last = max(span.end or span.start for span in spans)
     last = max(last, first + timedelta(days=1))

@@ -1,8 +1,8 @@
-"""A scatter as SVG: a point per system between two axes.
+"""Scatter plot as SVG: a point per system between two axes.
 
-Pure: numbers in, text out, as in `app.figures.distribution`. On a page every point can be pointed at and reached with
-the keyboard,
-and then says above the drawing what it is; a stylesheet does that (figures.css), no script. Shapes tell kinds apart.
+Pure: numbers in, text out, as in `app.figures.distribution`. On a page every point can be hovered and focused by
+keyboard, and then shows its text above the drawing; a stylesheet does that (figures.css), no script. Kinds differ in
+shape.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evergold.figures.svg import FONT, NAMESPACE, add, add_names, add_text, clea
 Kind = Literal["team", "baseline"]
 
 WIDTH = 480
-#: A name longer than this is cut short beside its point; what the point says has more of it, the data table all.
+#: A longer name is cut next to its point; the point's own text shows more of it, the data table all.
 NAME_CHARACTERS = 24
 TIP_CHARACTERS = 40
 
@@ -29,7 +29,7 @@ _PLOT_HEIGHT = 320
 _LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
 _LINE, _TITLE_CHARACTERS = 19, 50
 _SIZE, _HIT, _NAME_SIZE = 5.0, 11.0, 12.5
-#: About as wide is a character of a name.
+#: Approximate width of a character of a name.
 _CHARACTER = 7.2
 _KINDS: dict[Kind, tuple[str, str]] = {
     "team": ("fig-mark", "Team"),
@@ -39,7 +39,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A system; x, y: None where it has no such value, and then it is not drawn but listed, with the reason."""
+    """A system. x, y: None if it has no such value; it is then listed with the reason instead of drawn."""
 
     label: str
     x: float | None
@@ -50,7 +50,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """name: in addresses and as an id; context: what a file must say besides its title, because it lies on no page."""
+    """A scatter plot. name: in addresses and as an id; context: text of a file, which has no page around it."""
 
     name: str
     title: str
@@ -61,24 +61,24 @@ class Scatter:
 
     @property
     def drawn(self) -> tuple[Point, ...]:
-        """The points that have a place."""
+        """The points with both values."""
         return tuple(point for point in self.points if point.x is not None and point.y is not None)
 
     @property
     def description(self) -> str:
-        """What is to be seen, in words."""
+        """Description of the plot in words."""
         said = [self.text_of(point) for point in self.points]
         return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
 
     def text_of(self, point: Point) -> str:
-        """One point in words."""
+        """Describe one point in words."""
         if point.x is None or point.y is None:
             return f"{point.label}: not drawn, {point.reason}"
         return f"{point.label}: {self.y.title} {self.y.text_of(point.y)}, {self.x.title} {self.x.text_of(point.x)}"
 
 
 def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
-    """The drawing: for a page, whose caption says the title, or as a file of its own with the title in it."""
+    """Draw the plot for a page, whose caption has the title, or as a file of its own that includes the title."""
     words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", line) for line in wrap(clean(scatter.context), _TITLE_CHARACTERS + 18)]
     top = _LINE * len(words) + 14 if is_file else _TIP
@@ -114,7 +114,7 @@ def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, fl
 
 
 def _root(scatter: Scatter, height: float, *, is_file: bool) -> Element:
-    """On a page its points are reached one by one, which the parts of an image cannot be."""
+    """Create the root. On a page it is a group, since the parts of an image cannot be focused one by one."""
     attributes = {
         "xmlns": NAMESPACE,
         "class": "figure",
@@ -149,7 +149,7 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
 
 
 def _draw_mark(group: Element, point: Point, x: float, y: float) -> None:
-    """Circle or square; around it room to point at."""
+    """Draw a circle or square, with a larger area around it to hover."""
     kind, size = _KINDS[point.kind][0], _SIZE
     add(group, "circle", "fig-hit", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_HIT:g}")
     if point.kind == "team":

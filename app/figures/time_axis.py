@@ -1,4 +1,4 @@
-"""An axis of time: which moments get a number, and what it says. In UTC."""
+"""A time axis in UTC: its ticks and their labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetime, str]]:
-    """Round moments from first to last, at most so many, each with its words."""
+    """Return at most this number of round moments from first to last, each with its label."""
     for step in _HOURS:
         if len(found := _multiples(first, last, timedelta(hours=step), most)) <= most:
             return [(moment, f"{moment:%H:%M}" if moment.hour else day_name(moment)) for moment in found]
@@ -26,17 +26,17 @@ def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetim
 
 
 def day_name(moment: datetime) -> str:
-    """`5 Jan`."""
+    """Return `5 Jan`."""
     return f"{moment.day} {_NAMES[moment.month - 1]}"
 
 
 def month_name(moment: datetime) -> str:
-    """`Jan 2026`."""
+    """Return `Jan 2026`."""
     return f"{_NAMES[moment.month - 1]} {moment.year}"
 
 
 def _multiples(first: datetime, last: datetime, step: timedelta, most: int) -> list[datetime]:
-    """Whole steps from midnight of the first day on; one more than asked for is enough to know that it is too many."""
+    """Return whole steps from midnight of the first day, at most one more than `most`, so that excess is detected."""
     moment = datetime(first.year, first.month, first.day, tzinfo=UTC)
     moment += max(0, -((moment - first) // step)) * step
     found: list[datetime] = []
@@ -47,7 +47,7 @@ def _multiples(first: datetime, last: datetime, step: timedelta, most: int) -> l
 
 
 def _months(first: datetime, last: datetime, step: int) -> Iterator[datetime]:
-    """The first days of every so many months, January among them."""
+    """Yield the first days of every step-th month, counted from January."""
     number = 12 * first.year + first.month - 1
     number += -number % step
     while (moment := datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)) <= last:

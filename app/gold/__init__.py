@@ -1,1 +1,1 @@
-"""Gold's versions, sealed for the workers as they arrive; opening them is `workers.gold`'s, and nobody else's."""
+"""Gold versions, sealed for the workers on upload; only `workers.gold` can open them."""

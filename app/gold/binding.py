@@ -1,7 +1,7 @@
-"""What sealed gold is bound to: the task in the phases that it is the gold of, and whether anybody may see it.
+"""The binding of sealed gold: its task and phases, and whether it is public.
 
-The binding is the first line of the sealed file, in clear, and every chunk's associated data: it is fixed when gold is
-sealed, and a file with another line does not open. So workers learn it from the file, and never from the database.
+The binding is the first line of the sealed file, in clear, and the associated data of every chunk: it is fixed when
+gold is sealed, and a file with a modified line does not open. Workers trust the file for it, never the database.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 _START = b"evergold-sealed 2 gold "
-#: No line is longer: a competition has some hundred phases at most, each with a name of 64 characters.
+#: Limit of the line: a competition has at most some hundred phases, each with a name of 64 characters.
 LINE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPlace:
-    """What a version of gold is the gold of, as the database has it. options: `options_digest` of those that hold."""
+    """The place of a gold version according to the database; options: `options_digest` of the current ones."""
 
     competition: str
     phase: str
@@ -34,10 +34,14 @@ class GoldPlace:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """versions: the number of the version by phase; is_public: whoever sealed it said that anybody may have it.
+    """The place that gold was sealed for.
 
-    options: by phase, the digest of the options that held then. They may change: but what is wrong with gold is told by
-    line only under these, else the database could ask for the lines of one label after the other.
+    versions: version numbers by phase.
+    is_public: whether it was declared public when it was sealed.
+    options: the digest of the options at that time, by phase.
+
+    Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
+    could query the lines of one label after the other.
     """
 
     competition: str
@@ -48,12 +52,12 @@ class Binding:
     is_public: bool = False
 
     def covers(self, place: GoldPlace) -> bool:
-        """Whether the file is the gold of this place."""
+        """Return whether the file is the gold of this place."""
         here = (self.competition, self.task, self.task_type, self.versions.get(place.phase))
         return here == (place.competition, place.task, place.task_type, place.version)
 
     def has_options_of(self, place: GoldPlace) -> bool:
-        """Whether the same options hold as when it was sealed."""
+        """Return whether the options are those with which it was sealed."""
         return self.options.get(place.phase) == place.options
 
     def __str__(self) -> str:
@@ -61,7 +65,7 @@ class Binding:
         return f"{self.task}, {self.task_type}, of {self.competition}, in {phases}"
 
     def line(self) -> bytes:
-        """The first line of the sealed file."""
+        """Return the first line of the sealed file."""
         document = {
             "competition": self.competition,
             "task": self.task,
@@ -77,12 +81,12 @@ class Binding:
 
 
 def options_digest(options: Mapping[str, Any]) -> str:
-    """Equal for equal options, as they are declared."""
+    """Return a digest that is equal for equal declared options."""
     return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def read_binding(line: bytes) -> Binding | None:
-    """The inverse of `Binding.line`; None for any other line. It is to be believed once the file has opened with it."""
+    """Parse a line from `Binding.line`; None for any other. Trust the result only once the file has opened with it."""
     if not line.startswith(_START) or not line.endswith(b"\n"):
         return None
     try:

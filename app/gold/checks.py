@@ -1,6 +1,6 @@
-"""The check of a gold version before its first use: what a worker found is recorded, and what waited for it happens.
+"""The check of a gold version before its first use: records the worker's result and triggers what waited for it.
 
-Nothing here opens gold. A check may be done twice, by two workers, and does no harm: the first answer counts.
+Nothing here opens gold. Two workers may check the same version; only the first result counts.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from app.models import GoldCheck, GoldVersion, Phase, PhaseTask, User
 from app.people import audit
 from evergold.scoring.errors import Problem
 
-#: Of so many problems an organiser reads the lines: enough to mend a file, too few to tell gold by what is wrong.
+#: Number of problems shown with lines: enough to fix a file, too few to infer gold from its errors.
 PROBLEMS_SHOWN = 20
-#: A version that no worker has answered for is announced again after this time.
+#: A version without a result is announced again after this time.
 RESEND = timedelta(seconds=120)
 _WAITS = GoldVersion.check_state == GoldCheck.WAITING
 
 
 def begin_check(session: Session, version_id: int, *, attempts: int, now: datetime) -> GoldVersion | None:
-    """The version, one attempt counted; None: somebody was faster, or workers were lost over it so often."""
+    """Count an attempt and return the version; None if it is already checked or too many workers were lost over it."""
     begun = (
         update(GoldVersion)
         .where(GoldVersion.id == version_id, _WAITS)
@@ -40,9 +40,9 @@ def begin_check(session: Session, version_id: int, *, attempts: int, now: dateti
 
 
 def record_valid_gold(session: Session, version_id: int, now: datetime) -> PhaseTask | None:
-    """A worker has read it, and it fits: whoever waited for that has it in use now. The phase's task if it is so.
+    """Record that the version is readable and matches; publish it if it waits for that, and then return its phase task.
 
-    A newer version that was put in use meanwhile stays.
+    A newer version published in the meantime stays in use.
     """
     version = _get(session, version_id)
     phase_task = version.phase_task
@@ -59,20 +59,20 @@ def record_valid_gold(session: Session, version_id: int, now: datetime) -> Phase
 def record_invalid_gold(
     session: Session, version_id: int, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
-    """No run could be scored against it. problems: without a word of gold, see `workers.faults`."""
+    """Record that no run could be scored with it. problems: free of gold, see `workers.faults`."""
     shown = [problem.as_dict() for problem in problems[:PROBLEMS_SHOWN]]
     return _end(session, version_id, now, GoldCheck.INVALID, shown, omitted + max(0, len(problems) - PROBLEMS_SHOWN))
 
 
 def note_failed_check(session: Session, version_id: int, failure: str, *, attempts: int, now: datetime) -> None:
-    """A fault of ours, told to organisers; after the last attempt the version counts as unusable."""
+    """Record a failure on our side, shown to organisers; after the last attempt the version counts as unusable."""
     session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(check_failure=failure))
     if _get(session, version_id).check_attempts >= attempts:
         _give_up(session, version_id, failure, now)
 
 
 def leave_check_to_others(session: Session, version_id: int, reason: str) -> None:
-    """This worker lacks what another may have, such as the key; it costs no attempt."""
+    """Leave the check to workers that have what this one lacks, such as the key; costs no attempt."""
     values = {"check_failure": reason, "check_attempts": GoldVersion.check_attempts - 1}
     session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values))
 
@@ -84,7 +84,7 @@ def _give_up(session: Session, version_id: int, failure: str, now: datetime) -> 
 def ask_for_check(
     session: Session, phase_task: PhaseTask, number: int, user: User | None, now: datetime
 ) -> GoldVersion:
-    """Have a version checked (again); one that is in use stays so. The caller commits, then sends. Raises NotFound."""
+    """Request a (new) check of a version, which stays in use. The caller commits, then sends. Raises NotFound."""
     version = next((one for one in list_gold(session, phase_task, lock=True) if one.number == number), None)
     if version is None:
         raise NotFound(f"There is no gold version {number} of {place_of(phase_task)}.")
@@ -100,7 +100,7 @@ def ask_for_check(
 
 
 def unanswered_checks(session: Session, now: datetime) -> list[int]:
-    """The versions that workers should be told about again, marked as told."""
+    """Return the versions to announce to workers again, and mark them as announced."""
     late = or_(GoldVersion.check_sent_at.is_(None), GoldVersion.check_sent_at <= now - RESEND)
     told = update(GoldVersion).where(_WAITS, late).values(check_sent_at=now).returning(GoldVersion.id)
     return list(session.scalars(told))

@@ -1,6 +1,6 @@
-"""What a commitment is made over: a file's bytes as they are; a folder as a tar that is the same wherever it is made.
+"""The content that a commitment covers: the bytes of a file, or a folder as a reproducible tar.
 
-Used where gold is put, and by whoever checks a commitment after the gold and its salt were published.
+Used for uploads, and to verify a commitment once the gold and its salt are published.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import tarfile
 from pathlib import Path
 from typing import Any, Protocol
 
-#: What desktop systems leave in folders.
+#: Files that desktop systems leave in folders.
 _JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX"})
 _PIECE_BYTES = 1024 * 1024
 
 
 class Takes(Protocol):
-    """Where content goes."""
+    """A destination for content."""
 
     def write(self, chunk: bytes, /) -> object: ...
 
 
 def write_content(path: Path, into: Takes) -> None:
-    """Write the file, or the folder as a tar: its files sorted by name, without times, owners and permissions."""
+    """Write the file, or the folder as a tar with files sorted by name and without times, owners and permissions."""
     if path.is_dir():
         with tarfile.open(fileobj=_Sink(into), mode="w|", format=tarfile.PAX_FORMAT) as archive:
             for name, file in folder_files(path):
@@ -36,20 +36,20 @@ def write_content(path: Path, into: Takes) -> None:
 
 
 def folder_files(folder: Path) -> list[tuple[str, Path]]:
-    """(path inside the folder with `/`, file), sorted; hidden files and what desktop systems add are left out."""
+    """List (path inside the folder with `/`, file), sorted, without hidden files and those of desktop systems."""
     found = [(path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file()]
     return sorted((inside.as_posix(), path) for inside, path in found if not _is_junk(inside.parts))
 
 
 def commitment_of(salt: bytes, path: Path) -> str:
-    """The commitment of this gold with this salt, 64 hexadecimal digits."""
+    """Return the commitment of this gold with this salt, 64 hexadecimal digits."""
     digest = _Digest(salt)
     write_content(path, digest)
     return digest.sha256.hexdigest()
 
 
 def keeps_commitment(commitment: str, salt: bytes, path: Path) -> bool:
-    """Whether this gold with this salt is what was committed to."""
+    """Return whether this gold with this salt matches the commitment."""
     return hmac.compare_digest(commitment_of(salt, path), commitment.lower())
 
 

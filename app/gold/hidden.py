@@ -1,4 +1,4 @@
-"""Whether the gold of a task in a phase is hidden, as far as the database knows; workers believe its file alone."""
+"""Check whether the gold of a task in a phase is hidden, according to the database; workers trust only its file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from app.models import PhaseTask
 
 
 def is_gold_hidden(session: Session, phase_task: PhaseTask, *, trusts_declaration: bool = True) -> bool:
-    """Return whether scores against this gold tell something that not everybody may have; gold to come counts as
-    hidden.
+    """Return whether scores against this gold reveal anything not public; missing gold counts as hidden.
 
-    Sealed gold was declared public by whoever put it, and no declaration changes that. trusts_declaration: whether
-    `gold_is_public` is believed for plain gold: whoever edits could say so to get around a rule about hidden gold.
+    Sealed gold was declared public on upload or not, and no declaration changes that. trusts_declaration: whether
+    `gold_is_public` counts for plain gold; editors could set it to evade a rule about hidden gold.
     """
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
     if published:

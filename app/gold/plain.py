@@ -1,6 +1,6 @@
-"""Which plain gold anybody may have: a list in the workers' gold folder, which neither database nor web can write.
+"""The list of public plain gold in the workers' gold folder, which neither the database nor the web can write.
 
-`public-gold.txt` names files and folders of that folder, one a line; a folder stands for all in it.
+`public-gold.txt` names files and folders of that folder, one per line; a folder includes its contents.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _HEAD = (
 
 
 def is_listed_public(folder: Path, name: str) -> bool:
-    """Whether the list of this gold folder names this gold, or a folder that it lies in."""
+    """Return whether the list of this folder names this gold or a folder that contains it."""
     parts = PurePosixPath(name).parts
     listed = (PurePosixPath(entry).parts for entry in _entries(folder))
     return any(entry and parts[: len(entry)] == entry for entry in listed)
 
 
 def list_as_public(folder: Path, names: Iterable[str]) -> None:
-    """Add these names to the list, unless it has them."""
+    """Add the names that the list does not cover yet."""
     missing = [name for name in names if not is_listed_public(folder, name)]
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""Sealed files in the database, and the workers' keys: which are in use, and what was sealed to them."""
+"""Sealed files and the workers' public keys in the database."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
 
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
-    """The public keys that are in use, by id. lock: a rotation waits until this transaction has ended."""
+    """Return the public keys in use, by id. lock: make rotations wait until this transaction ends."""
     found = session.execute(_KEYS_IN_USE.with_for_update(read=True) if lock else _KEYS_IN_USE)
     return {key_id: public for key_id, public in found}
 
 
-#: Written once, as every run asks this.
+#: Built once, since every run needs it.
 _KEYS_IN_USE = (
     select(WorkerKey.key_id, WorkerKey.public_key).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)
 )
 
 
 def recipients(session: Session, named: str = "") -> dict[str, bytes]:
-    """The public keys to seal gold to, by id; a row whose id is not that of its key is nobody's.
+    """Return the public keys to seal gold to, by id, without rows whose id does not match their key.
 
-    named: ids with commas, `Settings.sealing_keys`: no others, whatever the database says; empty: all that are current.
+    named: comma-separated ids from `Settings.sealing_keys`, which exclude all others; empty: all keys in use.
     """
     wanted = {key_id.strip() for key_id in named.split(",") if key_id.strip()}
     keys = {key_id: public for key_id, public in current_keys(session).items() if key_id_of(public) == key_id}
@@ -47,10 +47,10 @@ def recipients(session: Session, named: str = "") -> dict[str, bytes]:
 
 
 def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
-    """The id of the row of a sealed file, recorded with its keys; raises KeysChanged if these are in use no more.
+    """Record a sealed file with its keys; return its id. Raises KeysChanged if these are no longer in use.
 
-    Of gold one in use is enough: a rotation seals to the new key what any of its keys opens. Outcomes are sealed again
-    at once, so all of theirs must be. Who catches KeysChanged rolls back.
+    For gold, one key in use is enough, since a rotation reseals what any of its keys opens. Outcomes need
+    all keys in use: they can be resealed at once. After KeysChanged, the caller must roll back.
     """
     if sealed.kind is SealedKind.GOLD:
         _check_any_in_use(session, sealed)
@@ -75,7 +75,7 @@ def _check_any_in_use(session: Session, sealed: Sealed) -> None:
 
 
 def unrecord_sealed(session: Session, file_id: int) -> None:
-    """Take back what `record_sealed` did in this transaction."""
+    """Undo `record_sealed` within the same transaction."""
     session.execute(delete(SealedKey).where(SealedKey.sealed_file_id == file_id))
     session.execute(delete(SealedFile).where(SealedFile.id == file_id))
 
@@ -86,7 +86,7 @@ _KEYS = cast(Table, SealedKey.__table__)
 _NEW_KEYS = insert(_KEYS).values(
     sealed_file_id=bindparam("of_file"), key_id=bindparam("of_key"), sealed_key=bindparam("sealed")
 )
-#: Looked up, locked and written by one statement, as every run says this: a rotation waits, or nothing is written.
+#: Selects, locks and inserts in one statement, since every run needs it: a rotation waits, or nothing is inserted.
 _NEW_KEYS_IN_USE = (
     insert(_KEYS)
     .from_select(
@@ -101,7 +101,7 @@ _NEW_KEYS_IN_USE = (
     )
     .execution_options(preserve_rowcount=True)
 )
-#: For PostgreSQL the file and its keys at once: the file's id, and how many of the keys are in use.
+#: For PostgreSQL, the file and its keys in one statement; returns the file's id and the number of keys in use.
 _COLUMNS = ("kind", "sha256", "size_bytes", "sealed_at")
 _INSERTED = insert(_FILES).values({name: bindparam(name, type_=_FILES.c[name].type) for name in _COLUMNS})
 _FILE = _INSERTED.returning(_FILES.c.id).cte("file")

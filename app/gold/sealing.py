@@ -1,10 +1,10 @@
-"""Sealing: content becomes ciphertext as it streams in, for holders of a private key alone. Nothing here can open it.
+"""Sealing: encrypts content as it streams in, for owners of a private key only. Nothing here can open it.
 
-A sealed file is a line that says what it is (of gold, what it is bound to: `app.gold.binding`), a stream header of 24
-bytes, and chunks of XChaCha20-Poly1305 (libsodium's secretstream), the last one tagged as such, each bound to the line:
-a file that was cut, reordered or changed, or has another line, does not open. The first 32 bytes of the plaintext are a
-random salt; the sha256 of salt and content is the content's commitment. The file's random key is sealed to public keys
-of the workers, and kept beside the file, in the database.
+A sealed file is a line with its kind (for gold, its binding: `app.gold.binding`), a stream header of 24 bytes, and
+chunks of XChaCha20-Poly1305 (libsodium's secretstream), the last one tagged as such, each bound to the line: a file
+that was truncated, reordered or modified, or has another line, does not open. The first 32 bytes of the plaintext are a
+random salt; the sha256 of salt and content is the commitment. The file's random key is sealed to public keys of the
+workers and stored in the database.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from app.gold.binding import Binding
 from app.models import SealedKind
 
 SALT_BYTES = 32
-#: Plaintext of a chunk; only the last one is shorter.
+#: Plaintext bytes of a chunk; only the last one is shorter.
 CHUNK_BYTES = 64 * 1024
 
 
 class NoWorkerKey(EvergoldError):
-    """There is no public key yet: nobody could ever open what is sealed."""
+    """There is no public key yet, so nobody could open what is sealed."""
 
     status = 409
     code = "no_worker_key"
@@ -38,9 +38,10 @@ class NoWorkerKey(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A stored ciphertext, and what must be kept with it.
+    """A stored ciphertext and its metadata.
 
-    keys: the file's key, sealed, by id of the worker's key; binding: of gold, what it is the gold of.
+    keys: the sealed file key, by id of the worker's key.
+    binding: the place of gold.
     """
 
     kind: SealedKind
@@ -52,10 +53,11 @@ class Sealed:
 
 
 class SealingWriter:
-    """Takes content piece by piece, as `UploadWriter` does; only ciphertext reaches the disk.
+    """Takes content in pieces, like `UploadWriter`; only ciphertext reaches the disk.
 
-    what: the binding of gold, or OUTCOMES; recipients: public keys by id; raises NoWorkerKey where there are none.
-    salt: that of gold which is sealed once more, so that its commitment stays.
+    what: the binding of gold, or OUTCOMES.
+    recipients: public keys by id; raises NoWorkerKey if there are none.
+    salt: that of gold being resealed, which preserves its commitment.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class SealingWriter:
         self._take(salt or secrets.token_bytes(SALT_BYTES))
 
     def write(self, chunk: bytes) -> int:
-        """Append; raises UploadTooLarge as soon as the limit is passed, StorageFull when the disk is."""
+        """Append a chunk. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
         self._content_bytes += len(chunk)
         if self._content_bytes > self._limit_bytes:
             self.discard()
@@ -100,7 +102,7 @@ class SealingWriter:
         return len(chunk)
 
     def finish(self) -> StoredFile:
-        """Store the ciphertext; raises EmptyUpload if nothing was written. `sealed` then has the rest."""
+        """Store the ciphertext; `sealed` then has its metadata. Raises EmptyUpload if nothing was written."""
         if self._content_bytes == 0:
             self.discard()
             raise EmptyUpload("The file is empty (0 bytes).")
@@ -113,12 +115,12 @@ class SealingWriter:
         return file
 
     def discard(self) -> None:
-        """Forget everything; safe to call at any time, also after `finish`."""
+        """Discard everything; safe at any time, also after `finish`."""
         self._out.discard()
 
     @property
     def sealed(self) -> Sealed:
-        """What `finish` made."""
+        """The result of `finish`."""
         if self._sealed is None:
             raise RuntimeError("this file is not finished")
         return self._sealed
@@ -126,7 +128,7 @@ class SealingWriter:
     def _take(self, plain: bytes) -> None:
         self._digest.update(plain)
         self._pending += plain
-        while len(self._pending) > CHUNK_BYTES:  # not >=: something is always left to be the last chunk
+        while len(self._pending) > CHUNK_BYTES:  # not >=: something must remain for the last chunk
             piece = bytes(memoryview(self._pending)[:CHUNK_BYTES])
             del self._pending[:CHUNK_BYTES]
             self._push(piece, bindings.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE)
@@ -138,7 +140,7 @@ class SealingWriter:
 
 
 def seal_packed_outcomes(content: bytes, storage: Storage, recipients: Mapping[str, bytes]) -> Sealed:
-    """Seal what the items of a run came to, packed."""
+    """Seal the packed outcomes of a run."""
     writer = SealingWriter(storage, UNLIMITED_BYTES, what=SealedKind.OUTCOMES, recipients=recipients)
     try:
         writer.write(content)
@@ -149,15 +151,15 @@ def seal_packed_outcomes(content: bytes, storage: Storage, recipients: Mapping[s
 
 
 def forget_sealed(sealed: Sealed, storage: Storage) -> None:
-    """Remove a ciphertext that no row came to name; nobody else can have the same."""
+    """Delete a ciphertext that no row references; its random key makes it unique."""
     remove_file(storage, sealed.file.sha256)
 
 
 def unbound_line(kind: SealedKind) -> bytes:
-    """How a sealed file of this kind begins that is bound to no place; every chunk is bound to it."""
+    """Return the first line of a sealed file of this kind without a binding; every chunk is bound to it."""
     return f"evergold-sealed 1 {kind.value}\n".encode()
 
 
 def key_id_of(public_key: bytes) -> str:
-    """The name of a public key: the first 16 hexadecimal digits of its sha256."""
+    """Return the id of a public key: the first 16 hexadecimal digits of its sha256."""
     return hashlib.sha256(public_key).hexdigest()[:16]

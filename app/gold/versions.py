@@ -1,7 +1,7 @@
-"""Versions of gold: sealed to the workers' public keys, numbered, committed to, published. Nothing here opens them.
+"""Gold versions: sealed to the workers' public keys, numbered, committed to, published. Nothing here opens them.
 
-A version never changes. Runs are made against the newest published version of their task and phase; where there is
-none, against the plain gold that phases.yaml names (see `app.runs.claims.claim_run`). Opening is left to the workers.
+A version never changes. Runs use the latest published version of their task and phase or, if there is none, the plain
+gold named in phases.yaml (see `app.runs.claims.claim_run`). Only the workers open gold.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from app.models import (
 from app.people import audit
 from app.people.rights import check_may_organise
 
-#: What a phase's task calls its gold where phases.yaml gives no name of a plain file.
+#: Name of a phase task's gold if phases.yaml names no plain file.
 SEALED_NAME = "sealed"
 FILENAME_CHARACTERS = 200
-#: Gold that comes through the web; the command line has no such bound.
+#: Limit for uploads through the web; the command line has none.
 UPLOAD_LIMIT_BYTES = 1024 * 1024 * 1024
 
 
 class VersionTaken(EvergoldError):
-    """Another version came between sealing and recording: what was sealed is bound to a number that is taken."""
+    """Another version was recorded after sealing, so the number that this one is bound to is taken."""
 
     status = 409
     code = "version_taken"
@@ -54,7 +54,7 @@ class NewerGoldPublished(EvergoldError):
 
 
 class GoldUnusable(EvergoldError):
-    """A worker found that no run could be scored against this version."""
+    """A worker found that no run can be scored with this version."""
 
     status = 409
     code = "gold_unusable"
@@ -64,7 +64,7 @@ class GoldUnusable(EvergoldError):
 
 
 def bind_gold(session: Session, phase_tasks: Sequence[PhaseTask], *, is_public: bool) -> Binding:
-    """What gold that is sealed now for these is bound to: they ask the same task, see `find_phase_task`."""
+    """Return the binding for gold sealed now for these phase tasks, which share one task, see `find_phase_task`."""
     first = phase_tasks[0]
     versions = {one.phase.name: _next_number(list_gold(session, one)) for one in phase_tasks}
     options = {one.phase.name: options_digest(one.options_of(one.task)) for one in phase_tasks}
@@ -81,10 +81,10 @@ def put_gold(
     user: User | None,
     now: datetime,
 ) -> list[GoldVersion]:
-    """A new version for each of these (`find_phase_task` gives them), all of the same sealed file, bound to them.
+    """Record a version for each of these phase tasks (from `find_phase_task`), all with this sealed file.
 
-    publish: use it for new runs as soon as a worker has found it right; None: only where no version is in use yet.
-    user: None for the command line. The caller commits, then tells workers (`send_gold_check`). Raises VersionTaken,
+    publish: use it for new runs once it passes the check; None: only if no version is in use yet.
+    user: None for the command line. The caller commits, then notifies workers (`send_gold_check`). Raises VersionTaken,
     KeysChanged.
     """
     file_id = record_sealed(session, sealed, now)
@@ -125,10 +125,9 @@ def keep_gold(
     now: datetime,
     limits: OrganiserLimits | None = None,
 ) -> list[GoldVersion]:
-    """What was sealed in this storage becomes a version wherever it is bound to, as `put_gold` has it.
+    """Record the sealed file as a version wherever it is bound to, see `put_gold`; delete the file on any error.
 
-    user: must organise the competition; None: the command line, which has no limits. Whatever stands against it,
-    nothing of the file is left then.
+    user: must organise the competition; None: the command line, which has no limits.
     """
     try:
         with writing(engine) as session:
@@ -150,7 +149,7 @@ def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
 
 
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
-    """What this version is the gold of."""
+    """Return the place of this version."""
     phase, task = phase_task.phase, phase_task.task
     options = options_digest(phase_task.options_of(task))
     return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number, options)
@@ -165,9 +164,9 @@ def _next_number(versions: Sequence[GoldVersion]) -> int:
 
 
 def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: User | None, now: datetime) -> bool:
-    """Use this version for new runs, and show its commitment; False when that was so already, or waits for its check.
+    """Use this version for new runs and show its commitment; False if it already is or waits for its check.
 
-    Raises NotFound, GoldUnusable, or NewerGoldPublished: there is no way back to an older version but to put it again.
+    Raises NotFound, GoldUnusable, or NewerGoldPublished: an older version can be used again only by another upload.
     """
     versions = list_gold(session, phase_task, lock=True)
     version = next((one for one in versions if one.number == number), None)
@@ -193,7 +192,7 @@ def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: 
 
 
 def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) -> list[GoldVersion]:
-    """Every version, oldest first. lock: nobody else adds or publishes one until the transaction ends."""
+    """List all versions, oldest first. lock: nobody else can add or publish one until the transaction ends."""
     if lock:
         session.execute(select(PhaseTask.id).where(PhaseTask.id == phase_task.id).with_for_update())
     query = (
@@ -206,11 +205,11 @@ def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) ->
 
 
 def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVersion]:
-    """The versions that are or were in use, oldest first: what a board may name."""
+    """List the versions that are or were in use, oldest first, which a board may name."""
     return list(session.scalars(_PUBLISHED, {"phase": phase_id, "task": task_id}))
 
 
-#: Written once, as every board asks this.
+#: Built once, since every board needs it.
 _PUBLISHED = (
     select(GoldVersion)
     .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
@@ -224,12 +223,12 @@ _PUBLISHED = (
 
 
 def newest_in_use(session: Session, phase_task: PhaseTask) -> int:
-    """The number of the newest version that is in use; 0: none is."""
+    """Return the number of the latest version in use; 0 if there is none."""
     return max((one.number for one in published_gold(session, phase_task.phase_id, phase_task.task_id)), default=0)
 
 
 def places_with_gold(session: Session) -> set[tuple[str, str, str]]:
-    """(competition, phase, task) of all sealed gold that is in use."""
+    """Return (competition, phase, task) of all sealed gold in use."""
     query = (
         select(Competition.name, Phase.name, CompetitionTask.name)
         .join(Phase, Phase.competition_id == Competition.id)
@@ -242,13 +241,13 @@ def places_with_gold(session: Session) -> set[tuple[str, str, str]]:
 
 
 def gold_identity(session: Session, phase_task: PhaseTask) -> str | None:
-    """Equal for tasks of phases that are scored against the same gold: a commitment, or the name of plain gold."""
+    """Return a key that is equal for phase tasks with the same gold: the commitment, or the name of plain gold."""
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
     return published[-1].commitment if published else phase_task.gold
 
 
 def name_in_use(session: Session, phase_task_id: int | None, declared: str | None) -> str | None:
-    """What a phase's task calls its gold, given what phases.yaml says; None: there is none yet."""
+    """Return the name of a phase task's gold, given the one declared in phases.yaml; None if there is no gold yet."""
     if declared not in (None, SEALED_NAME):
         return declared
     query = select(GoldVersion.id).where(
@@ -258,20 +257,20 @@ def name_in_use(session: Session, phase_task_id: int | None, declared: str | Non
 
 
 def phases_with_same_task(phase_task: PhaseTask, phases: Sequence[Phase]) -> list[PhaseTask]:
-    """The other phases' askings of the same task, of a competition as `find_competition` loads it."""
+    """List the other phases' phase tasks of the same task; the phases come from `find_competition`."""
     asked = [one for phase in phases for one in phase.phase_tasks]
     return [one for one in asked if one.task_id == phase_task.task_id and one.id != phase_task.id]
 
 
 def problem_words(version: GoldVersion) -> str:
-    """The first thing that is wrong with it, and how many others are."""
+    """Return the first problem and the number of others."""
     first = str(version.problems[0]["sentence"]) if version.problems else "it cannot be read"
     others = len(version.problems) - 1 + version.problems_omitted
     return f"{first} (and {others} more)" if others > 0 else first
 
 
 def place_of(phase_task: PhaseTask) -> str:
-    """COMPETITION/PHASE/TASK, as the command line has it."""
+    """Return COMPETITION/PHASE/TASK, as on the command line."""
     phase = phase_task.phase
     return f"{phase.competition.name}/{phase.name}/{phase_task.task.name}"
 

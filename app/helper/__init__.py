@@ -1,1 +1,1 @@
-"""One bounded process that reads files and texts of strangers for the web process; no rule of any subject."""
+"""A sandboxed process that reads strangers' files and texts for the web process; contains no domain logic."""

@@ -1,7 +1,7 @@
-"""Running jobs in the helper, started when first needed and kept: `run` is all that others call.
+"""Running jobs in the helper, which starts on first use and stays; callers only need `run`.
 
-Decoders and parsers see what strangers send only there, under bounds of processor time, memory and seconds, so that
-nothing that is sent holds or fells the web process.
+Only there do decoders and parsers see data from strangers, under limits on processor time, memory and seconds, so that
+no input can block or crash the web process.
 """
 
 from __future__ import annotations
@@ -23,26 +23,30 @@ from app.base.errors import Busy, EvergoldError
 from app.helper import serve
 from app.helper.wire import Message, receive, send
 
-#: An answer may take this much longer than its job: the helper may have to be started.
+#: Extra time for an answer, as the helper may have to be started.
 _GRACE_SECONDS = 20
 _BUSY = "The server is reading very many files and texts at this moment. Please try again in a moment."
 
 
 class TooMuchWork(EvergoldError):
-    """A job reached one of its bounds."""
+    """A job reached one of its limits."""
 
     status = 422
     code = "too_much_work"
 
 
 class HelperFailed(RuntimeError):
-    """A job raised an error that is a fault of ours; the message is its traceback."""
+    """A job raised an error that is our fault; the message is its traceback."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A kind of work. function: `module:name`, of a function that takes and returns a document and bytes; seconds: wall
-    clock; at_once, waiting: how many run and how many more may wait, each in a thread of its caller."""
+    """A kind of work.
+
+    - function: `module:name`, of a function that takes and returns a document and bytes.
+    - processor_seconds, seconds, mebibytes: limits; `seconds` is wall-clock time.
+    - at_once, waiting: how many can run, and how many more can wait, each in its caller's thread.
+    """
 
     function: str
     processor_seconds: int
@@ -59,7 +63,7 @@ class Job:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until one more may run; raises Busy where too many wait already."""
+        """Wait for a free slot. Raises Busy if too many are waiting."""
         if not self._places.acquire(blocking=False):
             raise Busy(_BUSY)
         try:
@@ -70,19 +74,19 @@ class Job:
 
     @property
     def record(self) -> bytes:
-        """The job as the helper reads it."""
+        """The job in the format that the helper reads."""
         names = ("function", "processor_seconds", "seconds", "mebibytes")
         return json.dumps({name: getattr(self, name) for name in names}).encode().ljust(serve.RECORD_BYTES)
 
 
 def run(job: Job, head: Mapping[str, Any], content: bytes = b"") -> Message:
-    """Return what the job's function returns; raises TooMuchWork, or Busy."""
+    """Run the job's function and return its result. Raises TooMuchWork, or Busy."""
     with job.turn():
         return run_now(job, head, content)
 
 
 def run_now(job: Job, head: Mapping[str, Any], content: bytes = b"") -> Message:
-    """Do as `run` does, for callers that hold a turn."""
+    """Like `run`, for callers that hold a turn."""
     answer, answered = _answer(job, head, content)
     if "crashed" in answer:
         raise HelperFailed(answer["crashed"])
@@ -94,7 +98,7 @@ def _answer(job: Job, head: Mapping[str, Any], content: bytes) -> Message:
         with _HELPER.connection(job) as connection:
             connection.settimeout(job.seconds + _GRACE_SECONDS)
             try:
-                with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it read all
+                with suppress(BrokenPipeError, ConnectionResetError):  # it may answer before reading everything
                     send(connection, head, content)
                 return receive(connection)
             except (EOFError, OSError):
@@ -104,7 +108,7 @@ def _answer(job: Job, head: Mapping[str, Any], content: bytes) -> Message:
 
 
 class _Helper:
-    """The process of this process: none until the first job, another where one has ended."""
+    """The helper of this process: started with the first job, and again if it has ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,12 +118,12 @@ class _Helper:
 
     @property
     def is_running(self) -> bool:
-        """Whether it lives, as far as is known."""
+        """True if it is alive, as far as known."""
         return self._process is not None and self._process.poll() is None
 
     @contextmanager
     def connection(self, job: Job) -> Iterator[socket.socket]:
-        """A connection to a child for this job."""
+        """Open a connection to a child for this job."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -132,7 +136,7 @@ class _Helper:
                 self._start()
             try:
                 self._send(record, descriptor)
-            except OSError:  # it ended at this very moment
+            except OSError:  # it has just ended
                 self._start()
                 self._send(record, descriptor)
 
@@ -145,7 +149,7 @@ class _Helper:
         self.end()
         self._control, theirs = socket.socketpair()
         with theirs:
-            # -I and no environment: it knows nothing of the database, of keys, or of who called us.
+            # -I and no environment: it has no access to the database, keys or the caller.
             command = [sys.executable, "-I", str(Path(serve.__file__).resolve()), str(theirs.fileno())]
             self._process = subprocess.Popen(  # noqa: S603 - our own script
                 command,
@@ -158,7 +162,7 @@ class _Helper:
         self._owner = os.getpid()
 
     def end(self) -> None:
-        """End it; it ends by itself, too, when this process has gone."""
+        """End it; it also ends on its own when this process is gone."""
         if self._control is not None:
             self._control.close()
         if self._process is not None and self._owner == os.getpid():

@@ -1,8 +1,8 @@
-"""The helper: a process that forks a child for each job, under bounds, and holds no secret. A script.
+"""The helper: a process that forks a child for each job, under limits, and holds no secrets. A script.
 
-It inherits no environment and no open file of the web process but a socket. A job comes as a record that names its
-function and its bounds, with a connection of its own; the child reads its message there, answers, and ends. What a job
-imports is imported before the first fork, and so costs once.
+It inherits no environment, and no open file of the web process except a socket. A job is a record with its function and
+limits, and its own connection; the child reads its message there, answers, and exits. Imports of a job happen before
+the first fork, and so only once.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-#: A record on the socket: JSON, filled up with blanks.
+#: Size of a record on the socket: JSON, padded with blanks.
 RECORD_BYTES = 256
-#: Without work for so long, the helper ends; the next job starts another.
+#: After this time without work the helper ends; the next job starts another.
 IDLE_SECONDS = 600
 
 
 def main() -> None:
-    """Serve until the web process has gone, or has wanted nothing for a while."""
+    """Serve until the web process is gone or has been idle for a while."""
     sys.path.append(str(Path(__file__).resolve().parents[2]))  # in a checkout that is not installed
-    for number in (signal.SIGINT, signal.SIGTERM):  # the web process ends us, once it has answered
+    for number in (signal.SIGINT, signal.SIGTERM):  # the web process ends us after its last answer
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody has to wait for children
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no need to wait for children
     control = socket.socket(fileno=int(sys.argv[1]))
     while select.select([control], [], [], IDLE_SECONDS)[0]:
         record, descriptors, _, _ = socket.recv_fds(control, RECORD_BYTES, 1)
@@ -58,7 +58,7 @@ def _fork(control: socket.socket, order: dict[str, Any], descriptor: int) -> Non
 
 
 def _bound(order: dict[str, Any]) -> None:
-    """Set the bounds of a child; the kernel ends it where it exceeds one."""
+    """Set the limits of a child; the kernel kills it if it exceeds one."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.alarm(order["seconds"])
@@ -72,10 +72,10 @@ def _bound(order: dict[str, Any]) -> None:
 
 
 def _mapped_bytes() -> int:
-    """Memory that is mapped before a job begins: modules, most of all."""
+    """Return the memory mapped before a job begins, mostly modules."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return 1024 * 1024 * 1024
 
 
@@ -86,10 +86,10 @@ def _work(connection: socket.socket, module: str, name: str) -> None:
     try:
         answer, answered = getattr(importlib.import_module(module), name)(head, content)
     except MemoryError:
-        return  # no answer: a bound was reached
-    except Exception:  # our own fault, which the web process reports
+        return  # no answer: a limit was reached
+    except Exception:  # our own fault, reported by the web process
         answer, answered = {"crashed": traceback.format_exc()}, b""
-    with suppress(OSError):  # nobody waits any more
+    with suppress(OSError):  # nobody is waiting any more
         send(connection, answer, answered)
 
 

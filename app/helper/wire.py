@@ -1,4 +1,4 @@
-"""Messages between the web process and its helper: a document (JSON) and bytes behind it, each with its length."""
+"""Messages between the web process and its helper: a JSON document followed by bytes, each with its length."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Message = tuple[dict[str, Any], bytes]
 
 
 def send(connection: socket.socket, head: Mapping[str, Any], content: bytes = b"") -> None:
-    """Send one message; raises OSError where nobody reads it any more."""
+    """Send one message. Raises OSError if the reader is gone."""
     text = json.dumps(head).encode()
     connection.sendall(_LENGTHS.pack(len(text), len(content)) + text)
     connection.sendall(content)
 
 
 def receive(connection: socket.socket) -> Message:
-    """Return the next message; raises EOFError where the other side ended before it was whole."""
+    """Return the next message. Raises EOFError if the other side ended before it was complete."""
     head_bytes, content_bytes = _LENGTHS.unpack(_exactly(connection, _LENGTHS.size))
     head: dict[str, Any] = json.loads(_exactly(connection, head_bytes))
     return head, _exactly(connection, content_bytes)

@@ -1,1 +1,1 @@
-"""Published data of real shared tasks turned into competitions; applying these is `app.declarations`'."""
+"""Importers: published data of real shared tasks as competitions; `app.declarations` applies these."""

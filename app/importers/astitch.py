@@ -1,9 +1,9 @@
 """AStitchInLanguageModels: from a checkout of the authors' repository to items, gold, templates and historic rows.
 
 Tayyar Madabushi et al. 2021; repository H-TayyarMadabushi/AStitchInLanguageModels, folder `Dataset`. Each language is a
-task of its own, because the paper ranks English and Portuguese apart: coarse-en is `idiom-detection`, fine-en
+task of its own, because the paper ranks English and Portuguese separately: coarse-en is `idiom-detection`, fine-en
 `meaning-matching`, similarity-en `idiom-similarity`. Ids are assigned here: Task 1 `dev.EN.7` is row 7 of the authors'
-file, counted from 0 as their scripts count; Task 2 pairs are numbered in an order that tells nothing.
+file, counted from 0 as in their scripts; Task 2 pairs are numbered in an order that reveals nothing.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ NAME = "astitch"
 LANGUAGES = ("en", "pt")
 PHASES = ("dev", "test")
 PUBLISHED = "published_astitch.csv"
-#: The day the Findings of EMNLP 2021 opened; historic rows bear it.
+#: Opening day of the Findings of EMNLP 2021, the date of historic rows.
 PUBLISHED_ON = "2021-11-07"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One kind of task: its type, its settings by the names of the published tables, and how its files are made.
+    """A kind of task: its type, its settings by the names in the published tables, and how its files are made.
 
-    published: the `task` of the published figures; metrics: their metric -> ours, and what follows the setting in its
-    split; columns: the (metric, what follows the setting) that boards show beside the ranking one.
+    - published: `task` in the published figures.
+    - metrics: their metric -> ours, and the part of the split after the setting.
+    - columns: (metric, part of the split after the setting) of further board columns.
     """
 
     name: str
@@ -51,10 +52,10 @@ class Part:
 
 
 def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
-    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; the written paths.
+    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
-    source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written; raises
-    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written. Raises
+    InvalidFile with every problem, also if there is a competition.yaml already, which may have been edited.
     """
     problems = Problems()
     refuse_existing(target, problems)
@@ -93,7 +94,7 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
 
 
 def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) -> BaselineRequest:
-    """Those that learn do so from the dev data, and are there for the test data."""
+    """Return the baselines; trained ones use the dev data, and exist for the test data only."""
     task = f"{part.name}-{language}"
     dev = gold / _gold_name("dev", task)
     ranking, rest = next(iter(part.metrics.values()))
@@ -109,7 +110,7 @@ def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) 
 
 
 def declaration(baselines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] | None = None) -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it. baselines: by phase and task, as it declares them."""
+    """Return the competition as declared in `phases.yaml`. baselines: declarations by phase and task."""
     tasks = [(part, language) for part in PARTS for language in LANGUAGES]
     return {
         "name": NAME,
@@ -135,7 +136,7 @@ def _task(part: Part, language: str) -> dict[str, Any]:
 
 
 def _board(part: Part, language: str, setting: str) -> dict[str, Any]:
-    """Ranked by one setting, with the others beside it, the measures of this one, and what was published."""
+    """Return a board ranked by one setting, with its other measures, the other settings, and published results."""
     name = _board_name(part, language, setting)
     ranking = next(iter(part.metrics.values()))
     ours = [(part.settings[setting], *column) for column in (ranking, *part.columns)]
@@ -182,9 +183,9 @@ HISTORIC_COLUMNS = ("team", "date", "metric", "split", "value")
 
 
 def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[tuple[str, str, str, str, str]]:
-    """The published figures of one task and phase, as (team, date, metric, split, value).
+    """Return the published figures of one task and phase as (team, date, metric, split, value).
 
-    Of the systems that have some in this setting: others have no place on its board.
+    Only of systems with figures in this setting: others have no place on its board.
     """
     wanted = (part.published, language, phase)
     found = [row for row in read_published(PUBLISHED) if (row["task"], row["language"], row["split"]) == wanted]
@@ -199,7 +200,7 @@ def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[t
 
 
 def options_of(part: Part, language: str) -> dict[str, Any]:
-    """The options of the part's task type."""
+    """Return the options of the part's task type."""
     return {"settings": list(part.settings.values()), "languages": [language]}
 
 
@@ -226,7 +227,7 @@ def _template(part: Part, language: str, items: Path) -> str:
 
 
 def _system(row: Mapping[str, str]) -> str:
-    """The name under which a published system stands on boards, with what it was given to read."""
+    """Return the name of a published system on boards, with the input it was given."""
     if not row["context"]:
         return row["system"]
     context = "with context" if row["context"] == "yes" else "no context"

@@ -1,4 +1,4 @@
-"""Converts the files of the AStitch repository to blind items and gold; names and declarations are in `astitch`."""
+"""Conversion of the AStitch files to blind items and gold; names and declarations are in `astitch`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The blind items and the gold of one task in one phase: header and rows each."""
+    """Blind items and gold of one task in one phase, each with header and rows."""
 
     items_header: Sequence[str] = ()
     items: Sequence[Sequence[str]] = ()
@@ -28,7 +28,7 @@ class Files:
 
 
 def convert_coarse(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Task 1 coarse: a label per sentence; ids count the rows of the authors' file from 0."""
+    """Convert Task 1 coarse: a label per sentence; ids count the rows of the authors' file from 0."""
     rows = _coarse_rows(source, language, phase, problems)
     ids = [f"{phase}.{language.upper()}.{row}" for row in range(len(rows))]
     return Files(
@@ -40,7 +40,7 @@ def convert_coarse(source: Path, language: str, phase: str, problems: Problems) 
 
 
 def convert_fine(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Task 1 fine-grained: a label per sentence and meaning; the expression is that of the same sentence in coarse."""
+    """Convert Task 1 fine-grained: a label per sentence and meaning; the expression is that of the coarse sentence."""
     code = language.upper()
     rows = _rows(source, f"Dataset/Task1/SubTaskB/{code}/ContextExcluded/{phase}.csv", _PAIR_COLUMNS, problems)
     mwes = {sentence: mwe for _, sentence, mwe in _coarse_rows(source, language, phase, Problems())}
@@ -57,7 +57,10 @@ def convert_fine(source: Path, language: str, phase: str, problems: Problems) ->
 
 
 def convert_similarity(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Idiom pairs with target 1 or the system's own similarity of (correct, incorrect), and STS pairs with theirs."""
+    """Convert Task 2: idiom pairs with target 1 or the system's own similarity of (correct, incorrect), and STS pairs.
+
+    STS pairs have their published scores as targets.
+    """
     folder = "Dataset/Task2/CreateEvaluationData"
     raw_name = f"{folder}/{language.upper()}/WithResults/evalData/{phase}_rawSimData.csv"
     columns = ("sent_idiom", "sent_other", "sim", "idiom", "correct", "incorrect")
@@ -65,7 +68,7 @@ def convert_similarity(source: Path, language: str, phase: str, problems: Proble
     sts = _sts_rows(source, f"{folder}/EvalSTSData/{language}_{phase}_Eval_STS_Data.csv", problems)
     targets: dict[
         _Pair, tuple[str, str, _Pair | None]
-    ] = {}  # pair -> DataID's end, sim, the pair whose sim is the target
+    ] = {}  # pair -> end of DataID, sim, the pair whose sim is the target
     expressions: dict[_Pair, str] = {}
     others: dict[_Pair, None] = {}
     places = {idiom: place for place, idiom in enumerate(dict.fromkeys(row[3] for row in raw), start=1)}
@@ -84,7 +87,7 @@ def convert_similarity(source: Path, language: str, phase: str, problems: Proble
 
 
 def _coarse_rows(source: Path, language: str, phase: str, problems: Problems) -> list[tuple[str, str, str]]:
-    """(label, sentence, expression) of every row."""
+    """Return (label, sentence, expression) of every row."""
     name = f"Dataset/Task1/SubTaskA/{language.upper()}/ContextExcluded_IdiomIncluded/{phase}.csv"
     return _rows(source, name, _PAIR_COLUMNS, problems)
 
@@ -122,12 +125,12 @@ def _note_pair(
 
 
 def _shuffled(pair: _Pair) -> bytes:
-    """A key that puts pairs into the same order everywhere, whatever their targets."""
+    """Return a sort key for a reproducible order of pairs that is independent of their targets."""
     return hashlib.sha256("\0".join(pair).encode()).digest()
 
 
 def _sts_rows(source: Path, name: str, problems: Problems) -> list[tuple[str, str, str]]:
-    """(sentence1, sentence2, score) of a file without a header."""
+    """Return (sentence1, sentence2, score) of a file without a header."""
     path = source / name
     if not path.is_file():
         problems.add("missing-file", "the file is not in this folder: is it a checkout of the repository?", file=name)
@@ -143,7 +146,7 @@ def _sts_rows(source: Path, name: str, problems: Problems) -> list[tuple[str, st
 
 
 def _rows(source: Path, name: str, columns: Sequence[str], problems: Problems) -> list[Any]:
-    """The cells of the wanted columns, in this order, row by row; none where the file has problems."""
+    """Return the cells of the wanted columns, in this order, row by row; empty if the file has problems."""
     table = read_columns(source, name, columns, problems)
     return list(zip(*(table[column] for column in columns), strict=True)) if table is not None else []
 

@@ -1,4 +1,4 @@
-"""What people read about AStitchInLanguageModels: the words of its competition.yaml."""
+"""Texts of AStitchInLanguageModels for its competition.yaml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baselines of an imported task: their files, and how they are declared, with their scores where gold is known."""
+"""Baselines of an imported task: their files and declarations, with scores if the gold is known."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from evergold.baselines.catalogue import find_baseline, write_baseline
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
-#: Boards show four decimals, and `evergold check --gold` compares as many.
+#: Decimals on boards, and in comparisons by `evergold check --gold`.
 DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRequest:
-    """Which baselines a task has in a phase. type: the task's; options: it has there; items: the blind file or folder;
-    training: what those that learn may learn from, nothing: they are left out; gold: to know the scores, where it is at
-    hand; ranked: the scores that rank boards, as (metric, split)."""
+    """Baselines of a task in a phase.
+
+    - type: the task type; options: those in this phase.
+    - items: the blind file or folder.
+    - training: for baselines that learn, which are omitted if it is empty.
+    - gold: to compute scores, if available.
+    - ranked: the scores that rank boards, as (metric, split).
+    """
 
     type: str
     names: Sequence[str]
@@ -32,7 +37,7 @@ class BaselineRequest:
 
 
 def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Write the files below `target`/`folder`; their paths, and the list under `baselines` of the phase's task."""
+    """Write the files below `target`/`folder`; return their paths, and the list for `baselines` of the phase task."""
     written, declared = [], []
     for name in request.names:
         baseline = find_baseline(request.type, name)
@@ -51,12 +56,12 @@ def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[
 
 
 def _title(name: str) -> str:
-    """`Word overlap`."""
+    """Return `Word overlap`."""
     return name.replace("-", " ").capitalize()
 
 
 def _scores(request: BaselineRequest, path: Path) -> dict[str, float]:
-    """What it scores where it ranks; undefined scores are left out."""
+    """Return the scores that rank boards, without undefined ones."""
     if request.gold is None:
         return {}
     type_ = get_task(request.type)

@@ -1,4 +1,4 @@
-"""The tables of an HTML page, as rows of text, by the standard library's parser and within bounds."""
+"""Tables of an HTML page as rows of text, by the standard library's parser and within limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-#: All tables of a page together.
+#: Limit over all tables of a page.
 CELLS_LIMIT = 500_000
 #: Tables inside cells of tables inside cells …
 DEPTH_LIMIT = 20
@@ -16,20 +16,20 @@ _UNSEEN = ("script", "style", "template")
 
 @dataclass(frozen=True, slots=True)
 class HtmlRow:
-    """A row with the line on which it begins; a cell that spans columns is there once for each of them."""
+    """A row with the line on which it begins; a cell that spans columns is repeated for each of them."""
 
     line: int
     cells: list[str] = field(default_factory=list)
 
 
 class TooComplex(ValueError):
-    """The page has more cells, or tables deeper inside tables, than any list of results needs."""
+    """The page has more cells or deeper nested tables than any list of results needs."""
 
 
 def read_html_tables(text: str) -> list[list[HtmlRow]]:
-    """Every table of the page, in the order in which they begin; white space in cells is single spaces.
+    """Return every table of the page in order of appearance; white space in cells is reduced to single spaces.
 
-    Broken markup is read as browsers mostly do. Raises TooComplex.
+    Broken markup is mostly read as by browsers. Raises TooComplex.
     """
     parser = _Parser()
     parser.feed(text)
@@ -39,7 +39,7 @@ def read_html_tables(text: str) -> list[list[HtmlRow]]:
 
 @dataclass(slots=True)
 class _Open:
-    """A table that has not ended yet; cell: the text so far of the one that has not."""
+    """An unfinished table; `cell` is the text so far of its unfinished cell."""
 
     rows: list[HtmlRow]
     cell: list[str] | None = None

@@ -1,8 +1,8 @@
 """NCIMP, idiomaticity probing: from a checkout of the authors' repository to items, template and gold.
 
-He et al. 2025; repository risehnhew/Finding-Idiomaticity-in-Word-Representations, folder `dataset`. A language's
-naturalistic or neutral sentences that the checkout does not have are left out; a part of them is a mistake. Reading the
-human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
+He et al. 2025; repository risehnhew/Finding-Idiomaticity-in-Word-Representations, folder `dataset`. If the checkout
+lacks all naturalistic or all neutral sentences of a language, they are omitted; if it lacks some of them, that is an
+error. Reading the human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NAME = "ncimp"
 PHASE = "open"
 GOLD = f"{NAME}/human_scores.csv"
 ITEMS, TEMPLATE = "public/open/items.csv", "public/open/template.csv"
-#: Embeddings of all sentences in half precision take more than a CSV file does.
+#: Embeddings of all sentences in half precision are larger than a CSV file.
 UPLOAD_BYTES = 256 * 1024 * 1024
-#: What boards show; the first one ranks.
+#: Columns of boards; the first one ranks.
 BOARD_METRICS = (
     "affinity_syn_rand",
     "affinity_syn_rand_rho",
@@ -41,17 +41,17 @@ BOARD_METRICS = (
     "sim_rand",
 )
 TASK_TYPE = "idiomaticity-probing"
-#: As the authors' code chooses head or modifier.
+#: Choice of head or modifier as in the authors' code.
 OPTIONS = {"component": "nc-level"}
 LANGUAGES = ("en", "pt")
 HUMAN_SCORES = "dataset/human_compositionality scores.xlsx"
 
-#: Which file of a language holds which context.
+#: File of each context in a language.
 FILES = {
     "nat": {f"nat{n}": f"naturalistics_examplesent{n}.csv" for n in (1, 2, 3)},
     "neut": {"neut": "neutral.csv"},
 }
-#: Which column holds which probe; each has a column `…_tag` beside it that marks the compound.
+#: Column of each probe; a column `…_tag` next to it marks the compound.
 PROBE_COLUMNS = {
     "syn": "synonym for compound",
     "head": "original head only",
@@ -63,15 +63,15 @@ _ORIGINAL_COLUMNS = {"nat": "original sentence", "neut": "neutral sentence"}
 _ORIGINAL_TAG = "original sentence_tag"
 _TAGS = re.compile(r"\[(True|False)(, (True|False))*\]")
 
-#: language, context, compound, probe, sentence, nc: a row of the blind file.
+#: A row of the blind file: language, context, compound, probe, sentence, nc.
 ItemRow = tuple[str, str, str, str, str, str]
 
 
 def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None = None) -> list[Path]:
-    """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; the written paths.
+    """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; return the paths.
 
     source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see `ncimp_results`.
-    Everything is converted before anything is written; raises InvalidFile with every problem, also when there is a
+    Everything is converted before anything is written. Raises InvalidFile with every problem, also if there is a
     competition.yaml already, which may have been edited.
     """
     problems = Problems()
@@ -102,7 +102,7 @@ def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None 
 
 
 def missing_parts(source: Path) -> list[str]:
-    """The languages and settings that a checkout has no sentences of, in words."""
+    """Describe the languages and settings without sentences in a checkout."""
     have = [
         (language, setting)
         for language in LANGUAGES
@@ -121,8 +121,10 @@ def _template(items: Path) -> str:
 def declaration(
     parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[str, Any]] = (), published: Container[str] = ()
 ) -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it. parts: the (language, setting) that there are sentences for;
-    published: the splits that the paper's values are at hand of."""
+    """Return the competition as declared in `phases.yaml`.
+
+    parts: the (language, setting) with sentences; published: the splits with values from the paper.
+    """
     return {
         "name": NAME,
         "title": "NCIMP: probing idiomaticity in word representations",
@@ -163,7 +165,7 @@ def declaration(
 
 
 def _board(language: str, setting: str, level: str, published: Container[str]) -> dict[str, Any]:
-    """Ranked by the affinity to the synonym against random compounds, whose ideal is 1."""
+    """Return a board ranked by the affinity to the synonym versus random compounds, ideally 1."""
     split, metrics = f"{language}/{setting}/{level}", get_task(TASK_TYPE).metrics
     language_title = {"en": "English", "pt": "Portuguese"}[language]
     setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
@@ -183,7 +185,7 @@ def _historic_name(split: str) -> str:
 
 
 def _item_rows(source: Path, problems: Problems) -> Iterator[ItemRow]:
-    """Every original and probe, by language, context and compound in the authors' order."""
+    """Yield every original and probe, by language, context and compound in the authors' order."""
     if not (source / HUMAN_SCORES).is_file():
         message = "the file is not in this folder: is it a checkout of the repository?"
         problems.add("missing-file", message, file=HUMAN_SCORES)
@@ -220,7 +222,7 @@ def _context_rows(
 
 
 def _marks(sentence: str, tags: str) -> str | None:
-    """`[False, True]` as `0 1`; None where it does not fit the sentence's words or marks none of them."""
+    """Convert `[False, True]` to `0 1`; None if it does not match the sentence's words or marks none of them."""
     if not _TAGS.fullmatch(tags) or "True" not in tags:
         return None
     marks = ["1" if tag == "True" else "0" for tag in tags.strip("[]").split(", ")]

@@ -1,7 +1,8 @@
-"""The tables of the NCIMP paper as historic rows, from a CSV file that an organiser gives: none is carried here.
+"""Tables of the NCIMP paper as historic rows, from a CSV file provided by the organiser: none is included here.
 
-The file has the form of historic rows, `team,date,metric,split,value`, a value a line, perhaps with `method`, `paper`,
-`code`: the team is the model, the split `en/nat/nc`, the metric any of the task type's (`sim_syn`, `sim_syn_rho`, …).
+The file has the form of historic rows, `team,date,metric,split,value`, a value per line, optionally with `method`,
+`paper`, `code`: the team is the model, the split `en/nat/nc`, the metric any of the task type's (`sim_syn`,
+`sim_syn_rho`, …).
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from evergold.scoring.task import AnyTask, Options
 
 HEADER = (*COLUMNS, *SAID_COLUMNS)
 
-#: As HEADER has it.
+#: Columns as in HEADER.
 HistoricRow = tuple[str, ...]
 
 
 def published_rows(path: Path, task: AnyTask, options: Options, splits: Iterable[str]) -> dict[str, list[HistoricRow]]:
-    """The rows by split; those within a class or standardised stand with their split.
+    """Return the rows by split; values within a class or standardised ones belong to their split.
 
-    splits: those that there are boards of. Raises InvalidFile with every problem, also where a value belongs to none:
-    the sentences of that language and setting are missing.
+    splits: those with boards. Raises InvalidFile with every problem, also if a value has no board because the sentences
+    of its language and setting are missing.
     """
     read_historic(path, task, task.columns(options))
     known, found = set(splits), defaultdict[str, list[HistoricRow]](list)

@@ -1,4 +1,4 @@
-"""What people read about NCIMP: the words of its competition.yaml."""
+"""Texts of NCIMP for its competition.yaml."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LANGUAGES = {"en": "English", "pt": "Portuguese"}
 
 
 def lacking(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> list[str]:
-    """What a folder that has these (language, setting) lacks, in words."""
+    """Describe what a folder with these (language, setting) lacks."""
     have = set(parts)
     return [
         f"{_LANGUAGES[language]}, {title}"
@@ -65,6 +65,9 @@ def lacking(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> list[
 
 
 def comment(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> str:
-    """At the head of competition.yaml, with what the folder lacks. parts: the (language, setting) that it has."""
+    """Return the comment at the head of competition.yaml, with what the folder lacks.
+
+    parts: its (language, setting).
+    """
     missing = lacking(parts, languages)
     return COMMENT + (LACKING.format(lacking="; ".join(missing)) if missing else "")

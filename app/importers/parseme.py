@@ -1,8 +1,8 @@
-"""PARSEME identification 1.1, 1.2 and 2.0: from the official folder of the data to a competition ready to open.
+"""PARSEME identification 1.1, 1.2 and 2.0: from the official data folder to a competition ready to open.
 
 `<LANG>/{train,dev,test,test.blind}.cupt` (Ramisch et al. 2018, 2020; Scholivet et al. 2026). Gold is test.cupt, in the
-practice phase dev.cupt; where there is no test.blind.cupt, it is made from gold. Editions differ by options and boards,
-see `parseme_editions`; published results become historic rows, see `parseme_published`.
+practice phase dev.cupt; a missing test.blind.cupt is made from gold. Editions differ in options and boards, see
+`parseme_editions`; published results become historic rows, see `parseme_published`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_identification import NAME, TASK
 
-#: Each file may have many problems, and every file is told.
+#: Each file may have many problems, and all files are reported.
 _PROBLEMS_SHOWN = 10_000
 
 
 def import_parseme(
     source: Path, target: Path, gold: Path, edition: str, *, categories: Sequence[str] | None = None
 ) -> list[Path]:
-    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; the written paths.
+    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
-    source: the folder of the languages; gold: the workers' gold folder; categories: those that predictions may use
-    (None: those of the edition's guidelines, and what the data have besides). Everything is checked before anything is
-    written; raises InvalidFile with every problem of all languages, also when there is a competition.yaml already.
+    source: the folder of the languages; gold: the workers' gold folder; categories: those allowed in predictions (None:
+    those of the edition's guidelines and any others in the data). Everything is checked before anything is written.
+    Raises InvalidFile with every problem of all languages, also if there is a competition.yaml already.
     """
     problems = Problems(_PROBLEMS_SHOWN)
     refuse_existing(target, problems)
@@ -63,9 +63,10 @@ def import_parseme(
 
 
 def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, BaselineRequest]:
-    """What training data have, found again: on the test data, and in practice, whose gold dev.cupt is, by train.cupt.
+    """Return the baselines, which find the MWEs of training data again.
 
-    They learn from the gold folders, which hold train.cupt, and for the test data dev.cupt, beside the gold.
+    They learn from the gold folders: train.cupt and dev.cupt for the test data, train.cupt for practice, whose gold is
+    dev.cupt.
     """
     with_dev = plan.having(DEV)
     zips = {"evaluation": ("test-blind", plan.languages), "practice": ("dev-blind", with_dev)}
@@ -83,7 +84,7 @@ def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, BaselineReques
 
 
 def _check_training(edition: Edition, languages: Sequence[Language], problems: Problems) -> None:
-    """Whether it can be told what is unseen, as the edition tells it."""
+    """Check that unseen MWEs can be determined as in the edition."""
     for language in languages:
         if edition.unseen_against == "train+dev" and DEV in language.files and TRAIN not in language.files:
             message = f"there is {DEV}, but not {TRAIN}: in edition {edition.version} both say what is unseen"
@@ -96,7 +97,7 @@ def _check_training(edition: Edition, languages: Sequence[Language], problems: P
 def _categories(
     edition: Edition, languages: Sequence[Language], given: Sequence[str] | None, problems: Problems
 ) -> list[str]:
-    """The categories that predictions may use; whether they and the languages can be options is checked, too."""
+    """Return the categories allowed in predictions; also check that they and the languages are valid options."""
     found = frozenset().union(*(language.categories for language in languages))
     allowed = list(given) if given is not None else sorted(found.union(edition.categories))
     if lacking := ", ".join(sorted(found.difference(allowed))):
@@ -110,7 +111,7 @@ def _categories(
 
 
 def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
-    """Everything that has answers, as `evergold.scoring.cupt_folders` reads it, and the file that it is a copy of."""
+    """Return all files with answers, as read by `evergold.scoring.cupt_folders`, with the source file of each."""
     copies = {"evaluation": {TEST: TEST, TRAIN: TRAIN, DEV: DEV}, "practice": {TEST: DEV, TRAIN: TRAIN}}
     return {
         gold / plan.gold_name(phase) / language.folder.name / name: language.folder / file
@@ -122,7 +123,7 @@ def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
 
 
 def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
-    """Gold that lies there already may have been corrected, and scores may rest on it."""
+    """Refuse to overwrite different gold: it may have been corrected, and scores may depend on it."""
     for path, source in golds.items():
         if path.exists() and not filecmp.cmp(path, source, shallow=False):
             message = "there is other gold of this name; move it away to import anew"
@@ -130,7 +131,7 @@ def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
 
 
 def _write_zips(plan: Plan, target: Path) -> Iterator[Path]:
-    """What everybody may download."""
+    """Write the public downloads."""
     blind = {"test-blind": (TEST, plan.languages), "dev-blind": (DEV, plan.having(DEV))}
     for name, (annotated, languages) in blind.items():
         if languages:
@@ -140,7 +141,7 @@ def _write_zips(plan: Plan, target: Path) -> Iterator[Path]:
 
 
 def _blind(language: Language, annotated: str) -> tuple[str, bytes]:
-    """What teams see of test.cupt or dev.cupt: one name for both, as what they send has one name for both."""
+    """Return the blind version of test.cupt or dev.cupt, under one name, as submissions also have one name for both."""
     name = f"{language.folder.name}/{BLIND}"
     if annotated == TEST and BLIND in language.files:
         return name, (language.folder / BLIND).read_bytes()
@@ -148,7 +149,7 @@ def _blind(language: Language, annotated: str) -> tuple[str, bytes]:
 
 
 def _training(plan: Plan) -> Iterator[tuple[str, bytes]]:
-    """Training and development data; the README beside them names their authors and licence."""
+    """Yield training and development data, with the README that names their authors and licence."""
     for language in plan.languages:
         data = [file for file in (TRAIN, DEV) if file in language.files]
         readme = [README] if data and (language.folder / README).is_file() else []

@@ -1,4 +1,4 @@
-"""A PARSEME shared task as `phases.yaml` declares it: one task, a board for each ranking, two or three phases."""
+"""Declaration of a PARSEME shared task for `phases.yaml`: one task, a board per ranking, two or three phases."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from evergold.scoring.mwe_languages import DIVERSITY
 from evergold.scoring.mwe_options import MACRO
 from evergold.scoring.tasks.mwe_identification import NAME
 
-#: The phases on whose boards published results stand.
+#: Phases whose boards show published results.
 TEST_PHASES = ("evaluation", "post-evaluation")
-#: 17 languages of test data make some 10 MiB of zip.
+#: Test data of 17 languages make some 10 MiB of zip.
 UPLOAD_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the competition is made of. historic: by board, where its published results are from."""
+    """Input for the competition. `historic` has the source of published results by board."""
 
     edition: Edition
     languages: Sequence[Language]
@@ -31,12 +31,12 @@ class Plan:
     historic: Mapping[str, str]
 
     def having(self, file: str) -> list[Language]:
-        """The languages with a file of this name."""
+        """Return the languages with a file of this name."""
         return [language for language in self.languages if file in language.files]
 
     @property
     def with_training(self) -> bool:
-        """Whether there is anything to train on."""
+        """True if there is anything to train on."""
         return bool(self.having(TRAIN) or self.having(DEV))
 
     @property
@@ -45,25 +45,25 @@ class Plan:
         return f"{len(self.languages)} language{'' if len(self.languages) == 1 else 's'}"
 
     def zip_name(self, content: str) -> str:
-        """A download, below the competition's folder."""
+        """Return the path of a download below the competition's folder."""
         return f"public/{self.edition.files}-{content}.zip"
 
     def gold_name(self, phase: str) -> str:
-        """A folder, below the workers' gold folder."""
+        """Return the name of a folder below the workers' gold folder."""
         return f"{self.edition.files}/{phase}"
 
 
 def historic_file(board: str) -> str:
-    """The published results of a board, below the competition's folder."""
+    """Return the path of a board's published results below the competition's folder."""
     return f"historic/{board}.csv"
 
 
-#: By the phase whose gold they are scored with, as phases declare them.
+#: Declarations by the phase whose gold scores them.
 Baselines = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def declaration(plan: Plan, baselines: Baselines) -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it."""
+    """Return the competition as declared in `phases.yaml`."""
     edition = plan.edition
     version = edition.version
     return {
@@ -114,7 +114,7 @@ def _task(plan: Plan) -> dict[str, Any]:
 
 
 def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
-    """How many languages a team sent, then macro P, R and F1, those of the ranking first; of one track or of all."""
+    """Return a board of one track, or of all: number of languages, then macro P, R and F1, the ranking ones first."""
     columns = [_number("languages", "Languages", 0)]
     for shown in (ranking, *(one for one in (UNSEEN, GLOBAL, TOKENS) if one is not ranking)):
         for part, title in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
@@ -130,7 +130,7 @@ def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
 
 
 def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
-    """How many languages a team sent, then the F1 of the ranking, macro and of every language."""
+    """Return a board with the number of languages, then the F1 of the ranking, macro and per language."""
     roots = [(MACRO, "Macro"), *((language.name, language.name.upper()) for language in plan.languages)]
     columns = [_number("languages", "Languages", 0)]
     columns += [_percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
@@ -175,7 +175,7 @@ def _number(metric: str, title: str, decimals: int) -> Inline:
 
 
 def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
-    """dev.cupt is the gold here, so that only the training data can say what is unseen."""
+    """Return the practice phase: dev.cupt is its gold, so only training data determine what is unseen."""
     with_dev = plan.having(DEV)
     options: dict[str, Any] = (
         {} if len(with_dev) == len(plan.languages) else {"languages": [one.name for one in with_dev]}

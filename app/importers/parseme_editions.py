@@ -1,4 +1,4 @@
-"""What tells the editions of PARSEME's shared task apart: how they rank, what unseen means, categories, days."""
+"""Differences between editions of PARSEME's shared task: ranking, definition of unseen, categories, dates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evergold.scoring.mwe import MWE_BASED, TOKEN_BASED
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A way in which an edition ranks: by the macro F1 of one view. short: for headings; view: None means global."""
+    """A ranking by the macro F1 of one view. `short` is for headings; `view` None means global."""
 
     name: str
     title: str
@@ -20,7 +20,7 @@ class Ranking:
     view: str | None = None
 
     def split(self, root: str) -> str:
-        """The split of this view of a language, or of `macro`."""
+        """Return the split of this view for a language or `macro`."""
         return f"{root}/{self.view}" if self.view else root
 
 
@@ -31,9 +31,13 @@ UNSEEN = Ranking("unseen", "Unseen, MWE-based", "Unseen", MWE_BASED, "unseen")
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """An edition. rankings: the first one is the official ranking; categories: those of its guidelines, allowed beside
-    what the data have; data_given: when training data were given out; evaluation: from the blind test data to the
-    deadline."""
+    """An edition.
+
+    - rankings: the first one is the official ranking.
+    - categories: those of its guidelines, allowed in addition to those in the data.
+    - data_given: release of the training data.
+    - evaluation: from the release of the blind test data to the deadline.
+    """
 
     version: str
     unseen_against: Literal["train", "train+dev"]
@@ -47,17 +51,17 @@ class Edition:
 
     @property
     def name(self) -> str:
-        """Of the competition, in addresses, where there are no dots."""
+        """Name of the competition, for addresses, without dots."""
         return f"parseme-{self.version.replace('.', '-')}"
 
     @property
     def files(self) -> str:
-        """What its gold folder is called, and what its files begin with."""
+        """Name of its gold folder, and prefix of its files."""
         return f"parseme-{self.version}"
 
 
 _VERBAL = ("IAV", "IRV", "LS.ICV", "LVC.cause", "LVC.full", "MVC", "VID", "VPC.full", "VPC.semi")
-# From 2.0 on verbs with particles are IVPC; AV. and NV. are adverbial and nominal uses of verbal MWEs.
+# Since 2.0 verb-particle constructions are IVPC; AV. and NV. are adverbial and nominal uses of verbal MWEs.
 _VERBAL_2 = ("IAV", "IRV", "IVPC.full", "IVPC.semi", "LVC.cause", "LVC.full", "MVC", "VID")
 _OTHERS_2 = ("AdjID", "AdpID", "AdvID", "ConjID", "DetID", "IntjID", "NID", "PronID")
 _DERIVED_2 = tuple(f"{kind}.{category}" for kind in ("AV", "NV") for category in _VERBAL_2)

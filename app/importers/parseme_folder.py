@@ -1,6 +1,6 @@
-"""The official layout of PARSEME's data, `<LANG>/{train,dev,test,test.blind}.cupt`: found, checked, blanked, zipped.
+"""Layout of PARSEME's data, `<LANG>/{train,dev,test,test.blind}.cupt`: finding, checking, blanking, zipping.
 
-Every file is read by the very functions that score with it later, so that a broken one is told here, by line.
+Every file is read by the functions that will score with it, so that a broken one is reported here, by line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evergold.scoring.cupt_corpus import CuptGold, read_gold, read_items, read_t
 from evergold.scoring.cupt_folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 
-#: What a language's folder may hold of the shared task.
+#: Possible files of the shared task in a language's folder.
 FILES = (TRAIN, DEV, TEST, BLIND)
 README = "README.md"
 _CODE = re.compile(rb"[0-9]+:([A-Za-z][A-Za-z0-9._+-]*)")
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language's folder; files: which of FILES it has; categories: all that its annotated files use."""
+    """A language's folder; `files` are those of FILES that exist, `categories` all used in its annotated files."""
 
     folder: Path
     files: frozenset[str]
@@ -37,12 +37,12 @@ class Language:
 
     @property
     def name(self) -> str:
-        """As splits and options call it."""
+        """Name in splits and options."""
         return self.folder.name.lower()
 
 
 def read_languages(source: Path, problems: Problems) -> list[Language]:
-    """Every language by name, its files checked; what is wrong with any of them is added to `problems`."""
+    """Return all languages by name, with their files checked; faults are added to `problems`."""
     folders = [folder for folder in sorted(source.iterdir()) if _holds_data(folder)] if source.is_dir() else []
     if not folders:
         message = f"this is no folder of PARSEME data: there is no <LANG>/{TEST} in it"
@@ -57,11 +57,11 @@ def read_languages(source: Path, problems: Problems) -> list[Language]:
 
 
 def write_zip(path: Path, members: Iterable[tuple[str, bytes]]) -> Path:
-    """Write a zip of named contents; the same ones give the same bytes, whenever and wherever it is made."""
+    """Write a reproducible zip of named contents: the same contents give the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, content in members:
-            entry = ZipInfo(name)  # dated 1980, as early as zips can be
+            entry = ZipInfo(name)  # dated 1980, the earliest possible in a zip
             entry.create_system, entry.external_attr, entry.compress_type = 3, 0o644 << 16, ZIP_DEFLATED
             archive.writestr(entry, content, compresslevel=6)
     return path
@@ -91,7 +91,7 @@ def _read_language(folder: Path, problems: Problems) -> Language:
 
 
 def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
-    """Checks gold, and the blind file against it; the categories of gold."""
+    """Check gold, and the blind file against it; return the categories of gold."""
     data, file = (folder / TEST).read_bytes(), f"{folder.name}/{TEST}"
     gold = _checked(read_gold, data, file, problems)
     if gold is not None and not gold.mwes:
@@ -102,7 +102,7 @@ def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
 
 
 def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Problems) -> None:
-    """Whether the blind file can be read, gives nothing away, and has the tokens of gold."""
+    """Check that the blind file is readable, reveals nothing, and has the tokens of gold."""
     data, file = (folder / BLIND).read_bytes(), f"{folder.name}/{BLIND}"
     items = _checked(read_items, data, file, problems)
     if items is None:
@@ -118,7 +118,7 @@ def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Pro
 
 
 def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: Problems) -> T | None:
-    """What `read` makes of the content; None with its problems, of which a file has so many in words at most."""
+    """Return the result of `read`; None after adding its problems, up to a limit per file."""
     try:
         return read(data, file)
     except InvalidFile as invalid:
@@ -127,11 +127,11 @@ def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: 
         return None
 
 
-# -------------------------------------------------------------------------------------------------- inside sound files
+# --------------------------------------------------------------------------------------------- contents of valid files
 
 
 def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Line and MWE field of every token line."""
+    """Yield line and MWE field of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
     for sentence in sentences(data):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):
@@ -148,7 +148,7 @@ _Token = tuple[int, tuple[int, bytes, bytes]]
 
 
 def _tokens(data: bytes) -> Iterator[_Token]:
-    """Line, and (sentence, ID, FORM), of every token line."""
+    """Yield line and (sentence, ID, FORM) of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
     for number, sentence in enumerate(sentences(data)):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):
@@ -157,7 +157,7 @@ def _tokens(data: bytes) -> Iterator[_Token]:
 
 
 def _difference(test: bytes, blind: bytes) -> tuple[int | None, str]:
-    """The line of the blind file where its tokens cease to be those of gold, and in words how."""
+    """Return the line of the blind file where its tokens first differ from gold, and a description."""
     last: int | None = None
     for wanted, found in zip_longest(_tokens(test), _tokens(blind)):
         if found is None:

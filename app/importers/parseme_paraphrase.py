@@ -1,8 +1,8 @@
 """PARSEME 2.0, subtask 2, paraphrasing: from the folder of the languages to a competition ready to open.
 
-`<LANG>/{test,test.blind}.json` (Scholivet et al. 2026), and `trial.json`, where there are trial data, for practice. The
-blind files that everybody downloads are written anew, with ids and sentences alone: some published ones hold the marks.
-Where no language has its gold yet, the phases wait for it.
+`<LANG>/{test,test.blind}.json` (Scholivet et al. 2026), and `trial.json`, if there are trial data, for practice. The
+downloadable blind files are rewritten with ids and sentences only, because some published ones contain the marks. If no
+language has its gold yet, the phases wait for it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ TRIAL = "trial.json"
 GUIDELINES = "guidelines.md"
 BASELINES = ("copy", "deletion")
 _EDITION = EDITIONS["2.0"]
-#: The phase of each kind of gold: its folder below FILES.
+#: Phase of each kind of gold, also its folder below FILES.
 _GOLDS = {TEST: "evaluation", TRIAL: "practice"}
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language: its folder, its gold by the file that it is in, and its blind test data."""
+    """A language: its folder, its gold by file, and its blind test data."""
 
     folder: Path
     golds: Mapping[str, GoldFile]
@@ -46,15 +46,15 @@ class Language:
 
     @property
     def name(self) -> str:
-        """As splits and options call it."""
+        """Name in splits and options."""
         return self.folder.name.lower()
 
 
 def import_parseme_paraphrase(source: Path, target: Path, gold: Path) -> list[Path]:
-    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; the written paths.
+    """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the folder of the languages; gold: the workers' gold folder. Everything is checked before anything is
-    written; raises InvalidFile with every problem of all languages, also when there is a competition.yaml already.
+    written. Raises InvalidFile with every problem of all languages, also if there is a competition.yaml already.
     """
     problems = Problems(10_000)
     refuse_existing(target, problems)
@@ -82,7 +82,7 @@ def import_parseme_paraphrase(source: Path, target: Path, gold: Path) -> list[Pa
 
 
 def _read_languages(source: Path, problems: Problems) -> list[Language]:
-    """Every language by name, its files checked; what is wrong with any of them is added to `problems`."""
+    """Return all languages by name, with their files checked; faults are added to `problems`."""
     folders = sorted(folder for folder in source.iterdir() if any((folder / name).is_file() for name in (TEST, BLIND)))
     if not folders:
         message = f"this is no folder of PARSEME's paraphrasing data: there is no <LANG>/{TEST} or <LANG>/{BLIND} in it"
@@ -122,7 +122,7 @@ def _items_of(gold: GoldFile) -> BlindFile:
 
 
 def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
-    """Gold that lies there already may have been corrected, and scores may rest on it."""
+    """Refuse to overwrite different gold: it may have been corrected, and scores may depend on it."""
     for place, path in golds.items():
         if place.exists() and not filecmp.cmp(place, path, shallow=False):
             message = "there is other gold of this name; move it away to import anew"
@@ -133,7 +133,7 @@ def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
 
 
 def _having(languages: Sequence[Language], kind: str) -> list[Language]:
-    """The languages with items of this kind: of the test set all, of the trial data those that have them."""
+    """Return the languages with items of this kind: all for the test set, those with trial data for practice."""
     return [language for language in languages if kind == TEST or kind in language.golds]
 
 
@@ -154,7 +154,7 @@ def _blind_name(kind: str) -> str:
 def _add_baselines(
     languages: Sequence[Language], kind: str, target: Path, gold: Path
 ) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Those that learn do so from the trial data, and are there for the test data."""
+    """Write the baselines; trained ones use the trial data, and exist for the test data only."""
     trial = gold / FILES / _GOLDS[TRIAL]
     learns = kind == TEST and bool(_having(languages, TRIAL))
     options = {"languages": [language.name for language in _having(languages, kind)]}
@@ -166,7 +166,7 @@ def _add_baselines(
 
 
 def declaration(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    """The competition as `phases.yaml` declares it. baselines: by kind of gold, as it declares them."""
+    """Return the competition as declared in `phases.yaml`. baselines: declarations by kind of gold."""
     return {
         "name": COMPETITION,
         "title": texts.TITLE,
@@ -191,7 +191,7 @@ def declaration(languages: Sequence[Language], baselines: Mapping[str, Sequence[
 
 
 def _boards(languages: Sequence[Language]) -> list[dict[str, Any]]:
-    """Quality and diversity, each with the other beside it, and the quality in each language."""
+    """Return the boards: quality and diversity, each with the other's columns, and quality per language."""
     quality = [_percent("bertscore", MACRO, "BERTScore"), _percent("removed", MACRO, "Removed")]
     diversity = [_number("entropy", "Entropy", 2), _number("variety", "Variety", 0), _number("balance", "Balance", 2)]
     count = _number("languages", "Languages", 0)

@@ -1,4 +1,4 @@
-"""What people read about PARSEME's paraphrasing task: the words of its competition.yaml, and guidelines to judge by."""
+"""Texts of PARSEME's paraphrasing task: for its competition.yaml, and guidelines for judging."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Results of PARSEME identification as papers print them, as historic rows: the tables of 1.2's, and systems' of 2.0.
+"""Published results of PARSEME identification as historic rows: the tables for 1.2, and systems of 2.0.
 
-The figures are in `app/data`, with where each is from, and so are papers and code of the systems.
+The figures are in `app/data` with their sources, and so are papers and code of the systems.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from evergold.scoring.mwe_options import MACRO
 HEADER = (*COLUMNS, *SAID_COLUMNS)
 PUBLISHED = {"1.2": "published_parseme12.csv", "2.0": "published_parseme20.csv"}
 SYSTEMS = "systems_parseme.csv"
-#: The days of the workshops whose proceedings have the figures; historic rows bear them.
+#: Days of the workshops whose proceedings have the figures, used as dates of historic rows.
 PUBLISHED_ON = {"1.2": "2020-12-13", "2.0": "2026-03-28"}
-#: The languages of the editions: their macro-averages mean nothing beside those of others.
+#: Languages of the editions: macro-averages over other languages are not comparable.
 LANGUAGES = {
     "1.2": frozenset(["de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh"]),
     "2.0": frozenset(
@@ -28,14 +28,14 @@ LANGUAGES = {
 }
 _RANKING = ("mwe_f1", f"{MACRO}/unseen")
 
-#: As HEADER has it.
+#: Columns as in HEADER.
 HistoricRow = tuple[str, ...]
 _Printed = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Systems:
-    """An edition's systems: by name the track, where boards tell it, and paper and code, where they are known."""
+    """Systems of an edition: by name the track, if boards show it, and paper and code, if known."""
 
     edition: str
     tracks: Mapping[str, str]
@@ -46,22 +46,22 @@ class _Systems:
         return name, PUBLISHED_ON[self.edition], metric, split, value, "", *self.links.get(system, ("", ""))
 
     def scores(self, printed: Iterable[_Printed]) -> list[HistoricRow]:
-        """As fractions."""
+        """Return the scores as fractions."""
         return [
             self.row(row["system"], row["metric"], row["split"], f"{Decimal(row['percent']) / 100:f}")
             for row in printed
         ]
 
     def counts(self, printed: Iterable[_Printed]) -> list[HistoricRow]:
-        """For how many languages their results were sent."""
+        """Return the number of languages for which each system submitted."""
         found = {row["system"]: row["languages"] for row in printed}
         return [self.row(system, "languages", MACRO, count) for system, count in found.items()]
 
 
 def published_rows(edition: str, languages: Collection[str]) -> dict[str, list[HistoricRow]]:
-    """The results by board, for a competition of this edition with these languages; a board without rows is left out.
+    """Return the results by board for a competition with these languages; boards without rows are omitted.
 
-    Values are fractions. Macro-averages are left out unless the languages are exactly the edition's.
+    Values are fractions. Macro-averages are omitted unless the languages are exactly the edition's.
     """
     if edition not in PUBLISHED:
         return {}
@@ -81,9 +81,10 @@ def published_rows(edition: str, languages: Collection[str]) -> dict[str, list[H
 def _of_edition_1_2(
     systems: _Systems, overall: Sequence[_Printed], detailed: Sequence[_Printed]
 ) -> dict[str, list[HistoricRow]]:
-    """The boards are `unseen`, the same for each track, and `unseen-by-language`; a system's name tells its track.
+    """Return the boards `unseen`, one per track, and `unseen-by-language`, where a system's name includes its track.
 
-    overall, detailed: of tables 5 and 6. SHOMA is the paper's reference, on the test data of 1.1, and its name says so.
+    overall, detailed: of tables 5 and 6. SHOMA, the paper's reference, was scored on the test data of 1.1, as its name
+    states.
     """
     by_track = {track: [row for row in overall if row["track"] == track] for track in TRACKS}
     named = {row["system"] for row in detailed}

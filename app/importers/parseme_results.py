@@ -1,7 +1,7 @@
 """Result lists of PARSEME's shared tasks on Codabench as historic rows.
 
-What Codabench calls its columns is the organisers' choice, so that whoever reads a result list says which score each
-column is; how a list is found in a file is in `result_tables`. What papers print is in `parseme_published`.
+Codabench lets organisers name their columns, so the caller specifies which score each column is; `result_tables` finds
+the list in a file. Results from papers are in `parseme_published`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PROBLEMS_SHOWN = 1_000
 
 #: team, date, metric, split, value
 HistoricRow = tuple[str, str, str, str, str]
-#: What a list calls a column -> (metric, split), or None: known, and left out.
+#: Column of a list -> (metric, split), or None if it is ignored on purpose.
 Meaning = Mapping[str, tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class CodabenchResults:
-    """rows: as historic CSV files have them; warnings: what of the list is not in them, and why."""
+    """Historic rows of a list; `warnings` explain what was left out."""
 
     rows: list[HistoricRow]
     warnings: tuple[Problem, ...]
@@ -48,14 +48,17 @@ def read_codabench_results(
     date: str | None = None,
     date_format: str | None = None,
 ) -> CodabenchResults:
-    """The results of a list: JSON of `/api/phases/{id}/get_leaderboard/`, or a table as CSV or HTML, CodaLab's too.
+    """Read a result list: JSON of `/api/phases/{id}/get_leaderboard/`, or a CSV or HTML table, also of CodaLab.
 
-    columns: what the list calls a column (its key, its title, or, where tasks share these, `TASK/key`) -> (metric,
-    split), or None for one that is left out on purpose; percent: whether scores of metrics that pages show in percent
-    are percent here, too (where there are none of these: all whose range ends at 1); team, date: the columns with the
-    teams' names and with dates, of a table where these have unusual ones; date_format: how dates are written, as
-    `strptime` has it, if not as 2026-01-31. Values with a % sign are percent always. Columns without a meaning are
-    warned about. Raises InvalidFile with every problem, also for a meaning without a column, or OSError.
+    - columns: column of the list (its key, its title, or, if tasks share these, `TASK/key`) -> (metric, split), or None
+      for one that is ignored on purpose.
+    - percent: whether metrics that pages show in percent are in percent here as well (if there are none: all whose
+      maximum is 1). Values with a % sign are always percent.
+    - team, date: unusual headings of the columns with team names and dates in a table.
+    - date_format: for `strptime`, if dates are not like 2026-01-31.
+
+    Unknown columns lead to warnings. Raises InvalidFile with every problem, also for a mapped column that does not
+    exist, or OSError.
     """
     table = read_result_table(path, team, date)
     problems = Problems(_PROBLEMS_SHOWN)
@@ -73,7 +76,7 @@ def read_codabench_results(
 
 
 def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problems) -> dict[int, tuple[str, str]]:
-    """The score that each column is; columns without a meaning, and meanings without a column, are noted."""
+    """Return the score of each column; note unmapped columns, and mappings without a column."""
     found: dict[int, tuple[str, str]] = {}
     for number, names in enumerate(table.columns):
         name = next((name for name in names if name in columns), None)
@@ -109,7 +112,7 @@ def _row_scores(
     date_format: str | None,
     problems: Problems,
 ) -> Iterator[HistoricRow]:
-    """The scores of one result; cells without a value are no scores."""
+    """Yield the scores of one result; empty cells are skipped."""
     where = f"{row.place}: " if row.line is None else ""
     team = row.team.strip()
     if not team:
@@ -128,7 +131,7 @@ def _row_scores(
 
 
 def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
-    """The number as the metric has it, or what is wrong with it."""
+    """Return the number in the metric's unit, or a description of the fault."""
     written = text.removesuffix("%").strip()
     if finite_number(written) is None:
         return f"{shorten(text)!r} is not a number"
@@ -146,18 +149,18 @@ def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
 
 
 def _in_percent(read: Collection[Metric]) -> frozenset[str]:
-    """Of the metrics that a list has, those that are percent where it gives percent."""
+    """Return the metrics of a list that are in percent if it uses percent."""
     usual = {metric.name for metric in read if metric.percent}
     return frozenset(usual or {metric.name for metric in read if metric.maximum == 1})
 
 
 def _date(row: ResultRow, where: str, date_format: str | None, problems: Problems) -> str:
-    """The moment as historic files write it; the day alone where no zone is given, nothing where it is no date."""
+    """Format the moment for historic files: only the day if there is no time zone, empty if it is not a date."""
     text = row.moment.strip()
     if text.lower() in NO_VALUE:
         return ""
     try:
-        # Without a zone its day alone is kept, see below.
+        # Without a time zone only the day is used, see below.
         moment = datetime.strptime(text, date_format) if date_format else datetime.fromisoformat(text)  # noqa: DTZ007
     except ValueError:
         message = f"{where}{shorten(text)!r} is not a date like {date_format or '2026-01-31'}: left out"

@@ -1,4 +1,4 @@
-"""What people read about a PARSEME shared task: the words of its competition.yaml."""
+"""Texts of a PARSEME shared task for its competition.yaml."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ POST_EVALUATION = "The blind test data of the shared task. This phase stays open
 OVERALL = "Macro-averages over all languages of the task ({count}); one that a team left out counts 0."
 BY_LANGUAGE = "F1 of every language, and the macro-average over all of them ({count})."
 
-#: By name: the title, and what may be used.
+#: By name: the title, and permitted resources.
 TRACKS = {
     "closed": ("Closed", "Nothing but the data provided in the shared task."),
     "open": ("Open", "Also other resources: lexicons, other corpora, embeddings, pre-trained models."),

@@ -1,6 +1,6 @@
 """Result lists of CodaLab and Codabench as rows of text: CSV, tables of HTML pages, the JSON of Codabench's API.
 
-What a column means, and what its values say, is left to `parseme_results`.
+`parseme_results` interprets columns and values.
 """
 
 from __future__ import annotations
@@ -21,25 +21,28 @@ from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.tables import decode_text
 
 FILE_LIMIT_BYTES = 8 * 1024 * 1024
-#: Headings, in any case, of the column with the teams' names: the first of these that a table has.
+#: Headings, in any case, of the column with team names; the first match counts.
 TEAM_HEADINGS = ("team", "participant", "username", "user", "owner", "system")
 DATE_HEADINGS = ("date", "created when", "created_when", "submitted", "submission date")
-#: Headings of a column that only numbers the rows; CodaLab's lists give it none.
+#: Headings of a column that only numbers rows; empty in CodaLab's lists.
 _POSITION_HEADINGS = ("", "#")
-#: What stands where there is no value.
+#: Markers of a missing value.
 NO_VALUE = frozenset(("", "-", "–", "—", "n/a", "na", "none", "null"))
-#: How CodaLab's pages write a score with its rank: `0.9385 (1)`.
+#: A score with its rank on CodaLab's pages: `0.9385 (1)`.
 _WITH_RANK = re.compile(r"(?P<score>[^()\s]+)\s*\([0-9]+\)")
-#: How many rows may stand above the headings: names of tasks, say.
+#: Maximum number of rows above the headings, such as names of tasks.
 _ROWS_ABOVE = 5
-#: How the CSV export of Codabench writes `Task (its number)-Title`, and what else only this export has.
+#: Headings in the CSV export of Codabench, `Task (its number)-Title`, and a column that only this export has.
 _EXPORTED = re.compile(r"(?P<task>.+)\([0-9]+\)-(?P<title>.+)")
 _EXPORT_MARK = "fact_sheet_answers"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One result: cells by number of the column, as written; moment: "" where none is given; place: for messages."""
+    """One result.
+
+    `cells` are by column number, as written; `moment` is "" if there is none; `place` is for messages.
+    """
 
     team: str
     moment: str
@@ -50,7 +53,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A list of results. columns: what each is called, the most precise name first; unread: what was not used."""
+    """A list of results. `columns` are the names of each, the most precise first; `unread` is what was not used."""
 
     columns: Sequence[tuple[str, ...]]
     rows: Sequence[ResultRow]
@@ -59,16 +62,16 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Headings that are unusual: of the teams' names, of dates; None: they are found by what is usual."""
+    """Unusual headings of team names and dates; None to find the usual ones."""
 
     team: str | None = None
     date: str | None = None
 
 
 def read_result_table(path: Path, team: str | None = None, date: str | None = None) -> ResultTable:
-    """The list in a file; its content decides what it is. team, date: the headings of these, if they are unusual.
+    """Return the list in a file, whose format is detected by content. team, date: unusual headings of these columns.
 
-    Raises InvalidFile with every problem, OSError when the file cannot be opened.
+    Raises InvalidFile with every problem, OSError if the file cannot be opened.
     """
     problems = Problems()
     with path.open("rb") as file:
@@ -115,7 +118,7 @@ class _Submission(BaseModel):
 
 
 class _Leaderboard(BaseModel):
-    """What `/api/phases/{id}/get_leaderboard/` gives, as far as it is needed."""
+    """The part of `/api/phases/{id}/get_leaderboard/` that is needed."""
 
     tasks: list[_Task]
     submissions: list[_Submission]
@@ -173,7 +176,7 @@ def _from_csv(text: str, named: _Named, problems: Problems) -> ResultTable | Non
 
 
 def _from_html(text: str, named: _Named, problems: Problems) -> ResultTable | None:
-    """The first table with a column of teams; the others are left unread, and said."""
+    """Return the first table with a column of teams; the others are listed as unread."""
     try:
         tables = [[(row.line, row.cells) for row in table] for table in read_html_tables(text)]
     except TooComplex as error:
@@ -226,7 +229,7 @@ def _from_rows(rows: Sequence[_Row], named: _Named, problems: Problems) -> Resul
 
 
 def _headings_at(rows: Sequence[_Row], team: str | None) -> int | None:
-    """Which row has the headings: the first one with a column of teams, near the top."""
+    """Return the row with the headings: the first one near the top that has a column of teams."""
     wanted = [team] if team else TEAM_HEADINGS
     found = (at for at, (_, cells) in enumerate(rows[: _ROWS_ABOVE + 1]) if _column_of(cells, wanted) is not None)
     return next(found, None)
@@ -238,7 +241,7 @@ def _column_of(headings: Sequence[str], wanted: Sequence[str]) -> int | None:
 
 
 def _names(above: str, heading: str) -> tuple[str, ...]:
-    """What a column may be called: with the task above it or before it, as it stands, and alone."""
+    """Return possible names of a column: with the task above or before it, as written, and alone."""
     exported = _EXPORTED.fullmatch(heading)
     names = [f"{above.strip()}/{heading}"] if above.strip() and heading else []
     names += [f"{exported['task']}/{exported['title']}", heading, exported["title"]] if exported else [heading]
@@ -246,21 +249,21 @@ def _names(above: str, heading: str) -> tuple[str, ...]:
 
 
 def _without_numbers(rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """The export writes `owner-submission`; the number goes, unless two results would then have one name."""
+    """Remove the number from `owner-submission` in the export, unless names would become ambiguous."""
     names = [re.sub(r"-[0-9]+$", "", row.team.strip()) for row in rows]
     often = Counter(names)
     return [replace(row, team=name) if often[name] == 1 else row for row, name in zip(rows, names, strict=True)]
 
 
 def _is_position(heading: str, number: int, rows: Sequence[ResultRow]) -> bool:
-    """Whether a column does nothing but number the rows; a row may have no number."""
+    """True if the column only numbers the rows; a row may have no number."""
     cells = [row.cells.get(number, "").strip() for row in rows]
     is_number = all(cell.isdecimal() or cell.lower() in NO_VALUE for cell in cells)
     return heading.strip() in _POSITION_HEADINGS and is_number and any(cell.isdecimal() for cell in cells)
 
 
 def _without_ranks(rows: Sequence[ResultRow], columns: int) -> list[ResultRow]:
-    """Ranks in brackets behind scores go, where a whole column is written so."""
+    """Remove ranks in brackets after scores, in columns where all cells have them."""
     found = list(rows)
     for number in range(columns):
         cells = [row.cells.get(number, "").strip() for row in rows]

@@ -1,9 +1,9 @@
 """SemEval-2022 Task 2: from a checkout of the official data repository to a competition that is ready to apply.
 
-Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are called after the
-data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold); post-evaluation goes on
-with the test set for ever, and with the entries of the test phase. What was published is about the test set, so it
-stands as historic rows in both. What a checkout lacks is left out.
+Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are named after the
+data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold); post-evaluation
+continues with the test set without an end, and with the entries of the test phase. Published results are on the test
+set, so both show them as historic rows. Parts missing in the checkout are omitted.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from evergold.scoring.tasks import get_task
 
 
 def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
-    """Write `competition.yaml` with all its files below `target` and the dev gold below `gold`; the written paths.
+    """Write `competition.yaml` with all its files below `target` and the dev gold below `gold`; return the paths.
 
-    source: the checkout; gold: the workers' gold folder. Everything is read before anything is written; raises
-    InvalidFile with every problem, also when there is a competition.yaml already, which may have been edited.
+    source: the checkout; gold: the workers' gold folder. Everything is read before anything is written. Raises
+    InvalidFile with every problem, also if there is a competition.yaml already, which may have been edited.
     """
     problems = Problems()
     if (target / "competition.yaml").exists():
@@ -71,7 +71,7 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class AvailablePart:
-    """A part as this checkout has it: missing files are None or left out."""
+    """A part in this checkout; missing files are None or omitted."""
 
     part: Part
     type: AnyTask
@@ -83,12 +83,12 @@ class AvailablePart:
 
     @property
     def folder(self) -> str:
-        """Where its public files lie below the competition's folder."""
+        """Folder of its public files below the competition's folder."""
         return f"public/{self.place}"
 
     @property
     def place(self) -> str:
-        """In folders with a part for each phase and task."""
+        """Subfolder of this phase and task."""
         return f"{self.part.phase}/{self.part.task}"
 
 
@@ -102,7 +102,7 @@ def _read_parts(source: Path, problems: Problems) -> list[AvailablePart]:
 
 
 def _read_part(source: Path, part: Part, problems: Problems) -> AvailablePart | None:
-    """The part with its items and gold checked; None with problems when they cannot be used."""
+    """Return the part with items and gold checked; None, with problems, if they are invalid."""
     type_ = get_task(part.task)
     options = read_options(type_)
     gold = part.gold if part.gold and (source / part.gold).is_file() else None
@@ -123,7 +123,7 @@ def _read_part(source: Path, part: Part, problems: Problems) -> AvailablePart | 
 
 
 def _checked(read: Callable[[], Any], file: str, problems: Problems) -> Any:
-    """What `read` gives, None with its problems under the name of the file."""
+    """Return the result of `read`; None after adding its problems with the name of the file."""
     try:
         return read()
     except InvalidFile as invalid:
@@ -155,7 +155,7 @@ def _write_part(found: AvailablePart, source: Path, target: Path, gold: Path) ->
 
 
 def _baselines(found: AvailablePart, source: Path) -> BaselineRequest:
-    """Those that learn do so from what is public and labelled, of the dev set not for the dev set."""
+    """Return the baselines; trained ones use public labelled data, but not the dev set to predict the dev set."""
     part = found.part
     public = (*TRAINING, *(() if found.gold else DEV_GOLD))
     return BaselineRequest(
@@ -182,7 +182,7 @@ def _competition(
     historic: dict[str, list[HistoricRow]],
     baselines: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """The competition as phases.yaml declares it. baselines: by the folder of a part."""
+    """Return the competition as declared in phases.yaml. baselines: by the folder of a part."""
     languages = {task: _all_languages(parts, task) for task in (DETECTION, SIMILARITY)}
     titles = {
         DETECTION: ("Subtask A: idiomaticity detection", texts.DETECTION),

@@ -1,4 +1,4 @@
-"""Where a checkout of SemEval-2022 Task 2's data repository has what, and how its result lists become boards."""
+"""Layout of a checkout of SemEval-2022 Task 2's data repository, and mapping of its result lists to boards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = "results/best_submission_for_each_participant"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a checkout has of one task in one phase; paths below the checkout; training: further files and titles."""
+    """Files of one task in one phase; paths are below the checkout, `training` has further files and titles."""
 
     phase: str
     task: str
@@ -38,7 +38,7 @@ _TRAIN_A = [
 ]
 _TRAIN_B = [(f"{_B_TRAIN}/train_data.csv", "Training data")]
 
-#: Labelled data that everybody has: what baselines may learn from.
+#: Public labelled data for training baselines.
 TRAINING = tuple(file for file, _ in (*_TRAIN_A, (f"{_A_TEST}/train_one_shot.csv", "")))
 DEV_GOLD = (f"{_A}/dev_gold.csv",)
 BASELINES = {
@@ -84,8 +84,8 @@ PARTS = (
         training=[(f"{_B_TEST}/train_one_shot.csv", _LABELLED)],
     ),
 )
-#: The dev set with its public gold; the blind set of the months before; the evaluation itself, hidden until it closed;
-#: and for ever after. Dates are those at which data were given out, and at which the last results came in.
+#: The dev set with its public gold; the blind set of the months before; the evaluation itself, hidden until its close;
+#: and afterwards without an end. Dates are those of the release of data, and of the last results.
 PHASES: dict[str, dict[str, Any]] = {
     "practice": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(total=999)},
     "eval": {"start": "2021-09-03 00:00 UTC", "entry": "best", "limits": Inline(per_day=10), **ALL_SLICES},
@@ -104,13 +104,13 @@ PHASES: dict[str, dict[str, Any]] = {
         "carry_over": "test",
     },
 }
-#: Phases without data of their own, and the phase whose data they go on with.
+#: Phases without data of their own, and the phase whose data they reuse.
 SAME_DATA = {"post-evaluation": "test"}
 
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """A board, its result list, and which split (behind the setting) each of the list's columns is."""
+    """A board, its result list, and the split (after the setting) of each column of the list."""
 
     name: str
     title: str

@@ -1,7 +1,7 @@
-"""Published results of SemEval-2022 Task 2 as historic rows: the paper's tables, and who is left of the official lists.
+"""Published results of SemEval-2022 Task 2 as historic rows: the paper's tables, then the rest of the official lists.
 
-A system stands under the name that the paper gives it, its name on CodaLab beside; the date of a listed result is that
-of the submission. Systems that the paper does not have stand under their names on CodaLab.
+Systems have the names of the paper, with their CodaLab names in addition; listed results have the date of their
+submission. Systems that are not in the paper have their CodaLab names.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from evergold.scoring.errors import Problems
 
 PUBLISHED = "published_semeval2022.csv"
 SYSTEMS = "systems_semeval2022.csv"
-#: The first day of the workshop, borne by what no list dates.
+#: First day of the workshop, for results without a date in the lists.
 PUBLISHED_ON = "2022-07-14"
 BASELINE = "baseline"
 HEADER = (*COLUMNS, *SAID_COLUMNS)
 
-#: As HEADER has it.
+#: Columns as in HEADER.
 HistoricRow = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of an official list; scores: by split; is_ranked: some have a dash for a rank."""
+    """A line of an official list; `scores` are by split; `is_ranked` is False for a dash as rank."""
 
     moment: str
     scores: Mapping[str, str]
@@ -42,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What is known of a system of the paper. handle: on CodaLab; note: what sets it apart from the others."""
+    """A system of the paper. `handle` is its name on CodaLab; `note` distinguishes it from others."""
 
     handle: str
     paper: str
@@ -51,17 +51,16 @@ class System:
 
 
 def historic_file(board: str, *, is_listed: bool = False, is_ranked: bool = True) -> str:
-    """Results of a board, below the competition's folder; is_listed: they are in the lists alone."""
+    """Return the path of a board's results below the competition's folder; is_listed: those only in the lists."""
     return f"historic/{board}{'-codalab' if is_listed else ''}{'' if is_ranked else '-unranked'}.csv"
 
 
 def read_results(
     source: Path, languages: Mapping[str, Sequence[str]], problems: Problems
 ) -> dict[str, list[HistoricRow]]:
-    """The rows of each historic file.
+    """Return the rows of each historic file.
 
-    languages: of the test set, by task; a task without them has no boards to stand on, and values of other languages
-    are left out.
+    languages: of the test set, by task; a task without them has no boards, and values of other languages are omitted.
     """
     files: defaultdict[str, list[HistoricRow]] = defaultdict(list)
     systems = {row.pop("team"): System(**row) for row in read_published(SYSTEMS)}
@@ -87,7 +86,7 @@ def read_results(
 
 
 def _paper_rows(board: BoardPart, languages: Iterable[str]) -> dict[str, list[dict[str, str]]]:
-    """The printed values of each system on this board, in the languages of the test set."""
+    """Return the printed values of each system on this board, in the languages of the test set."""
     known = {"all", *languages}
     rows: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
     for row in _printed(board):
@@ -101,7 +100,7 @@ def _printed(board: BoardPart) -> list[dict[str, str]]:
 
 
 def _best_in(board: BoardPart, team: str) -> list[str]:
-    """The languages, or kinds of pairs, in which nobody in the paper has more."""
+    """Return the languages or kinds of pairs in which no system of the paper is better."""
     best: dict[str, float] = {}
     for row in _printed(board):
         best[row["split"]] = max(best.get(row["split"], -1.0), float(row["value"]))
@@ -115,7 +114,7 @@ def _best_in(board: BoardPart, team: str) -> list[str]:
 
 
 def _method(team: str, system: System, best_in: Sequence[str]) -> str:
-    """`CodaLab: sted97; best in Portuguese`."""
+    """Return `CodaLab: sted97; best in Portuguese`."""
     parts = [
         f"CodaLab: {system.handle}" if system.handle not in ("", team) else "",
         "" if team == BASELINE else system.note,
@@ -131,7 +130,7 @@ _KINDS = {**LANGUAGE_TITLES, "all/idiom": "pairs with idioms", "all/sts": "STS p
 
 
 def _read_list(source: Path, board: BoardPart, problems: Problems) -> dict[str, Listed]:
-    """The results of a board by their names on CodaLab; none where the checkout has no such list."""
+    """Return a board's listed results by CodaLab name; empty if the checkout has no such list."""
     name = f"{RESULTS}/{board.file}"
     if not (source / name).is_file():
         return {}

@@ -1,4 +1,4 @@
-"""What people read about SemEval-2022 Task 2: the words of its competition.yaml."""
+"""Texts of SemEval-2022 Task 2 for its competition.yaml."""
 
 from __future__ import annotations
 

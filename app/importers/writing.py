@@ -1,4 +1,4 @@
-"""Writes the files of an imported competition: YAML that people will go on editing, and copies of published files."""
+"""Writes the files of an imported competition: editable YAML, and copies of published files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 from evergold.scoring.errors import Problems
 from evergold.scoring.tables import Table, read_table
 
-#: `gold: LATER name` becomes a comment that says what to write once the gold is there.
+#: `gold: LATER name` becomes a comment to be activated once the gold exists.
 LATER = "LATER "
 _LATER_LINE = re.compile(rf"^( *)gold: {LATER}(.*)$", re.MULTILINE)
 
@@ -23,14 +23,14 @@ class Inline(dict[str, Any]):
     """A mapping that is written on one line: `{metric: macro_f1, split: zero_shot/all}`."""
 
 
-#: Of a phase without an end, which would else never show what stands beside the scores that rank.
+#: For a phase without an end, which would otherwise never show scores other than the ranking ones.
 ALL_SLICES = {"visibility": Inline(slices="all")}
-#: Of a phase whose gold everybody can download: its scores tell nothing.
+#: For a phase with public gold: its scores reveal nothing.
 EVERYTHING = {"visibility": Inline(precision="full", slices="all")}
 
 
 def yaml_text(document: Mapping[str, Any], comment: str) -> str:
-    """The document as YAML after a comment; long texts as blocks, keys in their order."""
+    """Return the document as YAML after a comment; long texts as blocks, preserving the order of keys."""
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
     text = _LATER_LINE.sub(r"\1# gold: \2", text)
     return "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines()) + text
@@ -74,7 +74,7 @@ _Dumper.add_representer(str, _text)
 
 
 def read_columns(source: Path, name: str, columns: Sequence[str], problems: Problems) -> Table | None:
-    """The wanted columns of the file `name` below `source`; None with problems when it is missing or malformed."""
+    """Return the wanted columns of the file `name` below `source`; None, with problems, if missing or malformed."""
     path = source / name
     if not path.is_file():
         problems.add("missing-file", "the file is not in this folder: is it a checkout of the repository?", file=name)
@@ -83,7 +83,7 @@ def read_columns(source: Path, name: str, columns: Sequence[str], problems: Prob
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write one CSV file, with its folders; its path."""
+    """Write one CSV file, with its folders; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -93,7 +93,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]
 
 
 def refuse_existing(target: Path, problems: Problems) -> None:
-    """A competition that was imported before may have been edited: it is not written over."""
+    """Refuse to overwrite an earlier import, which may have been edited."""
     path = target / "competition.yaml"
     if path.exists():
         problems.add("exists", "this file exists already; move it away to import anew", file=str(path))

@@ -1,1 +1,1 @@
-"""Human judgement of paraphrases: rounds, annotators, marks, results; what boards show of it is in `app.boards`."""
+"""Human judgement of paraphrases: rounds, annotators, marks, results; `app.boards` shows them."""

@@ -1,7 +1,7 @@
-"""Who judges what: annotators are appointed for a language of a round, and lose nothing of their marks when they leave.
+"""Annotators: assigned to a language of a round; their marks remain when they leave.
 
-A person judges with two rights at once: the appointment, and the role `annotator` in the competition. Taking the role
-away therefore ends all their judging there.
+A person judges with two rights at once: the assignment, and the role `annotator` in the competition. Revoking the role
+therefore ends all their judging there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Every mark is saved at once, so you can stop and go on whenever you like.
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What somebody is asked to judge; `judging` with phase and task."""
+    """A language of a round assigned to somebody; `judging` is loaded with phase and task."""
 
     competition: Competition
     judging: JudgingRound
@@ -72,10 +72,10 @@ def appoint(
     actor: User,
     now: datetime,
 ) -> JudgingAnnotator:
-    """Let somebody judge a language; once more changes nothing.
+    """Assign somebody to a language; idempotent.
 
-    Raises InvalidForm for an unknown language or account, Forbidden for a member of a team that is judged, CannotJudge
-    for an imported round, RoundPublished.
+    Raises InvalidForm for an unknown language or account, Forbidden for a member of a judged team, CannotJudge for an
+    imported round, RoundPublished.
     """
     lock_round(session, judging)
     check_unpublished(judging)
@@ -100,7 +100,7 @@ def appoint(
 def _tell(
     session: Session, competition: Competition, judging: JudgingRound, language: str, user: User, now: datetime
 ) -> None:
-    """A mail with the page on which they judge; it goes to confirmed addresses only."""
+    """Mail the annotator the address of the judging page; only confirmed addresses get it."""
     page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
     body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)
     subject = f"{competition.title}: paraphrases to judge"
@@ -117,7 +117,7 @@ def dismiss(
     actor: User,
     now: datetime,
 ) -> None:
-    """Let somebody judge this language no more; marks that they gave stay. Raises NotFound, RoundPublished."""
+    """End somebody's assignment; their marks remain. Raises NotFound, RoundPublished."""
     lock_round(session, judging)
     check_unpublished(judging)
     found = _find(session, judging, language, username.strip().lower())
@@ -133,7 +133,7 @@ def dismiss(
 
 
 def list_assignments(session: Session, user: User, competition: Competition | None = None) -> list[Assignment]:
-    """What the user is asked to judge, unpublished rounds first, newest first."""
+    """List the user's assignments, unpublished rounds first, newest first."""
     query = (
         select(JudgingAnnotator, JudgingRound, Competition)
         .join(JudgingRound, JudgingRound.id == JudgingAnnotator.round_id)
@@ -154,7 +154,7 @@ def list_assignments(session: Session, user: User, competition: Competition | No
 
 
 def may_judge_or_organise(session: Session, user: User | None, competition: Competition) -> bool:
-    """Whether pages of judging there are for this user: they are asked to judge, or may ask others."""
+    """True if the user has judging pages: as an annotator, or as an organiser who may assign annotators."""
     if user is None:
         return False
     has_task = any(task.task_type in AUTOMATIC_METRICS for task in competition.tasks)
@@ -166,13 +166,13 @@ def may_judge_or_organise(session: Session, user: User | None, competition: Comp
 def find_assignment(
     session: Session, competition: Competition, judging: JudgingRound, language: str, user: User
 ) -> JudgingAnnotator:
-    """The user's part in this round; raises NotFound for everybody who was not asked."""
+    """Return the user's assignment in this round. Raises NotFound for everybody else."""
     query = select(JudgingAnnotator).where(
         JudgingAnnotator.round_id == judging.id,
         JudgingAnnotator.language == language,
         JudgingAnnotator.user_id == user.id,
     )
-    found = session.scalar(query) if language.isprintable() else None  # PostgreSQL takes no NUL
+    found = session.scalar(query) if language.isprintable() else None  # PostgreSQL accepts no NUL
     if found is None or not has_role(session, user, competition, Role.ANNOTATOR):
         raise NotFound("There is no such round of judgements, or you were not asked to judge it.")
     return found
@@ -196,7 +196,7 @@ def _check_appointment(session: Session, judging: JudgingRound, language: str, u
 
 
 def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | None:
-    """The team of this user's, or one that they have left, whose work would be judged; baselines are nobody's."""
+    """Return a current or former team of this user whose work would be judged; baselines belong to nobody."""
     present = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     past = select(FormerMember.team_id).where(FormerMember.user_id == user.id)
     return session.scalar(
@@ -209,7 +209,7 @@ def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | N
                 Submission.user_id == user.id,
                 Team.id.in_(present),
                 Team.id.in_(past),
-                Submission.sent_for_id.in_(past),  # it has merged into the team since
+                Submission.sent_for_id.in_(past),  # it has since merged into the team
             )
         )
         .limit(1)

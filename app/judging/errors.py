@@ -1,4 +1,4 @@
-"""What may stand against judging, each with its sentence."""
+"""Errors that prevent judging, each with its message."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class RoundPublished(EvergoldError):
 
 
 class RoundUnfinished(EvergoldError):
-    """Some paraphrases have no marks yet; details: open."""
+    """Some paraphrases have no marks yet. `details` has open."""
 
     status = 409
     code = "round_unfinished"
 
 
 class InvalidMarks(EvergoldError):
-    """The file of marks is wrong, and nothing of it was taken; details: problems, problems_omitted."""
+    """The file of marks is invalid, and nothing was imported. `details` has problems, problems_omitted."""
 
     status = 422
     code = "invalid_marks"

@@ -1,4 +1,4 @@
-"""Marks that organisers bring in files: taken whole or not at all, and as often as one likes."""
+"""Import of marks from organisers' files: all or nothing, repeatable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMPORT_LIMIT_BYTES = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A file's marks, with what they are about."""
+    """Marks from a file, with the material they refer to."""
 
     file: MarksFile
     material: Material
@@ -34,7 +34,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import changed."""
+    """Changes made by an import."""
 
     judging: JudgingRound
     added: int
@@ -43,7 +43,7 @@ class Imported:
 
 
 def read_file(session: Session, storage: Storage, phase_task: PhaseTask, data: bytes) -> Brought:
-    """The marks in the file, checked against the predictions that it names; raises InvalidMarks, CannotJudge."""
+    """Read marks from the file and check them against the predictions it names. Raises InvalidMarks, CannotJudge."""
     named = submissions_named(data)
     if len(named) > MOST_SUBMISSIONS:
         raise CannotJudge(f"At most {MOST_SUBMISSIONS} submissions can be judged; the file has {len(named)}.")
@@ -64,10 +64,10 @@ def import_marks(
     actor: User,
     now: datetime,
 ) -> Imported:
-    """Marks that are new or different are taken; the round is made if there is none. The same file again: no change.
+    """Import new and changed marks; create the round if there is none. Importing a file again changes nothing.
 
-    Marks of the round that the file does not have stay. Raises InvalidForm, CannotJudge for a round of another task or
-    one that is judged in the browser, RoundPublished.
+    Other marks of the round are unaffected. Raises InvalidForm, CannotJudge for a round of another task or one judged
+    in the browser, RoundPublished.
     """
     judging = _round_for(session, competition, phase_task, name, now)
     texts = _texts(file)
@@ -103,7 +103,7 @@ def _round_for(
 
 
 def _texts(brought: Brought) -> dict[TextPlace, TextToJudge]:
-    """Each submission's paraphrase by itself: the file says what it got."""
+    """Return each submission's paraphrase separately, as the file has marks per submission."""
     found = {}
     for submission, language, item, _ in brought.file.marks:
         place = _place(brought, submission, language, item)

@@ -1,6 +1,6 @@
-"""The annotators' side: a worksheet in an order of one's own, and marks that are kept one by one.
+"""The annotators' side: a worksheet in an individual order, and marks saved one by one.
 
-An annotator sees sentences and paraphrases, nothing else: no system, no score, no mark of anybody else's.
+An annotator sees sentences and paraphrases only: no system, no score, no marks of others.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_who
 
 @dataclass(frozen=True, slots=True)
 class Worksheet:
-    """text_ids: what the annotator judges, in their order; marks: what they said so far, by text."""
+    """Texts to judge in the annotator's order, and the marks given so far by text."""
 
     text_ids: tuple[int, ...]
     marks: Mapping[int, Marks]
 
     @property
     def done(self) -> int:
-        """How many are judged."""
+        """Number of judged texts."""
         return sum(is_whole(marks) for marks in self.marks.values())
 
     def is_done(self, place: int) -> bool:
-        """Whether the one at this place (from 1) is judged."""
+        """Return True if the text at this position (from 1) is judged."""
         marks = self.marks.get(self.text_ids[place - 1])
         return marks is not None and is_whole(marks)
 
     def next_open(self, after: int = 0) -> int | None:
-        """The first place (from 1) behind `after` that is not judged, else the first of all; None: all are."""
+        """Return the first open position (from 1) after `after`, else the first of all; None if all are judged."""
         places = [*range(after + 1, len(self.text_ids) + 1), *range(1, min(after, len(self.text_ids)) + 1)]
         return next((place for place in places if not self.is_done(place)), None)
 
 
 def worksheet(session: Session, judging: JudgingRound, annotator: JudgingAnnotator) -> Worksheet:
-    """What this annotator judges, and has judged."""
+    """Return the texts and marks of this annotator."""
     query = select(JudgedText.id, JudgedText.item, JudgedText.text_key).where(
         JudgedText.round_id == judging.id, JudgedText.language == annotator.language, needs_judging()
     )
@@ -64,11 +64,10 @@ def save_marks(
     answers: Mapping[str, str],
     now: datetime,
 ) -> Marks:
-    """Keep what was said, and what was said before of everything else; returns all of it.
+    """Save the given answers, preserving earlier ones; return all marks.
 
-    said: `removed` (yes, no) and marks 0 to 3 by question, as a form sends them, each only if it was answered; an empty
-    one takes nothing back. Saying the same twice, or in two tabs at once, does no harm. Raises InvalidForm and
-    RoundPublished.
+    answers: `removed` (yes, no) and marks 0 to 3 by question, as sent by a form, only those given; an empty one does
+    not delete a mark. Repeated or concurrent saving is harmless. Raises InvalidForm and RoundPublished.
     """
     values = _values(answers)
     lock_round(session, judging, shared=True)
@@ -76,18 +75,18 @@ def save_marks(
     if values:
         mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
         changed = update(Judgement).where(*mine).values(**values, decided_at=now).returning(Judgement.id)
-        # That it is gone stands on every form; alone it is no answer yet.
+        # Every form contains "removed"; alone it is not an answer yet.
         if session.scalar(changed) is None and values != {"is_removed": True}:
             try:
                 with session.begin_nested():
                     session.add(Judgement(annotator_id=annotator.id, text_id=text_id, **values, decided_at=now))
-            except IntegrityError:  # another tab was quicker
+            except IntegrityError:  # another tab was faster
                 session.execute(changed)
     return given_marks(session, annotator, text_id)
 
 
 def clear_marks(session: Session, judging: JudgingRound, annotator: JudgingAnnotator, text_id: int) -> None:
-    """Take back everything that was said of a paraphrase."""
+    """Delete all marks of a paraphrase by this annotator."""
     lock_round(session, judging, shared=True)
     check_unpublished(judging)
     mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
@@ -95,7 +94,7 @@ def clear_marks(session: Session, judging: JudgingRound, annotator: JudgingAnnot
 
 
 def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> Marks:
-    """What the annotator said of a paraphrase so far."""
+    """Return the annotator's marks of a paraphrase so far."""
     mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
     query = select(Judgement).where(*mine).execution_options(populate_existing=True)
     found = session.scalar(query)
@@ -103,7 +102,7 @@ def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> 
 
 
 def _values(said: Mapping[str, str]) -> dict[str, Any]:
-    """As columns; raises InvalidForm."""
+    """Convert answers to column values. Raises InvalidForm."""
     fields: dict[str, str] = {}
     values: dict[str, Any] = {}
     allowed = [str(mark) for mark in range(LOWEST, HIGHEST + 1)]

@@ -1,7 +1,7 @@
 """Marks as CSV, `submission,item,annotator,mwe_sense,rest_sense,naturalness`: every problem of a file, by line.
 
-Two more columns may be there: `language`, where ids of items occur in several, and `removed` (yes or no; yes where it
-is missing): where the expression is still there, marks may stay empty. Any other column is passed over.
+Two optional columns are `language`, needed if several languages share ids of items, and `removed` (yes or no; default
+yes): marks may be empty if the expression is still there. All other columns are ignored.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ MarkPlace = tuple[UUID, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class MarksFile:
-    """The marks of every row, by where they belong."""
+    """The marks of all rows, by what they refer to."""
 
     marks: Mapping[MarkPlace, Marks]
 
 
 def submissions_named(data: bytes) -> list[UUID]:
-    """The submissions that the file names, as far as they can be read: whose predictions it is about."""
+    """Return the valid submission ids in the file, whose predictions are needed."""
     table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True)
     named = dict.fromkeys(table["submission"]) if table is not None else {}
     return [found for cell in named if (found := _uuid(cell)) is not None]
 
 
 def read_marks(data: bytes, material: Material) -> MarksFile:
-    """The marks; material: of every submission that may be judged. Raises InvalidMarks with every problem."""
+    """Read the marks. material: of every submission that may be judged. Raises InvalidMarks with every problem."""
     problems = Problems()
     table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True)
     marks: dict[MarkPlace, Marks] = {}
@@ -68,14 +68,14 @@ def read_marks(data: bytes, material: Material) -> MarksFile:
 
 
 class _Reader:
-    """What was read so far, and what is wrong with it."""
+    """Rows read so far, and their problems."""
 
     def __init__(self, material: Material, problems: Problems) -> None:
         self._material, self._problems = material, problems
         self._first: dict[MarkPlace, int] = {}
 
     def read(self, line: int, row: Mapping[str, str]) -> tuple[MarkPlace, Marks] | None:
-        """Where the marks of a row belong, and what they are; None with its problems."""
+        """Return key and marks of a row; None after adding its problems."""
         before = len(self._problems.errors) + self._problems.omitted
         submission, language = self._submission(line, row["submission"]), None
         if submission is not None:
@@ -104,7 +104,7 @@ class _Reader:
         return None
 
     def _language(self, line: int, submission: UUID, item: str, named: str) -> str | None:
-        """The language to which the item belongs; None with the problem."""
+        """Return the language of the item; None after adding the problem."""
         sentences, entered = self._material.sentences, self._material.paraphrases[submission]
         if named and named.lower() not in sentences:
             message = f"{shorten(named)} is no language of this task{did_you_mean(named.lower(), sentences)}"
@@ -151,7 +151,7 @@ class _Reader:
 
 
 def spreadsheet_name(name: str) -> str:
-    """A name that a spreadsheet would take for a formula is marked as text by an apostrophe; reading takes it off."""
+    """Prefix an apostrophe to a name that a spreadsheet would take for a formula; reading removes it."""
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
@@ -170,7 +170,7 @@ EXPORTED_COLUMNS = ("submission", "language", "item", "annotator", "removed", *Q
 
 
 def export_csv(session: Session, judging: JudgingRound) -> str:
-    """Whole judgements only, by submission, language, item and annotator; a shared paraphrase once for each system."""
+    """Return complete judgements by submission, language, item and annotator; a shared paraphrase once per system."""
     query = (
         select(JudgedEntry.submission_id, JudgedText.language, JudgedText.item, JudgingAnnotator.name, Judgement)
         .join(JudgedAnswer, JudgedAnswer.entry_id == JudgedEntry.id)

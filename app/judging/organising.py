@@ -1,6 +1,6 @@
-"""What organisers do with rounds of judging, whole: start one with its annotators, bring marks in a file.
+"""Organisers' operations on rounds of judging: start one with its annotators, import marks from a file.
 
-The right is asked first and, because files are read before anything is locked, once more where something is written.
+Rights are checked first and again when writing, because files are read before anything is locked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class WantedRound:
-    """A round to start. submissions: none for those on the boards; annotators: (language, user name) pairs."""
+    """A round to start. `submissions` empty means those on the boards; `annotators` are (language, user name) pairs."""
 
     form: RoundForm
     submissions: tuple[UUID, ...] = ()
@@ -39,7 +39,7 @@ class WantedRound:
 def organised_round(
     session: Session, user: User | None, competition: str, name: str
 ) -> tuple[Competition, JudgingRound]:
-    """A round with its competition, for those who organise it; raises NotFound, NotAuthenticated, Forbidden."""
+    """Return a round with its competition, for its organisers. Raises NotFound, NotAuthenticated, Forbidden."""
     found = organised(session, user, competition, Right.SUBMISSIONS)
     return found, find_round(session, found, name)
 
@@ -47,7 +47,7 @@ def organised_round(
 def start_judging(
     engine: Engine, storage: Storage, place: Place, wanted: WantedRound, *, user: User, now: datetime
 ) -> str:
-    """Start a round with its annotators, and give its name. storage: of the stored files."""
+    """Start a round with its annotators; return its name. storage: of the stored files."""
     check_form(wanted.form)
     with reading(engine) as session:
         competition, phase_task = _organised(session, user, place)
@@ -72,7 +72,7 @@ def start_judging(
 def import_file(
     engine: Engine, storage: Storage, place: Place, name: str, sha256: str, *, user: User, now: datetime
 ) -> Imported:
-    """Take the marks of a stored file into the round of this name."""
+    """Import the marks of a stored file into the round of this name."""
     data = local_file(storage, sha256).read_bytes()
     with reading(engine) as session:
         _, phase_task = _organised(session, user, place)
@@ -94,7 +94,7 @@ def _appoint_all(
     actor: User,
     now: datetime,
 ) -> None:
-    """Everybody, or InvalidForm with all that stands against it."""
+    """Assign everybody, or raise InvalidForm with all faults."""
     faults = []
     for language, username in dict.fromkeys(annotators):
         try:

@@ -1,6 +1,6 @@
-"""What a round's marks come to: manual scores by system and language, agreement of annotators, progress.
+"""Results of a round: manual scores by system and language, agreement of annotators, progress.
 
-A score is None with a reason where it is undefined, never 0 or NaN; `document_of` is what a published round keeps.
+An undefined score is None with a reason, never 0 or NaN; `document_of` is stored for a published round.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ from evergold.scoring.tasks import TASKS
 
 MACRO = "macro"
 NOT_JUDGED = "not judged yet"
-#: What alpha is computed of: each question, and what the marks come to.
+#: Values for which alpha is computed: each question, and the resulting score.
 MEASURES = (*QUESTIONS, "score")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Everything of a round that numbers come from. texts: by id, language and whether it scores 0 by rule; answers:
-    by entry, its texts; marks: by text and annotator, whole ones only."""
+    """All data of a round used in its results.
+
+    `texts` has language and whether it scores 0 by rule, by id; `answers` the texts of each entry; `marks` only
+    complete ones, by text and annotator.
+    """
 
     entries: Mapping[int, tuple[UUID, Sequence[str]]]
     texts: Mapping[int, tuple[str, bool]]
@@ -50,13 +53,13 @@ class Judged:
 
     @property
     def languages(self) -> list[str]:
-        """Those in which something is judged, by name."""
+        """Languages with something to judge, by name."""
         return sorted({language for language, _ in self.texts.values()})
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an annotator is. user_id: None for a name from a file, and for who was dismissed."""
+    """Progress of an annotator. `user_id` is None for a name from a file, and for a dismissed annotator."""
 
     language: str
     name: str
@@ -66,7 +69,7 @@ class Progress:
 
 
 def load_judged(session: Session, judging: JudgingRound) -> Judged:
-    """The round's rows."""
+    """Load the round's rows."""
     entries = session.scalars(select(JudgedEntry).where(JudgedEntry.round_id == judging.id).order_by(JudgedEntry.id))
     texts = session.execute(
         select(JudgedText.id, JudgedText.language, needs_judging()).where(JudgedText.round_id == judging.id)
@@ -91,11 +94,12 @@ def load_judged(session: Session, judging: JudgingRound) -> Judged:
 
 
 def document_of(session: Session, judging: JudgingRound) -> dict[str, Any]:
-    """All numbers of the round, as JSON.
+    """Return all results of the round as JSON.
 
     `{"languages": ["en"], "annotators": {"en": 3}, "agreement": {"en": {"mwe_sense": {"alpha", "reason", "units"}, …}},
     "scores": {submission: {"en": {"value", "reason", "judged", "items"}, "macro": …}}, "signatures": {"en": …}}`.
-    `macro` is there where there are several languages: the mean over all of them, one not entered counting 0.
+
+    `macro` exists if there are several languages: the mean over all of them, where one not entered counts 0.
     """
     judged = load_judged(session, judging)
     languages = judged.languages
@@ -112,7 +116,7 @@ def document_of(session: Session, judging: JudgingRound) -> dict[str, Any]:
 
 
 def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
-    """How many paraphrases nobody has judged, by language; languages without any are left out."""
+    """Count the unjudged paraphrases by language; languages without any are omitted."""
     judged = load_judged(session, judging)
     found: defaultdict[str, int] = defaultdict(int)
     for text_id, (language, is_settled) in judged.texts.items():
@@ -122,7 +126,7 @@ def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
 
 
 def progress_of(session: Session, judging: JudgingRound) -> list[Progress]:
-    """Every annotator with what they have done, by language and name."""
+    """Return the progress of every annotator, by language and name."""
     in_browser = judging.source == RoundSource.BROWSER
     asked = session.execute(
         select(JudgedText.language, func.count())
@@ -154,7 +158,7 @@ def progress_of(session: Session, judging: JudgingRound) -> list[Progress]:
 
 
 def _scores(judged: Judged, entry_id: int, entered: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """A system's scores by language, and their mean where there are several."""
+    """Return a system's scores by language, with their mean if there are several."""
     by_language = {
         language: _score(judged, entry_id, language)
         if language in entered
@@ -165,7 +169,7 @@ def _scores(judged: Judged, entry_id: int, entered: Sequence[str]) -> dict[str, 
 
 
 def _score(judged: Judged, entry_id: int, language: str) -> dict[str, Any]:
-    """The mean over the items that somebody judged, of the mean over who did."""
+    """Return the mean over judged items of the mean over their annotators."""
     texts = [text_id for text_id in judged.answers.get(entry_id, ()) if judged.texts[text_id][0] == language]
     values = [value for text_id in texts if (value := _text_score(judged, text_id)) is not None]
     value = mean(values)
@@ -192,7 +196,7 @@ def _annotators(judged: Judged, language: str) -> set[str]:
 
 
 def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
-    """Alpha of each question, and of what the marks come to."""
+    """Return alpha of each question, and of the score."""
     said = [marks for text_id, marks in judged.marks.items() if judged.texts[text_id][0] == language]
     found = {}
     for measure in MEASURES:
@@ -205,7 +209,7 @@ def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
 
 
 def _mark(marks: Marks, measure: str) -> int | None:
-    """What an annotator said; nothing about the single questions where the expression is still there."""
+    """Return an annotator's mark; None for single questions if the expression is still there."""
     if measure == "score":
         return weighted_sum(marks)
     given: int | None = getattr(marks, measure)
@@ -213,7 +217,7 @@ def _mark(marks: Marks, measure: str) -> int | None:
 
 
 def _signatures(session: Session, judging: JudgingRound, judged: Judged) -> dict[str, str]:
-    """How the scores of each language, and their mean, came about."""
+    """Return the signatures of each language's scores and of their mean."""
     task_type = session.scalars(
         select(CompetitionTask.task_type)
         .join(PhaseTask, PhaseTask.task_id == CompetitionTask.id)

@@ -1,7 +1,6 @@
-"""A round's life: started by an organiser, annotators appointed, published and withdrawn.
+"""Life cycle of a round: started by an organiser, annotators assigned, published and withdrawn.
 
-Functions take the session and leave the commit to the caller; who may call them is asked with `app.people.roles`
-before.
+Functions take the session and leave the commit to the caller, who also checks permissions with `app.people.roles`.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _NAME = re.compile(NAME_PATTERN)
 
 @dataclass(frozen=True, slots=True)
 class RoundForm:
-    """What an organiser wants. items: how many of each language, None: all; seed: None for one of our choice."""
+    """A requested round. `items` is their number per language, None for all; `seed` None means a random one."""
 
     name: str = DEFAULT_NAME
     items: int | None = None
@@ -59,24 +58,24 @@ class RoundForm:
 
 
 def list_rounds(session: Session, competition: Competition) -> list[JudgingRound]:
-    """The rounds of a competition, newest first, with phase and task."""
+    """List the rounds of a competition, newest first, with phase and task."""
     query = _whole_rounds().where(JudgingRound.competition_id == competition.id)
     return list(session.scalars(query.order_by(JudgingRound.id.desc())))
 
 
 def find_round(session: Session, competition: Competition, name: str) -> JudgingRound:
-    """The round of this name, with phase and task; raises NotFound."""
+    """Return the round of this name, with phase and task. Raises NotFound."""
     query = _whole_rounds().where(JudgingRound.competition_id == competition.id, JudgingRound.name == name)
-    found = session.scalar(query) if "\0" not in name else None  # PostgreSQL takes no NUL
+    found = session.scalar(query) if "\0" not in name else None  # PostgreSQL accepts no NUL
     if found is None:
         raise NotFound(f"Competition '{competition.name}' has no round of judgements '{name}'.")
     return found
 
 
 def lock_round(session: Session, judging: JudgingRound, *, shared: bool = False) -> None:
-    """Bring the round up to date, and keep it so until the transaction ends; raises NotFound if it is gone.
+    """Refresh the round and lock it until the transaction ends. Raises NotFound if it was deleted.
 
-    shared: for marks, of which many are given at a time; only publishing and the like wait for them.
+    shared: for marks, which are saved concurrently; only operations such as publishing wait for them.
     """
     try:
         session.refresh(judging, ["published_at", "results"], with_for_update={"read": True} if shared else True)
@@ -85,13 +84,13 @@ def lock_round(session: Session, judging: JudgingRound, *, shared: bool = False)
 
 
 def check_unpublished(judging: JudgingRound) -> None:
-    """Raises RoundPublished."""
+    """Raise RoundPublished if the round is published."""
     if judging.published_at is not None:
         raise RoundPublished("This round is published: no mark of it changes, unless its organisers withdraw it.")
 
 
 def languages_of(session: Session, judging: JudgingRound) -> list[str]:
-    """The languages in which there is something to judge, by name."""
+    """Return the languages with something to judge, by name."""
     query = select(JudgedText.language).where(JudgedText.round_id == judging.id).distinct()
     return sorted(session.scalars(query))
 
@@ -114,7 +113,7 @@ def start_round(
     actor: User,
     now: datetime,
 ) -> JudgingRound:
-    """A round whose annotators judge in the browser. material: of the submissions to judge.
+    """Start a round that is judged in the browser. material: of the submissions to judge.
 
     Raises InvalidForm with a sentence for each field, NameTaken, CannotJudge.
     """
@@ -139,7 +138,7 @@ def add_round(
     source: RoundSource,
     now: datetime,
 ) -> JudgingRound:
-    """A round with nothing in it; raises NameTaken."""
+    """Add an empty round. Raises NameTaken."""
     judging = JudgingRound(
         competition_id=competition.id,
         phase_task_id=phase_task.id,
@@ -161,7 +160,7 @@ def add_round(
 
 
 def check_form(form: RoundForm) -> None:
-    """Raises InvalidForm with a sentence for each field that is wrong."""
+    """Raise InvalidForm with a sentence for each invalid field."""
     fields = {
         "name": ""
         if _NAME.fullmatch(form.name) and len(form.name) <= NAME_CHARACTERS
@@ -182,7 +181,7 @@ def check_form(form: RoundForm) -> None:
 
 
 def subject_of(competition: Competition, judging: JudgingRound) -> str:
-    """The round, as the audit log names it."""
+    """Return the name of the round in the audit log."""
     return f"round {judging.name} of competition {competition.name}"
 
 
@@ -198,9 +197,9 @@ def publish_round(
     unfinished: bool = False,
     now: datetime,
 ) -> None:
-    """Show the round to everybody; publishing it again changes nothing.
+    """Publish the round; idempotent.
 
-    unfinished: although some paraphrases have no marks; without it that raises RoundUnfinished.
+    unfinished: allow paraphrases without marks, which otherwise raise RoundUnfinished.
     """
     lock_round(session, judging)
     if judging.published_at is not None:
@@ -219,7 +218,7 @@ def publish_round(
 def withdraw_round(
     session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
 ) -> None:
-    """Show it to organisers alone again, and let marks change; withdrawing it again changes nothing."""
+    """Hide the round from all but organisers and unlock its marks; idempotent."""
     lock_round(session, judging)
     if judging.published_at is None:
         return
@@ -231,7 +230,7 @@ def withdraw_round(
 def discard_round(
     session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
 ) -> None:
-    """Remove the round with all its marks; raises RoundPublished."""
+    """Delete the round with all its marks. Raises RoundPublished."""
     lock_round(session, judging)
     check_unpublished(judging)
     texts = select(JudgedText.id).where(JudgedText.round_id == judging.id)

@@ -1,4 +1,4 @@
-"""The entries and paraphrases of a round, written in bulk; what is there already stays as it is."""
+"""Bulk insertion of a round's entries and paraphrases; existing rows are unaffected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, Judging
 from evergold.scoring.judgement import Marks
 
 ITEM_CHARACTERS = 500
-#: More paraphrases than this nobody judges, and nobody should have to store.
+#: More paraphrases could not be judged, and should not have to be stored.
 MOST_TEXTS = 50_000
 
 #: Language, item and text key.
@@ -26,7 +26,7 @@ TextPlace = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class TextToJudge:
-    """A paraphrase, and the submissions that gave it."""
+    """A paraphrase, and the submissions with it."""
 
     place: TextPlace
     sentence: str
@@ -35,13 +35,16 @@ class TextToJudge:
 
 
 def text_key(paraphrase: str, submission_id: UUID | None = None) -> str:
-    """What tells a paraphrase from others of its item; with the submission, where each has its own."""
+    """Return the key of a paraphrase within its item; includes the submission if each has its own."""
     told = paraphrase if submission_id is None else f"{submission_id}\0{paraphrase}"
     return hashlib.sha256(told.encode()).hexdigest()
 
 
 def texts_to_judge(material: Material, seed: int, items: int | None) -> list[TextToJudge]:
-    """Every different paraphrase of the drawn items, once; raises CannotJudge, InvalidForm when they are too many."""
+    """Return every distinct paraphrase of the drawn items.
+
+    Raises CannotJudge, and InvalidForm if there are too many.
+    """
     found: dict[TextPlace, TextToJudge] = {}
     for language, sentences in material.sentences.items():
         for item in draw_items(seed, language, list(sentences), items):
@@ -59,14 +62,14 @@ def texts_to_judge(material: Material, seed: int, items: int | None) -> list[Tex
 
 
 def check_items(places: Iterable[TextPlace]) -> None:
-    """Raises CannotJudge for an id that is too long to be kept."""
+    """Raise CannotJudge for an id that is too long to store."""
     for language, item, _ in places:
         if len(item) > ITEM_CHARACTERS:
             raise CannotJudge(f"Item {item[:60]}… ({language}) has an id of more than {ITEM_CHARACTERS} characters.")
 
 
 def add_entries(session: Session, judging: JudgingRound, languages: Mapping[UUID, Sequence[str]]) -> dict[UUID, int]:
-    """The ids of the entries of these submissions, made where there was none. languages: those that each entered."""
+    """Return the ids of the submissions' entries, creating missing ones. languages: those entered by each."""
     known = _entries(session, judging)
     new = [
         {"round_id": judging.id, "submission_id": submission_id, "languages": list(entered)}
@@ -81,7 +84,7 @@ def add_entries(session: Session, judging: JudgingRound, languages: Mapping[UUID
 def add_texts(
     session: Session, judging: JudgingRound, texts: Sequence[TextToJudge], entries: Mapping[UUID, int]
 ) -> dict[TextPlace, int]:
-    """The ids of these texts, made where there was none; new ones are connected with their entries."""
+    """Return the ids of these texts, creating missing ones and linking them to their entries."""
     known = _texts(session, judging)
     new = [text for text in texts if text.place not in known]
     if not new:
@@ -111,12 +114,12 @@ def add_texts(
 
 
 def needs_judging() -> ColumnElement[bool]:
-    """Not what scores 0 by rule, whatever anybody would say: an empty paraphrase, and the sentence itself."""
+    """Return an SQL condition that excludes texts scored 0 by rule: an empty paraphrase, and the unchanged sentence."""
     return ~or_(JudgedText.paraphrase == "", JudgedText.paraphrase == JudgedText.sentence)
 
 
 def marks_of(judgement: Judgement) -> Marks:
-    """The marks of a row."""
+    """Return the marks of a row."""
     return Marks(judgement.is_removed, judgement.mwe_sense, judgement.rest_sense, judgement.naturalness)
 
 

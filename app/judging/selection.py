@@ -1,4 +1,4 @@
-"""What is judged: which submissions, their sentences and paraphrases (never gold), which items, in whose order."""
+"""Material to judge: submissions, their sentences and paraphrases (never gold), the drawn items, and their order."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def choose_submissions(
     viewer: User,
     now: datetime,
 ) -> list[Submission]:
-    """The wanted submissions (none: those on the boards), teams loaded, in order of submission.
+    """Return the wanted submissions (none: those on the boards), with teams, in order of submission.
 
-    viewer: an organiser, who sees every row. Raises InvalidForm, which names those that are unknown here or unscored.
+    viewer: an organiser, who sees every row. Raises InvalidForm, naming unknown or unscored submissions.
     """
     chosen = list(dict.fromkeys(wanted)) or on_boards(session, competition, phase_task, viewer, now)
     found = scored_submissions(session, phase_task, chosen)
@@ -54,8 +54,7 @@ def choose_submissions(
 
 
 def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID]) -> list[Submission]:
-    """Those of these submissions that were scored, for this task in this phase, and not withdrawn; teams loaded, in
-    order of submission."""
+    """Return those of these submissions that were scored here and not withdrawn, with teams, in order of submission."""
     query = (
         select(Submission)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
@@ -63,12 +62,12 @@ def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UU
         .where(Submission.id.in_(ids), ScoringRun.is_current, may_stand())
         .order_by(Submission.submitted_at, Submission.id)
     )
-    # Which place they are from is looked at here: SQLite would go through all that was sent there.
+    # Filtered here, as SQLite would otherwise scan all submissions of the phase task.
     return [one for one in session.scalars(query) if one.phase_task_id == phase_task.id]
 
 
 def newest_scored(session: Session, phase_task: PhaseTask) -> list[Submission]:
-    """The newest of them, to choose from: as many as a round takes."""
+    """Return the latest scored submissions, up to the limit of a round."""
     conditions = [Submission.withdrawn_at.is_(None), stands_as(RunStatus.SCORED)]
     here = Submission.phase_task_id == phase_task.id
     return scored_submissions(session, phase_task, newest_in(session, [here], conditions, MOST_SUBMISSIONS))
@@ -77,7 +76,7 @@ def newest_scored(session: Session, phase_task: PhaseTask) -> list[Submission]:
 def on_boards(
     session: Session, competition: Competition, phase_task: PhaseTask, viewer: User, now: datetime
 ) -> list[UUID]:
-    """The submissions that stand on any board of the task in this phase."""
+    """Return the submissions that are entries on any board of the task in this phase."""
     phase = next(phase for phase in competition.phases if phase.id == phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == phase_task.task_id]
     rows = [row for board in boards for row in build_leaderboard(session, phase, board, viewer, now).rows]
@@ -85,27 +84,27 @@ def on_boards(
     return list(session.scalars(select(ScoringRun.submission_id).where(ScoringRun.id.in_(runs))))
 
 
-#: The task types whose predictions people can judge, and the automatic metric that is held against their marks.
+#: Task types that people can judge, and the automatic metric to compare with their marks.
 AUTOMATIC_METRICS = {"mwe-paraphrase": "bertscore"}
-#: By language and item, a text.
+#: A text by language and item.
 Texts = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """White space is collapsed in all texts. paraphrases: by submission, of the languages that it entered."""
+    """Texts to judge, with white space collapsed. `paraphrases` are by submission, in the languages it entered."""
 
     sentences: Texts
     paraphrases: Mapping[UUID, Texts]
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those of the task, in its order."""
+        """Languages of the task, in its order."""
         return tuple(self.sentences)
 
 
 def check_judgeable(phase_task: PhaseTask) -> str:
-    """The sha256 of the blind file; raises CannotJudge where there is none, or nothing that people could judge."""
+    """Return the sha256 of the blind file. Raises CannotJudge if there is none, or nothing that people could judge."""
     if phase_task.task.task_type not in AUTOMATIC_METRICS:
         kinds = ", ".join(sorted(AUTOMATIC_METRICS))
         raise CannotJudge(
@@ -119,7 +118,7 @@ def check_judgeable(phase_task: PhaseTask) -> str:
 
 
 def read_material(storage: Storage, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Material:
-    """Sentences, and paraphrases of these submissions; raises CannotJudge. `phase_task.task` must be loaded."""
+    """Read sentences, and paraphrases of these submissions. Raises CannotJudge. `phase_task.task` must be loaded."""
     task = TASKS[phase_task.task.task_type]
     items_sha256 = check_judgeable(phase_task)
     try:
@@ -139,7 +138,7 @@ def read_material(storage: Storage, phase_task: PhaseTask, submissions: Sequence
 
 
 def plain(text: str) -> str:
-    """The text with single spaces, as far as a database can hold it."""
+    """Return the text with single spaces, without characters that a database cannot store."""
     return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
 
 
@@ -157,7 +156,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 def draw_items(seed: int, language: str, items: Sequence[str], count: int | None) -> list[str]:
-    """`count` of the items (None: all), in their own order: those whose sha256 with seed and language is smallest."""
+    """Return `count` items (None: all) in their order: those with the smallest sha256 with seed and language."""
     if count is None or count >= len(items):
         return list(items)
     drawn = set(sorted(items, key=lambda item: _dice(seed, language, item))[:count])
@@ -165,7 +164,7 @@ def draw_items(seed: int, language: str, items: Sequence[str], count: int | None
 
 
 def shuffled(seed: int, annotator: str, things: Iterable[tuple[str, T]]) -> list[T]:
-    """The things in an order of this annotator's own; each comes with a text that tells it from the others."""
+    """Return the things in an order specific to this annotator; each comes with a unique text."""
     return [thing for _, thing in sorted(things, key=lambda named: _dice(seed, annotator, named[0]))]
 
 

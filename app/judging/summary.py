@@ -1,7 +1,7 @@
-"""A round as somebody may see it: systems' human and automatic scores, how they go together, how annotators agree.
+"""Summary of a round for a viewer: human and automatic scores, their correlation, agreement of annotators.
 
-Organisers see everything at any time. Everybody else sees a published round, and of it only what the boards of its task
-would show them: hidden boards hide it, names and digits follow `app.competitions.visibility`.
+Organisers always see everything. Others see a published round, and only what the boards of its task would show them:
+hidden boards hide it, names and digits follow `app.competitions.visibility`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from evergold.scoring.correlation import kendall, pearson, spearman
 from evergold.scoring.task import NOT_ENTERED
 from evergold.scoring.tasks import TASKS
 
-#: Two systems lie on a line whatever they score.
+#: Any two points lie on a line.
 LEAST_SYSTEMS = 3
 TOO_FEW_SYSTEMS = "fewer than three systems have both scores"
 ALL_EQUAL = "all systems have the same {} score"
@@ -58,8 +58,11 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A judged submission. human, automatic: by language, and `macro` where there are several; judged: of how many of
-    its items, by the same names. submission_id: for organisers only."""
+    """A judged submission.
+
+    `human` and `automatic` are by language, plus `macro` if there are several; `judged` has the numbers of judged and
+    of all items in the same way. `submission_id` is for organisers only.
+    """
 
     name: str
     method: str
@@ -72,7 +75,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Of human with automatic scores over `systems` systems; a coefficient is None with the reason."""
+    """Correlation of human with automatic scores over `systems` systems; a coefficient is None with the reason."""
 
     systems: int
     coefficients: Mapping[str, float | None]
@@ -81,8 +84,11 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """splits: the languages, and `macro` where there are several; metric: title of the automatic one; decimals: of
-    all numbers, None for all of them."""
+    """Summary of a round.
+
+    `splits` are the languages, plus `macro` if there are several; `metric` is the title of the automatic one;
+    `decimals` applies to all numbers, None for unrounded.
+    """
 
     splits: tuple[str, ...]
     languages: tuple[str, ...]
@@ -97,7 +103,7 @@ class Summary:
 def summary_of(
     session: Session, competition: Competition, judging: JudgingRound, viewer: User | None, now: datetime
 ) -> Summary:
-    """The round, as `find_round` gives it, for this viewer; raises NotFound where they may not see it (yet)."""
+    """Return the summary of a round from `find_round` for this viewer. Raises NotFound if they may not see it (yet)."""
     view = view_of(session, judging.phase_task, viewer, now)
     if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
@@ -134,7 +140,7 @@ def _entries(session: Session, judging: JudgingRound) -> Sequence[JudgedEntry]:
 
 
 def _set_aside(session: Session, judging: JudgingRound) -> set[UUID]:
-    """The submissions that boards do not show, or show without scores, since organisers marked them or their team."""
+    """Return the submissions that boards hide or show without scores because of marks by organisers."""
     marks = marks_of(session, judging.phase_task)
     return {
         entry.submission_id
@@ -185,14 +191,14 @@ def _human(score: Mapping[str, Any] | None, decimals: int | None) -> Value:
 
 
 def _is_shown(view: View, split: str) -> bool:
-    """Where boards do not show a language, nothing about it is."""
+    """Return True if boards show this language; otherwise nothing about it is shown."""
     return view.only is None or any(shown == split for _, shown in view.only)
 
 
 def _automatic_scores(
     session: Session, judging: JudgingRound, metric: str, languages: Sequence[str]
 ) -> dict[UUID, dict[str, Value]]:
-    """By submission, of its current run: the metric by language, and its mean over just these languages."""
+    """Return the metric by language, and its mean over these languages, of each submission's current run."""
     reports = session.execute(
         select(ScoringRun.submission_id, ScoringRun.report)
         .join(JudgedEntry, JudgedEntry.submission_id == ScoringRun.submission_id)
@@ -215,7 +221,7 @@ def _automatic_scores(
 
 
 def _mean(scores: Mapping[str, Value], languages: Sequence[str]) -> Value:
-    """Over these languages, one not entered counting 0: as the human scores are taken together."""
+    """Return the mean over these languages, where one not entered counts 0, as for human scores."""
     values = [scores.get(language, Value(None, "not computed")) for language in languages]
     if any(value.value is None and value.reason != NOT_ENTERED for value in values):
         return Value(None, "not computed in all of these languages")

@@ -1,1 +1,1 @@
-"""Announcements, questions and groups to write to; sending mail is `app.people.mail`'s."""
+"""Announcements, questions and groups of recipients; `app.people.mail` sends mail."""

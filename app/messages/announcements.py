@@ -1,7 +1,7 @@
-"""Announcements of a competition: written, edited and withdrawn by organisers, and sent by mail to whom they choose.
+"""Announcements of a competition: written, edited and withdrawn by organisers, and mailed to a group of their choice.
 
-The mails are written in the transaction that publishes: there are all of them, or none, whatever is killed when. Sent
-again with the same key, an announcement is the one that there is, and nobody gets a second mail.
+The mails are created in the transaction that publishes: all or none, even after a crash. Publishing again with the same
+key returns the existing announcement and sends no further mail.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementForm:
-    """What an organiser writes. text: Markdown."""
+    """An announcement as written by an organiser; `text` is Markdown."""
 
     title: str
     text: str
     is_pinned: bool = False
 
     def checked(self) -> AnnouncementForm:
-        """As it is kept; raises InvalidForm with a sentence for each field."""
+        """Return it normalised for storage. Raises InvalidForm with a sentence for each field."""
         tidy = AnnouncementForm(one_line(self.title), many_lines(self.text), self.is_pinned)
         refuse(
             {
@@ -71,7 +71,7 @@ class AnnouncementForm:
 
 @dataclass(frozen=True, slots=True)
 class Receivers:
-    """How many people a mail would go to, and how many of the group switched such mails off."""
+    """Numbers of recipients of a mail, and of group members who switched such mails off."""
 
     count: int
     switched_off: int
@@ -81,7 +81,7 @@ class Receivers:
 
 
 def announcements_of(session: Session, competition: Competition, *, with_withdrawn: bool = False) -> list[Announcement]:
-    """The pinned ones first, then the newest; authors are loaded."""
+    """List announcements, pinned ones first, then the newest, with authors."""
     query = (
         select(Announcement)
         .where(Announcement.competition_id == competition.id)
@@ -94,7 +94,7 @@ def announcements_of(session: Session, competition: Competition, *, with_withdra
 
 
 def find_announcement(session: Session, competition: Competition, announcement_id: int) -> Announcement:
-    """One that is not withdrawn, locked until the transaction ends; raises NotFound."""
+    """Return an announcement that is not withdrawn, locked until the transaction ends. Raises NotFound."""
     found = session.scalar(
         select(Announcement)
         .where(
@@ -110,7 +110,7 @@ def find_announcement(session: Session, competition: Competition, announcement_i
 
 
 def receivers(session: Session, competition: Competition, group: MailGroup) -> Receivers:
-    """Whom a mail to this group would reach now."""
+    """Count the people that a mail to this group would reach now."""
     people = people_in(session, competition, group)
     willing = _willing(people, choices_of(session, [user.id for user in people]))
     return Receivers(len(willing), len(people) - len(willing))
@@ -130,7 +130,10 @@ def publish(
     settings: Settings,
     now: datetime,
 ) -> Announcement:
-    """The announcement, and a mail for all in the group who want one; raises InvalidForm, IdempotencyConflict."""
+    """Publish an announcement and mail it to all willing members of the group.
+
+    Raises InvalidForm, IdempotencyConflict.
+    """
     form = form.checked()
     key = _checked_key(key)
     announcement = Announcement(
@@ -147,7 +150,7 @@ def publish(
     try:
         with session.begin_nested():
             session.add(announcement)
-    except IntegrityError:  # the same key: this very form, sent twice
+    except IntegrityError:  # the same key: this form was sent twice
         return _published_before(session, competition, form, group, key)
     if group is not None:
         announcement.mailed_count = _mail_all(session, competition, announcement, group, settings, now)
@@ -165,7 +168,7 @@ def edit(
     editor: User,
     now: datetime,
 ) -> Announcement:
-    """Other words from now on, marked as edited; no mail goes out. Raises NotFound, InvalidForm."""
+    """Change an announcement and mark it as edited; sends no mail. Raises NotFound, InvalidForm."""
     form = form.checked()
     announcement = find_announcement(session, competition, announcement_id)
     if (announcement.title, announcement.text) != (form.title, form.text):
@@ -179,7 +182,7 @@ def edit(
 
 
 def withdraw(session: Session, competition: Competition, announcement_id: int, *, actor: User, now: datetime) -> None:
-    """Show it no more; organisers still find it. Mails that went out cannot be called back. Raises NotFound."""
+    """Hide an announcement from all but organisers; sent mails cannot be recalled. Raises NotFound."""
     announcement = find_announcement(session, competition, announcement_id)
     announcement.withdrawn_at = now
     session.flush()
@@ -226,7 +229,7 @@ def _record(
 
 
 def _shown_otherwise(session: Session, competition: Competition) -> None:
-    """Pages of the competition are kept as long as nothing of it changes."""
+    """Invalidate the cached pages of the competition."""
     boards_changed(session, select(PhaseTask.id).join(Phase).where(Phase.competition_id == competition.id))
 
 
@@ -241,7 +244,7 @@ def _mail_all(
     settings: Settings,
     now: datetime,
 ) -> int:
-    """How many mails were written: one for each person, who learns of nobody else."""
+    """Queue one mail per person, so that nobody sees other recipients; return their number."""
     people = people_in(session, competition, group)
     rows = rows_of(session, [user.id for user in people])
     willing = _willing(people, rows)

@@ -1,4 +1,4 @@
-"""To whom organisers may write: everybody who takes part, those who entered a phase, those who did not, each other."""
+"""Groups that organisers can mail: all participants, those who entered a phase, those who did not, and organisers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.teams.registration import participants_of
 
 
 class GroupName(StrEnum):
-    """What a group is called, everywhere."""
+    """Name of a group, used everywhere."""
 
     ALL = "all"
     ENTERED = "entered"
@@ -41,7 +41,7 @@ OF_A_PHASE = frozenset({GroupName.ENTERED, GroupName.WITHOUT_VALID})
 
 @dataclass(frozen=True, slots=True)
 class MailGroup:
-    """phase: its name, for groups of a phase; else empty."""
+    """A group; `phase` is the name for groups of a phase, else empty."""
 
     name: GroupName
     phase: str = ""
@@ -51,7 +51,7 @@ class MailGroup:
 
 
 def group_of(competition: Competition, text: str) -> MailGroup | None:
-    """`all`, `entered:PHASE`, `without-valid:PHASE`, `organisers`; None for an empty text. Raises InvalidForm.
+    """Parse `all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`; None for empty text. Raises InvalidForm.
 
     competition: with its phases.
     """
@@ -72,7 +72,7 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
 
 
 def chosen_group(session: Session, competition: Competition, text: str, by: User) -> MailGroup | None:
-    """The same, for an organiser: who is in a group of a phase is told by what teams sent. Raises RightMissing, too."""
+    """Like `group_of` for an organiser; groups of a phase reveal submissions. Raises RightMissing as well."""
     group = group_of(competition, text)
     if group is not None and group.name in OF_A_PHASE:
         check_may_organise(session, by, competition, Right.SUBMISSIONS)
@@ -80,19 +80,19 @@ def chosen_group(session: Session, competition: Competition, text: str, by: User
 
 
 def groups_for(competition: Competition, rights: Collection[Right]) -> list[str]:
-    """Every group that an organiser with these rights may write to."""
+    """Return every group that an organiser with these rights can mail."""
     found = all_groups(competition)
     return found if Right.SUBMISSIONS in rights else [one for one in found if ":" not in one]
 
 
 def all_groups(competition: Competition) -> list[str]:
-    """Every group that there is here."""
+    """Return every group of this competition."""
     of_phases = [f"{name}:{phase.name}" for phase in competition.phases for name in sorted(OF_A_PHASE)]
     return [GroupName.ALL, *of_phases, GroupName.ORGANISERS]
 
 
 def people_in(session: Session, competition: Competition, group: MailGroup) -> list[User]:
-    """Everybody in the group, by user name."""
+    """Return all members of the group, by user name."""
     if group.name is GroupName.ORGANISERS:
         return list(session.scalars(_organisers(competition).order_by(User.username)))
     people = participants_of(session, competition)
@@ -122,7 +122,7 @@ def _organisers(competition: Competition) -> Select[User]:
 
 
 def _members_who_sent(competition: Competition, phase: str) -> Select[int]:
-    """The users in whose team somebody has sent a submission to this phase."""
+    """Select the users whose team has submitted to this phase."""
     return (
         select(TeamMember.user_id)
         .join(Submission, Submission.team_id == TeamMember.team_id)

@@ -1,7 +1,7 @@
-"""Questions to the organisers: asked by whoever is logged in, answered to them alone or, if organisers choose, to all.
+"""Questions to the organisers by logged-in users, answered privately or, if organisers choose, publicly.
 
-What others see of a public question: its words, the answer, and who asked only if the asker wanted that. A question
-without an answer is seen by its asker and the organisers.
+Others see the text and answer of a public question, and its author only with their consent. An unanswered question is
+visible to its author and the organisers only.
 """
 
 from __future__ import annotations
@@ -56,14 +56,17 @@ The organisers of {competition} {what} your question.
 
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
-    """What somebody asks. text: plain; shows_name: whether others may learn who asked, should it become public."""
+    """A question as written by a user.
+
+    `text` is plain; `shows_name` is the consent to show the author if it becomes public.
+    """
 
     title: str
     text: str
     shows_name: bool = False
 
     def checked(self) -> QuestionForm:
-        """As it is kept; raises InvalidForm with a sentence for each field."""
+        """Return it normalised for storage. Raises InvalidForm with a sentence for each field."""
         tidy = QuestionForm(one_line(self.title), many_lines(self.text), self.shows_name)
         refuse(
             {"title": wrong_text(tidy.title, TITLE_CHARACTERS), "text": wrong_text(tidy.text, QUESTION_CHARACTERS)},
@@ -75,7 +78,10 @@ class QuestionForm:
 
 
 def questions_for(session: Session, competition: Competition, viewer: User | None, *, sees_all: bool) -> list[Question]:
-    """What this viewer may see, newest first, askers loaded. sees_all: an organiser, who looks as one."""
+    """List the questions visible to this viewer, newest first, with authors.
+
+    sees_all: for an organiser acting as one.
+    """
     query = (
         select(Question)
         .where(Question.competition_id == competition.id)
@@ -89,7 +95,7 @@ def questions_for(session: Session, competition: Competition, viewer: User | Non
 
 
 def find_question(session: Session, competition: Competition, question_id: int) -> Question:
-    """Its asker loaded, and it locked until the transaction ends; raises NotFound."""
+    """Return the question with its author, locked until the transaction ends. Raises NotFound."""
     found = session.scalar(
         select(Question)
         .where(Question.id == question_id, Question.competition_id == competition.id)
@@ -105,7 +111,7 @@ def find_question(session: Session, competition: Competition, question_id: int) 
 
 
 def find_question_by_key(session: Session, asker: User, key: str | None) -> Question | None:
-    """What this user has asked with this key already."""
+    """Return the user's earlier question with this key."""
     if not key or "\0" in key:
         return None
     return session.scalar(select(Question).where(Question.asker_id == asker.id, Question.key == key))
@@ -122,9 +128,9 @@ def ask(
     now: datetime,
     before_new: Callable[[], None] = lambda: None,
 ) -> Question:
-    """The question, with a mail to every organiser; again with the same key it is the same one.
+    """Store a question and notify every organiser; idempotent for the same key.
 
-    before_new: called unless it is there already; whatever it raises is the answer. Raises InvalidForm,
+    before_new: called unless the question exists already; its errors are passed on. Raises InvalidForm,
     IdempotencyConflict.
     """
     form, key = form.checked(), key or None
@@ -171,7 +177,7 @@ def answer(
     settings: Settings,
     now: datetime,
 ) -> Question:
-    """Answer, or answer otherwise; the asker gets a mail when the words are new. It closes the question.
+    """Answer, or change the answer, and close the question; a new text is mailed to the author.
 
     Raises NotFound, InvalidForm.
     """
@@ -199,7 +205,7 @@ def answer(
 def set_closed(
     session: Session, competition: Competition, question_id: int, is_closed: bool, *, organiser: User, now: datetime
 ) -> Question:
-    """Close a question without an answer, or open it again; it stays where it is seen. Raises NotFound."""
+    """Close a question without an answer, or reopen it; its visibility does not change. Raises NotFound."""
     question = find_question(session, competition, question_id)
     if (question.closed_at is not None) != is_closed:
         question.closed_at = now if is_closed else None

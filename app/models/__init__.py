@@ -1,6 +1,6 @@
-"""The tables, one module for each subject; importing this package loads them all.
+"""Database tables, one module per subject; importing this package loads them all.
 
-Relationships are lazy="raise": a query says what it loads.
+Relationships are lazy="raise": each query declares what it loads.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from app.models.columns import NAME_CHARACTERS
 
 
 class TokenScope(StrEnum):
-    """What a token may be used for; its owner's rights bound it as well."""
+    """Permitted uses of a token, which the rights of its owner limit as well."""
 
     READ = "read"
     SUBMIT = "submit"
@@ -26,7 +26,7 @@ class User(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[str] = mapped_column(String(NAME_CHARACTERS), unique=True)  # lower case
     email: Mapped[str] = mapped_column(String(320), unique=True)  # lower case
-    email_confirmed_at: Mapped[datetime | None]  # None: nobody has shown yet that they read mail there
+    email_confirmed_at: Mapped[datetime | None]  # None: not confirmed
     display_name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2; None: cannot log in (baselines)
     is_administrator: Mapped[bool] = mapped_column(default=False)
@@ -50,7 +50,7 @@ class LoginSession(Base):
 
 
 class ApiToken(Base):
-    """`evg_<secret>`, shown once; only its hash and the first characters are kept."""
+    """`evg_<secret>`, shown once; only its hash and first characters are stored."""
 
     __tablename__ = "api_tokens"
 
@@ -59,9 +59,9 @@ class ApiToken(Base):
     name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     prefix: Mapped[str] = mapped_column(String(12))
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    scopes: Mapped[str] = mapped_column(String(100))  # names of TokenScope, with spaces between
+    scopes: Mapped[str] = mapped_column(String(100))  # names of TokenScope, separated by spaces
     created_at: Mapped[datetime]
-    expires_at: Mapped[datetime | None]  # None: never; only tokens from before there was an expiry
+    expires_at: Mapped[datetime | None]  # None: never; only tokens created before expiry was introduced
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
 
@@ -69,9 +69,9 @@ class ApiToken(Base):
 
 
 class PasswordReset(Base):
-    """A link that lets its holder set a new password once; only the hash of its secret is kept.
+    """A link for setting a new password once; only the hash of its secret is stored.
 
-    email: where it was mailed to, so that who uses it has shown that they read mail there; None: handed over by hand.
+    `email` is where it was mailed, so that using it confirms the address; None if it was handed over in person.
     """
 
     __tablename__ = "password_resets"
@@ -82,6 +82,6 @@ class PasswordReset(Base):
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None]  # used, or made worthless by a newer password or address
+    ended_at: Mapped[datetime | None]  # used, or invalidated by a newer password or address
 
     user: Mapped[User] = relationship(lazy="raise")

@@ -1,4 +1,4 @@
-"""What organisers allow one team in one phase. Written by `app.competitions.allowances` only."""
+"""Extensions for one team in one phase. Written by `app.competitions.allowances` only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.models.teams import Team
 
 
 class Allowance(Base):
-    """A later close, more submissions, or both, for each task of the phase; taken back, it is not there any more."""
+    """A later close, more submissions, or both, for each task of the phase; a revoked one is deleted."""
 
     __tablename__ = "allowances"
     __table_args__ = (UniqueConstraint("phase_id", "team_id"),)
@@ -21,8 +21,8 @@ class Allowance(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
-    until: Mapped[datetime | None]  # the phase is open that long for this team; None: as for everybody
-    is_ranked: Mapped[bool] = mapped_column(default=False)  # whether what comes after the close has a rank
+    until: Mapped[datetime | None]  # close of the phase for this team; None: as for everybody
+    is_ranked: Mapped[bool] = mapped_column(default=False)  # whether submissions after the close are ranked
     extra_per_day: Mapped[int] = mapped_column(default=0)
     extra_total: Mapped[int] = mapped_column(default=0)
     reason: Mapped[str] = mapped_column(Text)  # for the team and the organisers

@@ -1,7 +1,7 @@
-"""The audit log: what organisers and administrators did. Rows are added by `app.people.audit` and never change.
+"""Audit log of organisers' and administrators' actions. `app.people.audit` adds rows, which never change.
 
-The database itself refuses UPDATE and DELETE (triggers of migration 0005; a later migration that copies this table on
-SQLite has to make them again).
+The database refuses UPDATE and DELETE (triggers of migration 0005; a later migration that copies this table on SQLite
+has to recreate them).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUBJECT_CHARACTERS = 300
 
 
 class AuditEntry(Base):
-    """One deed. The actor stands here by name, too: what an account was called then stays known."""
+    """One action. The actor is also stored by name, as the account was called at that time."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index("ix_audit_log_subject", "subject"),)
@@ -30,6 +30,6 @@ class AuditEntry(Base):
     actor_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line, or the server
     actor: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     action: Mapped[str] = mapped_column(String(ACTION_CHARACTERS))  # `thing.deed`, such as `token.create`
-    subject: Mapped[str] = mapped_column(String(SUBJECT_CHARACTERS))  # what it was done to, such as `user ada`
+    subject: Mapped[str] = mapped_column(String(SUBJECT_CHARACTERS))  # the object of the action, such as `user ada`
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)  # never a secret
     request_id: Mapped[str | None] = mapped_column(String(64))

@@ -1,4 +1,4 @@
-"""Declarations that are being written in the browser: not complete yet, applied by nobody.
+"""Declarations being written in the browser: incomplete, not applied.
 
 Written by `app.declarations.blueprints.kept` only.
 """
@@ -17,8 +17,10 @@ from app.models.competitions import Competition
 
 
 class Blueprint(Base):
-    """A declaration at work. competition_id, base: of the competition that it changes, and the revision that it began
-    with; None: it becomes a new one. version: rises with each change, so that nobody writes over what they did not see.
+    """A declaration being written.
+
+    `competition_id` and `base` are the competition to change and the revision it started from, None for a new
+    competition. `version` increases with each change, to detect concurrent edits.
     """
 
     __tablename__ = "blueprints"
@@ -27,18 +29,18 @@ class Blueprint(Base):
     owner_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     base: Mapped[int | None]
-    document: Mapped[dict[str, Any]] = mapped_column(JSON())  # keys keep their order, as in a revision
+    document: Mapped[dict[str, Any]] = mapped_column(JSON())  # preserves the order of keys, as in a revision
     version: Mapped[int] = mapped_column(default=1)
     made_at: Mapped[datetime]
     changed_at: Mapped[datetime]
-    warned_at: Mapped[datetime | None]  # when its owner was told that it will be cleared; saved since: not any more
+    warned_at: Mapped[datetime | None]  # when the owner was warned of deletion; obsolete once saved
 
     files: Mapped[list[BlueprintFile]] = relationship(lazy="raise", order_by="BlueprintFile.path")
     competition: Mapped[Competition | None] = relationship(lazy="raise")
 
 
 class BlueprintFile(Base):
-    """A file that was uploaded for it, by its path there; the content lies in storage."""
+    """An uploaded file by its path in the declaration; its content is in storage."""
 
     __tablename__ = "blueprint_files"
 

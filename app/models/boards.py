@@ -1,4 +1,4 @@
-"""What boards rest on besides scores: which submission a team chose, and boards as they were frozen.
+"""Inputs of boards besides scores: chosen entries, and frozen boards.
 
 Written by `app.submissions.choices` and `app.boards.snapshots` only.
 """
@@ -16,7 +16,7 @@ from app.base.db import Base
 
 
 class EntryChoice(Base):
-    """The submission that a team wants to stand with on one board of a phase; the last choice counts."""
+    """The submission a team chose as its entry on one board of a phase; the last choice counts."""
 
     __tablename__ = "entry_choices"
 
@@ -29,10 +29,10 @@ class EntryChoice(Base):
 
 
 class Snapshot(Base):
-    """A board as it stood when its phase had ended and everything was scored; it never changes.
+    """A board frozen after its phase had ended and everything was scored; it never changes.
 
-    A phase that was opened again gets another one when it closes; number: 1, 2, … of this board in this phase.
-    document: the whole board as organisers see it, see `app.boards.snapshots`.
+    A reopened phase gets another one when it closes; `number` is 1, 2, … for this board in this phase. `document` is
+    the whole board as organisers see it, see `app.boards.snapshots`.
     """
 
     __tablename__ = "snapshots"
@@ -44,5 +44,5 @@ class Snapshot(Base):
     number: Mapped[int]
     closed_at: Mapped[datetime]  # the end of the phase
     made_at: Mapped[datetime]
-    note: Mapped[str] = mapped_column(Text, default="")  # why there is another one
+    note: Mapped[str] = mapped_column(Text, default="")  # the reason for another one
     document: Mapped[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Method cards, and what organisers say of a row. Written by `app.cards.edits` and `app.boards.marks` only."""
+"""Method cards, and organisers' marks of rows. Written by `app.cards.edits` and `app.boards.marks` only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.base.db import Base
 
 
 class System(Base):
-    """What a team built for a task, by the name that it gave it; see `app.cards.systems`."""
+    """A system that a team built for a task, by its name; see `app.cards.systems`."""
 
     __tablename__ = "systems"
     __table_args__ = (UniqueConstraint("team_id", "task_id", "name"),)
@@ -27,9 +27,9 @@ class System(Base):
 
 
 class CardVersion(Base):
-    """A system's method card as somebody of its team left it; exactly one of its versions is `current`.
+    """A version of a system's method card, written by a team member; exactly one is current.
 
-    document: as `app.cards.form` writes it. Runs of a system without one have the method that came with their file.
+    `document` is written by `app.cards.form`. Without a version, runs of a system have the method sent with their file.
     """
 
     __tablename__ = "method_cards"
@@ -46,7 +46,7 @@ class CardVersion(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     system_id: Mapped[int] = mapped_column(ForeignKey("systems.id"))
-    number: Mapped[int]  # 1, 2, … of this system
+    number: Mapped[int]  # 1, 2, … per system
     is_current: Mapped[bool] = mapped_column(default=True)
     document: Mapped[dict[str, Any]]
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
@@ -54,15 +54,15 @@ class CardVersion(Base):
 
 
 class RowStatus(StrEnum):
-    """What organisers say of a row; one of which they say nothing stands as it is."""
+    """Status of a row set by organisers; unmarked rows have none."""
 
-    UNRANKED = "unranked"  # in its place, without a rank, with a footnote
-    DISQUALIFIED = "disqualified"  # below the others, without rank and scores, with the reason
-    HIDDEN = "hidden"  # for organisers and its own team alone
+    UNRANKED = "unranked"  # in its position without a rank, with a footnote
+    DISQUALIFIED = "disqualified"  # below the others without rank and scores, with the reason
+    HIDDEN = "hidden"  # visible to organisers and its own team only
 
 
 class RowMark(Base):
-    """The status of a team on a task in a phase, or of one submission of it; taken back, it is not there any more."""
+    """Status of a team on a task in a phase, or of one of its submissions; a removed one is deleted."""
 
     __tablename__ = "row_marks"
     __table_args__ = (
@@ -88,6 +88,6 @@ class RowMark(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     submission_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("submissions.id"))  # None: the whole team
     status: Mapped[RowStatus] = mapped_column(String(20))
-    note: Mapped[str] = mapped_column(Text, default="")  # the footnote, the reason: as boards show it
+    note: Mapped[str] = mapped_column(Text, default="")  # the footnote or reason on boards
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: on the command line
     set_at: Mapped[datetime]

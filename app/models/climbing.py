@@ -1,4 +1,4 @@
-"""What shows hill climbing: how much each submission changed, and the alerts that organisers were sent."""
+"""Data on hill climbing: changes between submissions, and alerts sent to organisers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.models.teams import Team
 
 
 class LineChange(Base):
-    """What a submission changed against its team's one before it; changed, of_lines: None where that cannot be said."""
+    """Lines changed from the team's previous submission; `changed` and `of_lines` are None if not comparable."""
 
     __tablename__ = "line_changes"
 
@@ -25,7 +25,7 @@ class LineChange(Base):
 
 
 class ClimbingAlert(Base):
-    """A team whose files differ by few lines again and again; one alert for each team and task of a phase."""
+    """Alert on a team whose files repeatedly differ by few lines; one for each team and task of a phase."""
 
     __tablename__ = "climbing_alerts"
 

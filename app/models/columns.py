@@ -1,14 +1,14 @@
-"""What the tables share."""
+"""Definitions shared by the tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
 NAME_CHARACTERS = 100
-#: `info` of a column whose sha256 names a stored file: it is in every backup, and nobody clears it away.
+#: `info` of a column with the sha256 of a stored file: the file is in every backup and never cleaned up.
 STORED_FILE: dict[str, Any] = {"stored_file": True}
 
 
 def stored_file_unless(column: str) -> dict[str, Any]:
-    """The same, but for rows where that column of the table says when the file was given up."""
+    """Return the same `info`, except for rows where that column has the time at which the file was deleted."""
     return {**STORED_FILE, "unless": column}

@@ -1,4 +1,4 @@
-"""What an organiser declares: competition, task, phase, board. Written by `app.declarations.apply.apply` only."""
+"""Declared things: competition, task, phase, board. Written by `app.declarations.apply.apply` only."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from app.models.columns import NAME_CHARACTERS, STORED_FILE
 
 
 class EntryRule(StrEnum):
-    """Which of a team's scored submissions stands on a phase's boards."""
+    """Rule that selects a team's entry among its scored submissions in a phase."""
 
     BEST = "best"
     LAST = "last"
     ALL = "all"
-    CHOSEN = "chosen"  # the team says which, for each board
-    LADDER = "ladder"  # the record, told in steps; see evergold.scoring.ladder
+    CHOSEN = "chosen"  # chosen by the team for each board
+    LADDER = "ladder"  # the record, revealed in steps; see evergold.scoring.ladder
 
 
 class BoardShown(StrEnum):
-    """How much of a board there is for those who do not organise."""
+    """Visible part of a board for viewers who are not organisers."""
 
     HIDDEN = "hidden"
     RANKS_ONLY = "ranks_only"
@@ -47,7 +47,7 @@ class BoardShown(StrEnum):
 
 
 class OwnScores(StrEnum):
-    """When a team sees the scores of its own submissions. What is wrong with a file is always told at once."""
+    """When a team sees the scores of its own submissions. Faults in a file are always reported immediately."""
 
     NEVER = "never"
     AFTER_CLOSE = "after_close"
@@ -55,8 +55,10 @@ class OwnScores(StrEnum):
 
 
 class Slices(StrEnum):
-    """Which scores there are for those who do not organise: those that rank, those that boards show, or all; `ranked`
-    is `none` until the phase ends and `all` from then on."""
+    """Scores visible to viewers who are not organisers: those that rank, those in columns, or all.
+
+    `ranked` means `none` until the phase ends and `all` from then on.
+    """
 
     NONE = "none"
     RANKED = "ranked"
@@ -65,23 +67,23 @@ class Slices(StrEnum):
 
 
 class Stage(StrEnum):
-    """Who may see a competition at all; `app.competitions.access` decides by it."""
+    """Audience of a competition as a whole, used by `app.competitions.access`."""
 
     DRAFT = "draft"  # organisers and testers
-    PRIVATE = "private"  # also guests, and who takes part
+    PRIVATE = "private"  # also guests and participants
     PUBLISHED = "published"  # everybody
 
 
 class Halt(StrEnum):
-    """What is at rest in a competition."""
+    """Suspended activity of a competition."""
 
     NONE = "none"
     PAUSED = "paused"  # no uploads
-    ARCHIVED = "archived"  # nothing is changed any more
+    ARCHIVED = "archived"  # read-only
 
 
 def new_salt() -> str:
-    """Makes the neutral names of a competition's teams unlike those of any other."""
+    """Return a salt that makes the neutral names of a competition's teams differ from those of any other."""
     return secrets.token_hex(16)
 
 
@@ -96,11 +98,11 @@ class Competition(Base):
     website: Mapped[str] = mapped_column(String(500), default="")
     contact: Mapped[str] = mapped_column(String(320), default="")
     tracks: Mapped[list[Any]] = mapped_column(default=list)  # [{"name", "title", "description"}]; a submission has one
-    method_card: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what its cards ask for; app.cards.form
+    method_card: Mapped[dict[str, Any]] = mapped_column(default=dict)  # fields of its cards; app.cards.form
     registration: Mapped[dict[str, Any]] = mapped_column(default=dict)  # who may take part, as declared
     rankings: Mapped[list[Any]] = mapped_column(default=list)  # across tasks, as declared; app.boards.rankings
     citation: Mapped[dict[str, Any]] = mapped_column(default=dict)  # authors, licence, paper; app.boards.citations
-    teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # how large they may be, until when they are renamed
+    teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # maximum size, and until when they can be renamed
     images: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of its texts, by path; app.declarations.apply.images
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
@@ -108,9 +110,9 @@ class Competition(Base):
     stage: Mapped[Stage] = mapped_column(String(20), default=Stage.PUBLISHED)
     halt: Mapped[Halt] = mapped_column(String(20), default=Halt.NONE)
     halt_reason: Mapped[str] = mapped_column(Text, default="")  # one line, for everybody
-    life_version: Mapped[int] = mapped_column(default=0)  # rises with every change of these
-    owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: it is the server's
-    delete_at: Mapped[datetime | None]  # when it is taken away for good, unless somebody keeps it
+    life_version: Mapped[int] = mapped_column(default=0)  # increases with every change of these
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # None: the server
+    delete_at: Mapped[datetime | None]  # when it is deleted for good, unless cancelled
 
     tasks: Mapped[list[CompetitionTask]] = relationship(lazy="raise", order_by="CompetitionTask.position")
     phases: Mapped[list[Phase]] = relationship(lazy="raise", order_by="Phase.position")
@@ -118,7 +120,7 @@ class Competition(Base):
 
 
 class ImageFile(Base):
-    """Names what `Competition.images` has in storage: pages read that without one more question to the database."""
+    """Stored images in `Competition.images`, which pages read without another query."""
 
     __tablename__ = "image_files"
 
@@ -143,7 +145,7 @@ class CompetitionTask(Base):
 
 
 class Phase(Base):
-    """A span of time [starts_at, ends_at) with its limits; ends_at None: open for ever."""
+    """A span of time [starts_at, ends_at) with its limits; `ends_at` None means always open."""
 
     __tablename__ = "phases"
     __table_args__ = (
@@ -162,14 +164,12 @@ class Phase(Base):
     choose_until: Mapped[datetime | None]  # with `chosen`; None: until the phase ends
     without_choice: Mapped[EntryRule] = mapped_column(String(20), default=EntryRule.LAST)  # with `chosen`: best or last
     ladder_step: Mapped[float | None]  # with `ladder`
-    visibility: Mapped[dict[str, Any]] = mapped_column(
-        default=dict
-    )  # who sees what when, as declared; app.competitions.visibility
-    carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # the phase whose entries stand here too
-    has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen when it has ended
-    submissions_per_day: Mapped[int | None]  # per team and task, days of UTC; None: no limit
-    submissions_per_week: Mapped[int | None]  # weeks of UTC, from Monday on
-    submissions_per_month: Mapped[int | None]  # months of UTC
+    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.visibility
+    carry_over: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # phase whose entries are shown here too
+    has_snapshot: Mapped[bool] = mapped_column(default=True)  # whether the boards are frozen after its end
+    submissions_per_day: Mapped[int | None]  # per team and task, UTC days; None: no limit
+    submissions_per_week: Mapped[int | None]  # UTC weeks, from Monday
+    submissions_per_month: Mapped[int | None]  # UTC months
     submissions_total: Mapped[int | None]
     rejected_per_hour: Mapped[int]
     upload_limit_bytes: Mapped[int]
@@ -180,7 +180,7 @@ class Phase(Base):
 
 
 def _newest_gold_is_public(phase_task_id: Mapped[int]) -> ColumnElement[bool]:
-    """Whether the version of sealed gold that is in use was put as public, or made so when it was revealed."""
+    """Return an SQL expression: the sealed gold version in use was uploaded as public, or made public when revealed."""
     names = ("phase_task_id", "number", "published_at")
     versions = table("gold_versions", *map(column, names), column("is_public", Boolean))
     own = versions.c.phase_task_id == phase_task_id, versions.c.published_at.is_not(None)
@@ -189,7 +189,7 @@ def _newest_gold_is_public(phase_task_id: Mapped[int]) -> ColumnElement[bool]:
 
 
 class PhaseTask(Base):
-    """A task as it is asked in one phase: its items, its gold's name, its downloads, and the version of its boards."""
+    """A task in one phase: its items, its gold's name, its downloads, and the version of its boards."""
 
     __tablename__ = "phase_tasks"
     __table_args__ = (UniqueConstraint("phase_id", "task_id"),)
@@ -197,21 +197,21 @@ class PhaseTask(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
     task_id: Mapped[int] = mapped_column(ForeignKey("tasks.id"), index=True)
-    gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: not there yet
+    gold: Mapped[str | None] = mapped_column(String(300))  # a name that only workers can resolve; None: no gold yet
     items_sha256: Mapped[str | None] = mapped_column(
         String(64), info=STORED_FILE
     )  # the blind file that predictions are checked against
-    gold_version: Mapped[str] = mapped_column(String(NAME_CHARACTERS), default="")  # what boards call this gold
-    options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what this phase sets otherwise than the task does
-    entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: entry, choose_until, …
-    limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase: per_day, total, …
-    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # … otherwise than the phase, key by key
+    gold_version: Mapped[str] = mapped_column(String(NAME_CHARACTERS), default="")  # name of this gold on boards
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)  # overrides of the task's options in this phase
+    entry: Mapped[dict[str, Any]] = mapped_column(default=dict)  # overrides of the phase: entry, choose_until, …
+    limits: Mapped[dict[str, Any]] = mapped_column(default=dict)  # overrides of the phase: per_day, total, …
+    visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # overrides of the phase, key by key
     files_from: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: "now" or a moment; else the start
-    files_for: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: an Audience; else as is registered
-    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody has it anyway: see app.runs.item_results
-    ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of those teams that have a rank
+    files_for: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: an Audience; else by the rules
+    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody may have it: see app.runs.item_results
+    ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of baseline teams with a rank
     private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.private_part
-    board_version: Mapped[int] = mapped_column(default=0)  # rises with every change that a board could show
+    board_version: Mapped[int] = mapped_column(default=0)  # increases with every change that a board could show
     gold_is_revealed: Mapped[bool] = column_property(_newest_gold_is_public(id))
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")
@@ -219,12 +219,12 @@ class PhaseTask(Base):
     files: Mapped[list[PublicFile]] = relationship(lazy="raise", order_by="PublicFile.position")
 
     def options_of(self, task: CompetitionTask) -> dict[str, Any]:
-        """The task's options with what this phase sets otherwise: those that scoring takes."""
+        """Return the options used for scoring: the task's, with the overrides of this phase."""
         return {**task.options, **self.options}
 
 
 class Audience(StrEnum):
-    """Who may have a file, once it is there."""
+    """Audience of a file, once available."""
 
     EVERYONE = "everyone"
     PARTICIPANTS = "participants"
@@ -233,7 +233,7 @@ class Audience(StrEnum):
 class PublicFile(Base):
     """A file to download: blind input, template, public gold of a practice phase.
 
-    `PhaseTask.files_from` and `files_for` say from when and for whom; `app.submissions.downloads` decides by them.
+    `PhaseTask.files_from` and `files_for` have its time and audience; `app.submissions.downloads` applies them.
     """
 
     __tablename__ = "public_files"
@@ -241,7 +241,7 @@ class PublicFile(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
-    name: Mapped[str] = mapped_column(String(200))  # the file name people get
+    name: Mapped[str] = mapped_column(String(200))  # the file name for downloads
     title: Mapped[str] = mapped_column(String(200))
     sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE)
     size_bytes: Mapped[int]
@@ -249,9 +249,9 @@ class PublicFile(Base):
 
 
 class Board(Base):
-    """A leaderboard of one task, shown in every phase that asks this task.
+    """A leaderboard of one task, shown in every phase with this task.
 
-    columns: [{"metric", "split", "title", "decimals", "percent"}]; rank_by: one of them, as "metric split".
+    `columns` is [{"metric", "split", "title", "decimals", "percent"}]; `rank_metric` and `rank_split` name one of them.
     """
 
     __tablename__ = "boards"
@@ -266,17 +266,17 @@ class Board(Base):
     rank_metric: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     rank_split: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     columns: Mapped[list[Any]]
-    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # shows submissions of this track; None: of all
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # only submissions of this track; None: all
     position: Mapped[int] = mapped_column(default=0)
 
     task: Mapped[CompetitionTask] = relationship(lazy="raise")
 
 
 class HistoricRow(Base):
-    """A published result from elsewhere (a paper, CodaLab's list): shown beside live rows, marked, never ranked by us.
+    """A published result from elsewhere (a paper, CodaLab's list): shown next to live rows, marked, never ranked by us.
 
-    scores: {"metric split": value}; values stand as published (rounded), with their source. method: one line beside the
-    name; paper, code: links; all three may be empty.
+    `scores` is {"metric split": value}, as published (rounded), with their source. `method` is one line next to the
+    name, `paper` and `code` are links; all three may be empty.
     """
 
     __tablename__ = "historic_rows"

@@ -1,4 +1,4 @@
-"""Who downloaded a file that is for participants alone. Written by `app.submissions.download_log` only."""
+"""Downloads of files restricted to participants. Written by `app.submissions.download_log` only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.models.columns import NAME_CHARACTERS
 
 
 class FileDownload(Base):
-    """One download. Names as they were then: phases and files may be declared otherwise since."""
+    """One download. Names are those of that time, as phases and files may have been redeclared since."""
 
     __tablename__ = "file_downloads"
     __table_args__ = (
@@ -27,7 +27,7 @@ class FileDownload(Base):
     phase: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     task: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
     file: Mapped[str] = mapped_column(String(200))
-    sha256: Mapped[str] = mapped_column(String(64))  # of what was sent, which need not be stored any more
+    sha256: Mapped[str] = mapped_column(String(64))  # of the content sent, which may no longer be stored
     downloaded_at: Mapped[datetime]
 
     user: Mapped[User] = relationship(lazy="raise")

@@ -1,6 +1,6 @@
-"""Sealed things: the workers' public keys, sealed files with their keys, and the versions of gold.
+"""Sealed data: the workers' public keys, sealed files with their keys, and gold versions.
 
-Nothing here opens anything: private keys are in no table and in no backup.
+Nothing here can open them: private keys are in no table and no backup.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ KEY_ID_CHARACTERS = 16
 
 
 class SealedKind(StrEnum):
-    """What is in a sealed file; one kind never passes for the other."""
+    """Content of a sealed file; one kind is never accepted as the other."""
 
     GOLD = "gold"
-    OUTCOMES = "outcomes"  # per item, of a run
+    OUTCOMES = "outcomes"  # per item of a run
 
 
 class GoldCheck(StrEnum):
-    """Whether a worker found that a version can be used: that its task type reads it, and that it fits the items."""
+    """Result of a worker's check of a gold version: readable by the task type, and consistent with the items."""
 
     WAITING = "waiting"
     VALID = "valid"
@@ -36,19 +36,19 @@ class GoldCheck(StrEnum):
 
 
 class WorkerKey(Base):
-    """A public key of the workers. Whatever is sealed now, is sealed to every key that is not retired."""
+    """A public key of the workers. New files are sealed to every key that is not retired."""
 
     __tablename__ = "worker_keys"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    key_id: Mapped[str] = mapped_column(String(KEY_ID_CHARACTERS), unique=True)  # follows from the public key
+    key_id: Mapped[str] = mapped_column(String(KEY_ID_CHARACTERS), unique=True)  # derived from the public key
     public_key: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
     retired_at: Mapped[datetime | None]
 
 
 class SealedFile(Base):
-    """A file below `sealed/`, named by the sha256 of its ciphertext; it never changes."""
+    """A file below `sealed/`, named after the sha256 of its ciphertext; it never changes."""
 
     __tablename__ = "sealed_files"
 
@@ -62,7 +62,7 @@ class SealedFile(Base):
 
 
 class SealedKey(Base):
-    """A file's key, sealed to one public key of the workers: rotation replaces these and leaves the files alone."""
+    """A file's key, sealed to one public key of the workers: rotation replaces these and leaves the files unchanged."""
 
     __tablename__ = "sealed_keys"
     __table_args__ = (UniqueConstraint("sealed_file_id", "key_id"),)
@@ -74,9 +74,9 @@ class SealedKey(Base):
 
 
 class GoldVersion(Base):
-    """One gold of a task in a phase: never changed, never deleted. Runs are made against the newest published one.
+    """A gold of a task in a phase: never changed, never deleted. Runs use the latest published version.
 
-    A worker looks at it before it is used: what it says of it is in `check_state` and what follows.
+    A worker checks it before use; the result is in `check_state` and the columns after it.
     """
 
     __tablename__ = "gold_versions"
@@ -85,21 +85,21 @@ class GoldVersion(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
     number: Mapped[int]  # 1, 2, … within its phase task
-    commitment: Mapped[str] = mapped_column(String(64))  # sha256 of salt and content; says nothing without the salt
-    filename: Mapped[str] = mapped_column(String(200))  # as it was called where it came from; for organisers
+    commitment: Mapped[str] = mapped_column(String(64))  # sha256 of salt and content; reveals nothing without the salt
+    filename: Mapped[str] = mapped_column(String(200))  # original name, for organisers
     content_bytes: Mapped[int] = mapped_column(BigInteger)
     sealed_file_id: Mapped[int] = mapped_column(ForeignKey("sealed_files.id"))
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
     created_at: Mapped[datetime]
-    published_at: Mapped[datetime | None]  # None: prepared, and not in use
-    is_public: Mapped[bool] = mapped_column(default=False)  # as who put it said; workers believe its file alone
-    publish_when_valid: Mapped[bool] = mapped_column(default=False)  # as soon as a worker has found it right
+    published_at: Mapped[datetime | None]  # None: prepared, not in use
+    is_public: Mapped[bool] = mapped_column(default=False)  # as declared by the uploader; not trusted by workers
+    publish_when_valid: Mapped[bool] = mapped_column(default=False)  # as soon as a worker has validated it
     check_state: Mapped[GoldCheck] = mapped_column(String(20), default=GoldCheck.WAITING)
     checked_at: Mapped[datetime | None]
     check_attempts: Mapped[int] = mapped_column(default=0)
-    check_sent_at: Mapped[datetime | None]  # when workers were last told
-    check_failure: Mapped[str | None] = mapped_column(Text)  # why no worker could look so far
-    problems: Mapped[list[Any]] = mapped_column(default=list)  # as `Problem.as_dict`, without a word of gold
+    check_sent_at: Mapped[datetime | None]  # when workers were last notified
+    check_failure: Mapped[str | None] = mapped_column(Text)  # why no worker could check it so far
+    problems: Mapped[list[Any]] = mapped_column(default=list)  # as `Problem.as_dict`, without any gold
     problems_omitted: Mapped[int] = mapped_column(default=0)
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")

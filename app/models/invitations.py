@@ -14,9 +14,9 @@ from app.models.roles import Role
 
 
 class RoleInvitation(Base):
-    """For whoever has confirmed the address; or, without one, for everybody with the secret link.
+    """An invitation for the owner of a confirmed address; or, without an address, for everybody with the secret link.
 
-    ended_at: when it was accepted, declined or taken back; a link stays until it is taken back, or expires.
+    `ended_at` is when it was accepted, declined or cancelled; a link stays until cancelled or expired.
     """
 
     __tablename__ = "role_invitations"
@@ -24,7 +24,7 @@ class RoleInvitation(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
     role: Mapped[Role] = mapped_column(String(20))
-    rights: Mapped[str] = mapped_column(String(80), default="")  # of an organiser: as of `CompetitionRole`
+    rights: Mapped[str] = mapped_column(String(80), default="")  # of an organiser, as in `CompetitionRole`
     address: Mapped[str | None] = mapped_column(String(320), index=True)  # lower case
     secret_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
     invited_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: on the server's command line

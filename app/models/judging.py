@@ -1,4 +1,4 @@
-"""Human judgement: rounds, the paraphrases to judge, who judges them, and the marks. Written by `app.judging` only."""
+"""Human judgement: rounds, paraphrases to judge, annotators, and marks. Written by `app.judging` only."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LANGUAGE_CHARACTERS = 40
 
 
 class RoundSource(StrEnum):
-    """Where a round's marks come from."""
+    """Source of a round's marks."""
 
-    BROWSER = "browser"  # annotators judge on pages of ours
-    IMPORT = "import"  # organisers bring files
+    BROWSER = "browser"  # annotators judge in the browser
+    IMPORT = "import"  # organisers import files
 
 
 class JudgingRound(Base):
-    """Some submissions to a task of a phase, judged by people. results: what boards show, kept when it is published."""
+    """Submissions to a task of a phase, judged by people. `results` are shown on boards, stored at publication."""
 
     __tablename__ = "judging_rounds"
     __table_args__ = (UniqueConstraint("competition_id", "name"),)
@@ -38,10 +38,10 @@ class JudgingRound(Base):
     name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # in addresses
     source: Mapped[RoundSource] = mapped_column(String(20))
     guidelines: Mapped[str] = mapped_column(Text, default="")  # Markdown
-    seed: Mapped[int]  # which items were drawn, and in which order everybody sees them
+    seed: Mapped[int]  # determines the drawn items, and their order for everybody
     items_per_language: Mapped[int | None]  # None: all
     created_at: Mapped[datetime]
-    published_at: Mapped[datetime | None]  # from then on boards show it, and no mark changes
+    published_at: Mapped[datetime | None]  # from then on boards show it and marks cannot change
     results: Mapped[dict[str, Any] | None]
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
@@ -56,16 +56,16 @@ class JudgedEntry(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     round_id: Mapped[int] = mapped_column(ForeignKey("judging_rounds.id"))
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
-    languages: Mapped[list[Any]]  # those that it has paraphrases of, among the round's
+    languages: Mapped[list[Any]]  # those of the round for which it has paraphrases
 
     submission: Mapped[Submission] = relationship(lazy="raise")
 
 
 class JudgedText(Base):
-    """A paraphrase to judge; systems that gave the same one share it, so that it is judged once.
+    """A paraphrase to judge; systems with the same one share it, so that it is judged once.
 
-    text_key: what tells the paraphrases of an item apart: a sha256 of the text, in an imported round (whose files say
-    what each submission got) of the submission's id too.
+    `text_key` distinguishes the paraphrases of an item: the sha256 of the text, in an imported round (whose files have
+    marks per submission) of the submission's id as well.
     """
 
     __tablename__ = "judged_texts"
@@ -81,7 +81,7 @@ class JudgedText(Base):
 
 
 class JudgedAnswer(Base):
-    """Which entry gave which paraphrase."""
+    """A paraphrase given by an entry."""
 
     __tablename__ = "judged_answers"
 
@@ -90,7 +90,7 @@ class JudgedAnswer(Base):
 
 
 class JudgingAnnotator(Base):
-    """Somebody who judges a language of a round. user_id: None for a name in an imported file."""
+    """An annotator of a language in a round. `user_id` is None for a name in an imported file."""
 
     __tablename__ = "judging_annotators"
     __table_args__ = (UniqueConstraint("round_id", "language", "name"),)
@@ -98,15 +98,17 @@ class JudgingAnnotator(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     round_id: Mapped[int] = mapped_column(ForeignKey("judging_rounds.id"))
     language: Mapped[str] = mapped_column(String(LANGUAGE_CHARACTERS))
-    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # the user name, or as a file says
+    name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # the user name, or the name in a file
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
 
     user: Mapped[User | None] = relationship(lazy="raise")
 
 
 class Judgement(Base):
-    """What an annotator says of a paraphrase, as far as it was said; whole with three marks, or where the expression
-    is still there."""
+    """An annotator's marks of a paraphrase, possibly incomplete.
+
+    Complete with three marks, or if the expression is still there.
+    """
 
     __tablename__ = "judgements"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""What organisers and participants tell each other: announcements, questions, and who wants which mail.
+"""Messages between organisers and participants: announcements, questions, and mail preferences.
 
 Written by `app.messages.announcements`, `app.messages.questions` and `app.people.mail_choices` only.
 """
@@ -18,7 +18,7 @@ KEY_CHARACTERS = 100
 
 
 class Announcement(Base):
-    """A word of the organisers to everybody; one that was withdrawn is seen by organisers only."""
+    """An announcement of the organisers; a withdrawn one is visible to organisers only."""
 
     __tablename__ = "announcements"
     __table_args__ = (UniqueConstraint("competition_id", "key"),)
@@ -34,13 +34,13 @@ class Announcement(Base):
     withdrawn_at: Mapped[datetime | None]
     mailed_to: Mapped[str] = mapped_column(String(200), default="")  # a group of people; empty: nobody
     mailed_count: Mapped[int] = mapped_column(default=0)
-    key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))  # sent again with the same key, it is the same one
+    key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))  # for idempotent creation
 
     author: Mapped[User] = relationship(lazy="raise")
 
 
 class Question(Base):
-    """A question to the organisers and their answer; for others only while it is public, and it has to be answered."""
+    """A question to the organisers with their answer; visible to others only if public and answered."""
 
     __tablename__ = "questions"
     __table_args__ = (UniqueConstraint("asker_id", "key"),)
@@ -50,7 +50,7 @@ class Question(Base):
     asker_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     title: Mapped[str] = mapped_column(String(TITLE_CHARACTERS))
     text: Mapped[str] = mapped_column(Text)  # plain
-    shows_name: Mapped[bool] = mapped_column(default=False)  # whether others learn who asked
+    shows_name: Mapped[bool] = mapped_column(default=False)  # whether others see the name of the author
     asked_at: Mapped[datetime]
     answer: Mapped[str] = mapped_column(Text, default="")  # Markdown; empty: not answered
     answered_at: Mapped[datetime | None]
@@ -64,9 +64,9 @@ class Question(Base):
 
 
 class MailChoice(Base):
-    """Which mails somebody wants besides those about their account; who has no row wants announcements.
+    """Preferences for mails other than those about the account; without a row only announcements are sent.
 
-    salt: makes the links in their mails that switch these off; see `app.people.mail_choices`.
+    `salt` is used in the links that switch mails off; see `app.people.mail_choices`.
     """
 
     __tablename__ = "mail_choices"

@@ -1,4 +1,4 @@
-"""Rescoring as a set: what is scored anew beside the scores that stand. Written by `app.rescoring` only."""
+"""Rescoring as a set: runs next to the current ones. Written by `app.rescoring` only."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class RescoringState(StrEnum):
 
 
 class Rescoring(Base):
-    """A set of runs beside the current ones, to be put in their place all at once, or never.
+    """A set of runs next to the current ones, to replace them all at once or never.
 
-    difference: who moved by how much, kept when it was published; see `app.rescoring.difference`.
+    `difference` is who moved by how much, stored at publication; see `app.rescoring.difference`.
     """
 
     __tablename__ = "rescorings"
@@ -35,11 +35,11 @@ class Rescoring(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
     state: Mapped[RescoringState] = mapped_column(String(20), default=RescoringState.OPEN)
-    note: Mapped[str] = mapped_column(Text)  # why; teams and official results show it once it is published
-    with_rejected: Mapped[bool] = mapped_column(default=False)  # whether rejected files are tried again, too
+    note: Mapped[str] = mapped_column(Text)  # the reason; shown to teams and with official results once published
+    with_rejected: Mapped[bool] = mapped_column(default=False)  # whether rejected files are scored again as well
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
     created_at: Mapped[datetime]
-    told_at: Mapped[datetime | None]  # when organisers were told that it is ready
+    told_at: Mapped[datetime | None]  # when organisers were notified that it is ready
     ended_at: Mapped[datetime | None]
     difference: Mapped[dict[str, Any] | None]
 
@@ -48,7 +48,7 @@ class Rescoring(Base):
 
 
 class RescoredTask(Base):
-    """A task of a phase in a set, with all that its runs are made with: what changes meanwhile does not touch them."""
+    """A task of a phase in a set, with all inputs of its runs, which later changes do not affect."""
 
     __tablename__ = "rescored_tasks"
 
@@ -56,7 +56,7 @@ class RescoredTask(Base):
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True, index=True)
     gold: Mapped[str] = mapped_column(String(300))  # the name of plain gold
     gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # None: plain gold
-    options: Mapped[dict[str, Any]]  # of the task, with what its phase sets otherwise
+    options: Mapped[dict[str, Any]]  # of the task, with the overrides of its phase
     items_sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
     private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of the items, as declared
 

@@ -1,4 +1,4 @@
-"""Every declaration of a competition that ever held, with the files it names; a revision never changes.
+"""Every declaration of a competition that was ever in force, with its files; a revision never changes.
 
 Written by `app.declarations.revisions.kept` only.
 """
@@ -17,7 +17,7 @@ from app.models.columns import NAME_CHARACTERS, STORED_FILE
 
 
 class RevisionSource(StrEnum):
-    """Where a declaration came from."""
+    """Origin of a declaration."""
 
     FILE = "file"  # phases.yaml, or a file that it includes
     EDIT = "edit"  # changed on the server: in the browser, by the API, by `evergold set`
@@ -25,11 +25,12 @@ class RevisionSource(StrEnum):
 
 
 class Revision(Base):
-    """A competition as it was declared at one time; number: 1, 2, … of this competition.
+    """A declaration of a competition at one time; `number` is 1, 2, … per competition.
 
-    document: as phases.yaml has it, keys in the organiser's order and moments as they were written (JSON, because JSONB
-    keeps no order). fingerprint: equal for declarations that mean the same. changes: sentences of
-    `app.declarations.apply.apply`.
+    - document: as in phases.yaml, with keys in the organiser's order and moments as written (JSON, because JSONB does
+      not preserve order).
+    - fingerprint: equal for declarations with the same meaning.
+    - changes: sentences of `app.declarations.apply.apply`.
     """
 
     __tablename__ = "revisions"
@@ -41,7 +42,7 @@ class Revision(Base):
     source: Mapped[RevisionSource] = mapped_column(String(20))
     made_at: Mapped[datetime]
     author_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line, or the server
-    author: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name: what an account was called then
+    author: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name, as the account was called at that time
     note: Mapped[str] = mapped_column(Text, default="")
     document: Mapped[dict[str, Any]] = mapped_column(JSON())
     fingerprint: Mapped[str] = mapped_column(String(64))
@@ -51,7 +52,7 @@ class Revision(Base):
 
 
 class RevisionFile(Base):
-    """A file that a revision names, by its path there; the content lies in storage."""
+    """A file of a revision by its path there; its content is in storage."""
 
     __tablename__ = "revision_files"
 

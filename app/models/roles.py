@@ -1,4 +1,4 @@
-"""Who may do more in a competition than take part. Written by `app.people.roles` only; administrators need no row."""
+"""Roles in a competition beyond participation. Written by `app.people.roles` only; administrators need no row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from app.models.accounts import User
 
 
 class Role(StrEnum):
-    ORGANISER = "organiser"  # sees and does in this competition what their rights say
-    ANNOTATOR = "annotator"  # may be asked to judge; sees no more of the competition than everybody
-    TESTER = "tester"  # sees it while it is a draft, and takes part as anybody would
+    ORGANISER = "organiser"  # with the access given by their rights
+    ANNOTATOR = "annotator"  # can be assigned to judge; sees no more than everybody
+    TESTER = "tester"  # sees it as a draft, and participates like anybody
     GUEST = "guest"  # sees it while it is private
 
 
 class Right(StrEnum):
-    """What an organiser may see and do; `app.people.rights` decides by them."""
+    """Right of an organiser, used by `app.people.rights`."""
 
-    EDIT = "edit"  # what is declared, its life, who has to do with it
-    SUBMISSIONS = "submissions"  # what teams send, and what it came to, before others see it
+    EDIT = "edit"  # the declaration, status and roles
+    SUBMISSIONS = "submissions"  # submissions and their results, before others see them
     GOLD = "gold"
     MESSAGES = "messages"  # announcements, and questions to the organisers
 
@@ -33,13 +33,13 @@ ALL_RIGHTS = frozenset(Right)
 
 
 def rights_text(rights: Iterable[Right]) -> str:
-    """As a column holds them: their names, with spaces between."""
+    """Format rights for a column: their names, separated by spaces."""
     held = frozenset(rights)
     return " ".join(right for right in Right if right in held)
 
 
 def rights_in(text: str) -> frozenset[Right]:
-    """What such a column holds."""
+    """Parse the rights in a column."""
     return frozenset(Right(name) for name in text.split())
 
 

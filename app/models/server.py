@@ -1,4 +1,4 @@
-"""What the server's processes leave for each other: mail that waits to be sent, and signs of life."""
+"""Data shared by the server's processes: outgoing mail and heartbeats."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ADDRESS_CHARACTERS = 320
 
 
 class MailLink(StrEnum):
-    """What the secret link in a mail is for."""
+    """Purpose of the secret link in a mail."""
 
     PASSWORD = "password"  # noqa: S105 - what it is for, no password
     ADDRESS = "address"
 
 
 class OutgoingMail(Base):
-    """A mail, written in the transaction that is its reason and sent later; `app.people.mail` alone changes it.
+    """A mail, written in the transaction that causes it and sent later; only `app.people.mail` changes it.
 
-    No secret stands in it: the link that `link` speaks of is made when the mail is handed over. Its text is erased once
-    it was sent; one that was given up keeps it for a while, to be sent again.
+    It contains no secret: the link described by `link` is created on delivery. Its text is erased once sent; a given-up
+    mail retains it for a while, to be sent again.
     """
 
     __tablename__ = "outgoing_mail"
@@ -33,8 +33,8 @@ class OutgoingMail(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     recipient: Mapped[str] = mapped_column(String(ADDRESS_CHARACTERS))
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # whose address it was then
-    competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"), index=True)  # what it is about
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # owner of the address at that time
+    competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"), index=True)  # subject of the mail
     link: Mapped[MailLink | None] = mapped_column(String(20))
     subject: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text)
@@ -44,11 +44,11 @@ class OutgoingMail(Base):
     next_attempt_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     last_error: Mapped[str | None] = mapped_column(Text)
-    unsubscribe: Mapped[str | None] = mapped_column(String(500))  # the address that ends such mails; erased as well
+    unsubscribe: Mapped[str | None] = mapped_column(String(500))  # address for unsubscribing; erased as well
 
 
 class Heartbeat(Base):
-    """When a part of the server last did its rounds, and what it has done in all: {"requeued": 3}."""
+    """Last round of a part of the server, and its total counts: {"requeued": 3}."""
 
     __tablename__ = "heartbeats"
 

@@ -1,6 +1,6 @@
-"""Which run each team stands with on each board, kept so that a board costs as much as it shows.
+"""Current entries of teams on each board, stored so that the cost of a board depends on what it shows.
 
-Follows from runs, scores, marks and choices. Written by `app.standings` only.
+Derived from runs, scores, marks and choices. Written by `app.standings` only.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from app.base.db import Base
 
 
 class Standing(Base):
-    """The run that a team stands with on one board of a phase.
+    """A team's entry on one board of a phase.
 
-    is_whole: among all its tries there; another row for each gold, where they were scored against several: other phases
-    show what was scored against theirs. gold: that of the tries that were looked at, None: several. facts: what a row
-    shows of the run that never changes, as `app.standings.facts` writes it, so that a board reads this table alone.
+    - is_whole: chosen among all candidates there. If they were scored against several golds, each gold has another row:
+      other phases show what was scored against theirs.
+    - gold: that of the candidates; None for several.
+    - facts: unchanging data of the run for a row, from `app.standings.facts`, so that a board reads this table only.
     """
 
     __tablename__ = "standings"
@@ -32,14 +33,17 @@ class Standing(Base):
     is_whole: Mapped[bool]
     gold: Mapped[str | None] = mapped_column(String(300))
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
-    entries: Mapped[int]  # how many tries the team has here
-    ladder_value: Mapped[float | None]  # with `ladder`: the ranking score as it is told
-    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"))  # of the submission: may come later
+    entries: Mapped[int]  # number of the team's candidates here
+    ladder_value: Mapped[float | None]  # with `ladder`: the revealed ranking score
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"))  # of the submission; may be set later
     facts: Mapped[str] = mapped_column(Text)
 
 
 class KeptBoard(Base):
-    """A board of a phase whose standings are kept. rules: what chose them; declared otherwise now, they say nothing."""
+    """A board of a phase with stored standings.
+
+    `rules` were used to choose them; if they differ now, these are invalid.
+    """
 
     __tablename__ = "kept_boards"
 
@@ -49,7 +53,7 @@ class KeptBoard(Base):
 
 
 class Tally(Base):
-    """How many scored submissions a team has in a task of a phase, without hidden and withdrawn ones."""
+    """Number of a team's scored submissions in a task of a phase, without hidden and withdrawn ones."""
 
     __tablename__ = "tallies"
 

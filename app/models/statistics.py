@@ -1,7 +1,7 @@
-"""How sure the numbers of boards and runs are, as workers computed it, and which tasks wait for that.
+"""Statistics of boards and runs, computed by workers, and tasks waiting for them.
 
-Written by `app.boards.statistics_work`, `run_statistics` and `power` only. Workers alone see what these follow from:
-per-item outcomes are sealed.
+Written by `app.boards.statistics_work`, `run_statistics` and `power` only. Only workers see their inputs: per-item
+outcomes are sealed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from app.base.db import Base
 
 
 class BoardStatistics(Base):
-    """Of the runs that stood on a board of a phase when a worker last looked. document: see `app.boards.statistics`."""
+    """Statistics of the entries on a board of a phase at a worker's last computation.
+
+    For `document` see `app.boards.statistics`.
+    """
 
     __tablename__ = "board_statistics"
 
@@ -26,8 +29,11 @@ class BoardStatistics(Base):
 
 
 class RunStatistics(Base):
-    """Of one run, on a board or not. key: what they were computed with; before: the team's runs that it was compared
-    with, so that only what is new is computed. document: see `app.boards.run_statistics`."""
+    """Statistics of one run, on a board or not.
+
+    `key` identifies the inputs; `before` are the team's runs it was compared with, so that only new ones are computed.
+    For `document` see `app.boards.run_statistics`.
+    """
 
     __tablename__ = "run_statistics"
 
@@ -38,8 +44,10 @@ class RunStatistics(Base):
 
 
 class GoldPower(Base):
-    """What a task's gold can tell apart, for organisers. gold: which one; key: what it was computed with; document: see
-    `app.boards.power`."""
+    """Statistical power of a task's gold, for organisers.
+
+    `gold` identifies the gold and `key` the inputs; for `document` see `app.boards.power`.
+    """
 
     __tablename__ = "gold_power"
 
@@ -50,19 +58,19 @@ class GoldPower(Base):
 
 
 class StatisticsWork(Base):
-    """Whether the boards of a task in a phase have changed since their statistics were computed.
+    """State of the statistics of a task in a phase, relative to its boards.
 
-    Versions are those of the boards, with that of the phase whose entries are carried over: `17`, `17-5`.
+    Versions are those of the boards, followed by that of the phase whose entries are carried over: `17`, `17-5`.
     """
 
     __tablename__ = "statistics_work"
 
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
-    computed_for: Mapped[str | None] = mapped_column(String(50))  # the versions that the statistics belong to
-    seen: Mapped[str] = mapped_column(String(50))  # the versions when the sweep last looked …
-    seen_at: Mapped[datetime]  # … and since when they are so
-    waiting_since: Mapped[datetime | None]  # the first change that is not computed yet; None: nothing waits
-    sent_at: Mapped[datetime | None]  # when workers were last told
-    lease_expires_at: Mapped[datetime | None]  # a worker is at it until then
-    attempts: Mapped[int] = mapped_column(default=0)  # for the versions that were seen
-    failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why there is nothing yet
+    computed_for: Mapped[str | None] = mapped_column(String(50))  # versions of the boards in the statistics
+    seen: Mapped[str] = mapped_column(String(50))  # versions at the sweep's last check …
+    seen_at: Mapped[datetime]  # … and since when they are unchanged
+    waiting_since: Mapped[datetime | None]  # first change not yet computed; None: up to date
+    sent_at: Mapped[datetime | None]  # when workers were last notified
+    lease_expires_at: Mapped[datetime | None]  # reserved by a worker until then
+    attempts: Mapped[int] = mapped_column(default=0)  # for the versions in `seen`
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why there are no statistics yet

@@ -1,4 +1,4 @@
-"""What happens: submissions, their runs and scores. Written by `app.submissions.accept` and `app.runs` only."""
+"""Submissions, their runs and scores. Written by `app.submissions.accept` and `app.runs` only."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ TERMINAL = frozenset({RunStatus.SCORED, RunStatus.REJECTED, RunStatus.FAILED})
 
 
 class Submission(Base):
-    """The file that was sent; never changes after it was accepted, but that the file of a rejected one may go, and that
-    its team may withdraw it, say later which system made it, or merge into another team."""
+    """A submitted file, unchanged after acceptance, with a few exceptions.
+
+    The file of a rejected one may be deleted; its team may withdraw it, assign a system later, or merge into another
+    team.
+    """
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -49,16 +52,16 @@ class Submission(Base):
     sha256: Mapped[str] = mapped_column(String(64), info=stored_file_unless("file_cleared_at"))
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
-    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None where the competition had no tracks
-    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"), index=True)  # None: nothing was said of it
+    track: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: the competition had no tracks
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"), index=True)  # None: unknown
     method: Mapped[str] = mapped_column(String(200), default="")
     description: Mapped[str] = mapped_column(Text, default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     submitted_at: Mapped[datetime]
-    file_cleared_at: Mapped[datetime | None]  # since when a rejected one's file is not kept any more
-    is_late: Mapped[bool] = mapped_column(default=False)  # accepted after the close, see app.competitions.allowances
-    withdrawn_at: Mapped[datetime | None]  # since when it counts on no board, by its team's will
-    # The team that sent it, where that has merged into `team` since: whose quota it was when its people leave.
+    file_cleared_at: Mapped[datetime | None]  # when the file of a rejected submission was deleted
+    is_late: Mapped[bool] = mapped_column(default=False)  # accepted after the close; see app.competitions.allowances
+    withdrawn_at: Mapped[datetime | None]  # when its team withdrew it from boards
+    # The original team if it has merged into `team`, for charging quotas when its members leave.
     sent_for_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
 
     team: Mapped[Team] = relationship(lazy="raise", foreign_keys=[team_id])
@@ -69,9 +72,9 @@ class Submission(Base):
 
 
 class ScoringRun(Base):
-    """One scoring of a submission against one gold; exactly one run of a submission is `current`.
+    """One scoring of a submission against one gold; exactly one run of a submission is current.
 
-    Those of a rescoring set stand beside it until the set is published.
+    Runs of a rescoring set coexist with it until the set is published.
     """
 
     __tablename__ = "runs"
@@ -91,33 +94,33 @@ class ScoringRun(Base):
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     is_current: Mapped[bool] = mapped_column(default=True)
     status: Mapped[RunStatus] = mapped_column(String(20), default=RunStatus.QUEUED)
-    gold: Mapped[str] = mapped_column(String(300))  # the gold's name when this run was made
+    gold: Mapped[str] = mapped_column(String(300))  # name of the gold at creation
     gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # set when claimed; None: plain
     task_version: Mapped[int | None]  # set by the worker that scored it
     attempts: Mapped[int] = mapped_column(default=0)
     queued_at: Mapped[datetime]
-    sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
-    not_before: Mapped[datetime | None]  # it was tried, and rests until then
+    sent_at: Mapped[datetime | None]  # when the sweep last sent it to Celery again
+    not_before: Mapped[datetime | None]  # earliest time of the next attempt
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None] = mapped_column(index=True)
-    checked_at: Mapped[datetime | None]  # while it runs long: when the file was found in order, and scoring began
-    items_done: Mapped[int | None]  # of items_total; None: nothing is known
+    checked_at: Mapped[datetime | None]  # for long runs: when the file was validated and scoring began
+    items_done: Mapped[int | None]  # of items_total; None: unknown
     items_total: Mapped[int | None]
-    seconds_left: Mapped[int | None]  # by the pace so far
-    claim_token: Mapped[str | None] = mapped_column(String(64))  # whoever holds it may record; changes with every claim
+    seconds_left: Mapped[int | None]  # estimated from the pace so far
+    claim_token: Mapped[str | None] = mapped_column(String(64))  # authorises recording; changes with every claim
     worker: Mapped[str | None] = mapped_column(String(200))
     lease_expires_at: Mapped[datetime | None]
     problems: Mapped[list[Any]] = mapped_column(default=list)  # errors of a rejected file, warnings of a scored one
     problems_omitted: Mapped[int] = mapped_column(default=0)
-    failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants only learn that it was our fault
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers; participants are not shown the reason
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
-    # Item by item, open, only where gold is public, see app.runs.item_results; nothing loads it but who asks for it.
+    # Results per item, unsealed, only if gold is public; see app.runs.item_results. Loaded only on request.
     item_results: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
-    # Of the private part of the items; loaded by `app.runs.private_scores` alone, for those who may see it.
+    # Of the private part of the items; loaded only by `app.runs.private_scores`, for authorised viewers.
     private_scores: Mapped[list[Any] | None] = mapped_column(deferred=True, deferred_raiseload=True)
     outcomes_id: Mapped[int | None] = mapped_column(ForeignKey("sealed_files.id"))  # per item; only workers can open it
-    rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set that it was made for
-    replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # whose place it took; see app.rescoring
+    rescoring_id: Mapped[int | None] = mapped_column(ForeignKey("rescorings.id"))  # the set it belongs to
+    replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # the run it replaced; see app.rescoring
 
     submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
     scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")

@@ -1,4 +1,4 @@
-"""Who takes part: registrations for a competition, confirmed addresses, invitations to teams, and who left a team."""
+"""Participation: registrations, confirmed addresses, invitations to teams, and former members."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from app.models.columns import NAME_CHARACTERS
 
 
 class RegistrationMode(StrEnum):
-    """Who may take part in a competition."""
+    """Admission rule of a competition."""
 
     OPEN = "open"
-    CONFIRMED = "confirmed"  # who has confirmed their address
-    APPROVAL = "approval"  # whom the organisers let in
-    DOMAIN = "domain"  # whose confirmed address has one of the declared domains
-    LIST = "list"  # whose user name or confirmed address is on the declared list
+    CONFIRMED = "confirmed"  # confirmed e-mail address
+    APPROVAL = "approval"  # approval by the organisers
+    DOMAIN = "domain"  # confirmed address in one of the declared domains
+    LIST = "list"  # user name or confirmed address on the declared list
 
 
 class RegistrationStatus(StrEnum):
-    UNCONFIRMED = "unconfirmed"  # waits until the person has confirmed the e-mail address
+    UNCONFIRMED = "unconfirmed"  # waits for a confirmed e-mail address
     PENDING = "pending"  # waits for the organisers
     APPROVED = "approved"
     REFUSED = "refused"
@@ -41,28 +41,28 @@ class Registration(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
     status: Mapped[RegistrationStatus] = mapped_column(String(20))
     registered_at: Mapped[datetime]
-    terms_sha256: Mapped[str | None] = mapped_column(String(64))  # of the text that was accepted last
+    terms_sha256: Mapped[str | None] = mapped_column(String(64))  # of the last accepted text
     terms_accepted_at: Mapped[datetime | None]
     decided_at: Mapped[datetime | None]
-    decided_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: the competition's own rule
-    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by question; `app.teams.questions` reads them
+    decided_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # None: decided by the competition's rule
+    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by question; see `app.teams.questions`
 
     user: Mapped[User] = relationship(lazy="raise")
 
 
 class AcceptedTerms(Base):
-    """A text of terms that somebody accepted, kept for good; `Registration.terms_sha256` says who accepted which."""
+    """An accepted text of terms, stored permanently; referenced by `Registration.terms_sha256`."""
 
     __tablename__ = "accepted_terms"
 
-    sha256: Mapped[str] = mapped_column(String(64), primary_key=True)  # of the text: no stored file
+    sha256: Mapped[str] = mapped_column(String(64), primary_key=True)  # of the text, not a stored file
     text: Mapped[str] = mapped_column(Text)
 
 
 class EmailConfirmation(Base):
-    """A link that proves that an address is its user's; only the hash of its secret is kept.
+    """A link that confirms an e-mail address; only the hash of its secret is stored.
 
-    It speaks of the address as it was then: whoever changes it confirms the new one, too.
+    It is for the address at that time: a changed address must be confirmed as well.
     """
 
     __tablename__ = "email_confirmations"
@@ -77,7 +77,7 @@ class EmailConfirmation(Base):
 
 
 class TeamInvitation(Base):
-    """A link with which others join a team; a team has at most one that is open. Only the secret's hash is kept."""
+    """A link for joining a team, which has at most one open link. Only the secret's hash is stored."""
 
     __tablename__ = "team_invitations"
 
@@ -93,7 +93,7 @@ class TeamInvitation(Base):
 
 
 class FormerMember(Base):
-    """Somebody was a member of a team during [joined_at, left_at]; what it submitted then counts for them, too."""
+    """A membership in a team during [joined_at, left_at]; submissions of that time count for the person as well."""
 
     __tablename__ = "former_members"
     __table_args__ = (Index("ix_former_members_user_id_competition_id", "user_id", "competition_id"),)
@@ -102,17 +102,17 @@ class FormerMember(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
-    joined_at: Mapped[datetime | None]  # None: from the team's beginning
+    joined_at: Mapped[datetime | None]  # None: since the team's creation
     left_at: Mapped[datetime]
 
 
 class TeamKind(StrEnum):
     TEAM = "team"
-    BASELINE = "baseline"  # the organiser's own system: a named row without a rank
+    BASELINE = "baseline"  # system of the organisers: a named row without a rank
 
 
 class Team(Base):
-    """Who submits to a competition and owns the quota; a person alone is a team of one, made at first need."""
+    """Submitter in a competition, owner of the quota; a person alone is a team of one, created when first needed."""
 
     __tablename__ = "teams"
     __table_args__ = (UniqueConstraint("competition_id", "name"),)
@@ -123,14 +123,14 @@ class Team(Base):
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
     captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
-    # When a worker last took a file of it, or later, where that took long; see app.runs.turns.
+    # Last time a worker took one of its files, or later after long scoring; see app.runs.turns.
     last_turn_at: Mapped[datetime | None]
-    # Has it merged, the team that has all of its people and submissions now; see app.submissions.merging.
+    # If merged: the team that now has its members and submissions; see app.submissions.merging.
     merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), index=True)
 
 
 class TeamMember(Base):
-    """One team per person and competition."""
+    """Membership; one team per person and competition."""
 
     __tablename__ = "team_members"
     __table_args__ = (UniqueConstraint("competition_id", "user_id"),)
@@ -138,23 +138,25 @@ class TeamMember(Base):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
-    joined_at: Mapped[datetime | None]  # None: from the team's beginning
+    joined_at: Mapped[datetime | None]  # None: since the team's creation
 
     team: Mapped[Team] = relationship(lazy="raise")
     user: Mapped[User] = relationship(lazy="raise")
 
 
 class OfferStatus(StrEnum):
-    OPEN = "open"  # until it is answered, or the competition's date
-    TAKEN_BACK = "taken back"  # by the team that asked, which may ask again
-    DECLINED = "declined"  # it is not asked again
-    ENDED = "ended"  # one of the two has merged with a third
+    OPEN = "open"  # until answered, or until the competition's date
+    TAKEN_BACK = "taken back"  # by the team that made it, which may repeat it
+    DECLINED = "declined"  # cannot be repeated
+    ENDED = "ended"  # one of the two teams has merged with a third
     ACCEPTED = "accepted"
 
 
 class MergeOffer(Base):
-    """One team asks another to become one with it; the asking team stays. Written by `app.teams.merge_offers` and
-    `app.submissions.merging` only."""
+    """An offer to another team to merge into the offering one.
+
+    Written by `app.teams.merge_offers` and `app.submissions.merging` only.
+    """
 
     __tablename__ = "merge_offers"
     __table_args__ = (UniqueConstraint("asking_id", "asked_id"),)
@@ -162,7 +164,7 @@ class MergeOffer(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     asking_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
     asked_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))  # who asked
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))  # author of the offer
     status: Mapped[OfferStatus] = mapped_column(String(20), default=OfferStatus.OPEN)
     asked_at: Mapped[datetime]
     answered_at: Mapped[datetime | None]

@@ -1,5 +1,4 @@
-"""Files that somebody only wants checked. Written by `app.submissions.validations` only; a day later nothing is left
-of them."""
+"""Files uploaded for validation only. Written by `app.submissions.validations` only; deleted after a day."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ CHECKED = frozenset({ValidationStatus.VALID, ValidationStatus.INVALID, Validatio
 
 
 class Validation(Base):
-    """A file that a worker checks as if it were a submission. It belongs to who sent it, and to no team."""
+    """A file that a worker validates like a submission. It belongs to its sender, and to no team."""
 
     __tablename__ = "validations"
     __table_args__ = (
@@ -40,25 +39,25 @@ class Validation(Base):
 
     id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True, default=uuid.uuid4)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
-    # A task that is taken back before anybody submitted takes its validations along.
+    # Removing a task without submissions deletes its validations.
     phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id", ondelete="CASCADE"), index=True)
-    sha256: Mapped[str] = mapped_column(String(64))  # its file lies apart, see `app.base.stores.names.check_name`
+    sha256: Mapped[str] = mapped_column(String(64))  # stored separately, see `app.base.stores.names.check_name`
     size_bytes: Mapped[int]
     filename: Mapped[str] = mapped_column(String(200), default="")
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     status: Mapped[ValidationStatus] = mapped_column(String(20), default=ValidationStatus.QUEUED)
     attempts: Mapped[int] = mapped_column(default=0)
     asked_at: Mapped[datetime]
-    sent_at: Mapped[datetime | None]  # when the sweep last told Celery again
-    not_before: Mapped[datetime | None]  # it was tried, and rests until then
+    sent_at: Mapped[datetime | None]  # when the sweep last sent it to Celery again
+    not_before: Mapped[datetime | None]  # earliest time of the next attempt
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    claim_token: Mapped[str | None] = mapped_column(String(64))  # whoever holds it may record; changes with every claim
+    claim_token: Mapped[str | None] = mapped_column(String(64))  # authorises recording; changes with every claim
     worker: Mapped[str | None] = mapped_column(String(200))
     lease_expires_at: Mapped[datetime | None]
     problems: Mapped[list[Any]] = mapped_column(default=list)  # errors of an invalid file, warnings of a valid one
     problems_omitted: Mapped[int] = mapped_column(default=0)
-    failure: Mapped[str | None] = mapped_column(Text)  # why it was put back or failed; not for participants
+    failure: Mapped[str | None] = mapped_column(Text)  # why it was requeued or failed; not for participants
 
     user: Mapped[User] = relationship(lazy="raise")
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")

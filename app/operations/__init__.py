@@ -1,2 +1,1 @@
-"""What keeps a server running: health, metrics, migrations, models, backup and restore; starting it is
-`app.server`'s."""
+"""Operation of a server: health, metrics, migrations, models, backup and restore; `app.server` starts it."""

@@ -1,7 +1,7 @@
-"""A backup of a running server: the database as it is at one moment, then every stored file that it names.
+"""Backup of a running server: a snapshot of the database, then every stored file that it references.
 
-Stored files never change and are copied after the rows were read: whatever the rows name is there already. Private keys
-and plain gold are no part of it.
+Stored files never change and are copied after the rows were read, so that all referenced files exist. Private keys and
+plain gold are not included.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from evergold.version import VERSION
 ROWS_AT_ONCE = 500
 _SEALED = "sealed_files"
 
-#: The sha256 that rows name, by the folder in which the files lie.
+#: Referenced sha256, by the folder of the files.
 Named = dict[Folder, set[str]]
 
 
 def make_backup(settings: Settings, target: Path, *, now: datetime) -> Manifest:
-    """Write everything to `target`, a new .tar file or folder; raises BackupError, OSError.
+    """Write everything to `target`, a new .tar file or folder. Raises BackupError, OSError.
 
-    A stored file that is damaged or not there is left out and told in the manifest: all the rest is worth saving then.
+    Damaged or missing stored files are left out and listed in the manifest, so that everything else is still saved.
     """
     engine = get_engine(settings.database_address)
     with writing_to(target) as into, tempfile.TemporaryDirectory(dir=target.absolute().parent) as place:
@@ -67,7 +67,7 @@ def make_backup(settings: Settings, target: Path, *, now: datetime) -> Manifest:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """Every table as of one moment, whatever others write meanwhile; on SQLite, any transaction is that (WAL mode)."""
+    """Open a consistent snapshot of all tables despite concurrent writes; on SQLite, any transaction is one (WAL)."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     reader = engine.execution_options(**options) if engine.dialect.name == "postgresql" else engine
     with reader.connect() as connection, connection.begin():
@@ -75,7 +75,7 @@ def _snapshot(engine: Engine) -> Iterator[Connection]:
 
 
 def _dump(connection: Connection, table: Table, place: Path, into: Target, named: Named) -> BackupTable:
-    """Write the rows, and note which files they name."""
+    """Write the rows of a table and collect the files that they reference."""
     columns = [BackupColumn(name=column.name, kind=kind_of(column)) for column in table.columns]
     naming = [(index, column) for index, column in enumerate(table.columns) if column in _NAMING]
     path, rows = place / f"{table.name}.jsonl", 0
@@ -108,7 +108,7 @@ _NAMING = frozenset(naming_columns())
 
 
 def _copy_files(settings: Settings, named: Named, into: Target) -> tuple[list[BackupFile], list[str]]:
-    """Those that are whole, and the names of the others."""
+    """Copy the intact files; return these and the names of the others."""
     files, missing = [], []
     storages: dict[Folder, Storage] = {"storage": storage_of(settings), "sealed": sealed_storage_of(settings)}
     for folder, digests in named.items():

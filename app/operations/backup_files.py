@@ -1,4 +1,4 @@
-"""Where a backup is written to and read from: a folder, or one tar file; nobody but its owner may read it."""
+"""Reading and writing of backups: a folder or a single tar file, accessible to its owner only."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _TAR = ".tar"
 
 
 class Target(Protocol):
-    """Takes files by the names that the manifest gives them."""
+    """Takes files by their names in the manifest."""
 
     def add(self, name: str, path: Path) -> None: ...
 
 
 class Source(Protocol):
-    """Gives files by their names; raises BackupError for one that is not there."""
+    """Returns files by their names. Raises BackupError if one is missing."""
 
     def open(self, name: str) -> BinaryIO: ...
 
 
 @contextmanager
 def writing_to(target: Path) -> Iterator[Target]:
-    """Something to add to; it gets its name when it is whole. Raises BackupError where there is something already."""
+    """Open a target, which gets its name once it is complete. Raises BackupError if it exists already."""
     if target.exists():
         raise BackupError(f"{target} exists already; a backup is never written over another.")
     if not target.absolute().parent.is_dir():
@@ -54,7 +54,7 @@ def writing_to(target: Path) -> Iterator[Target]:
 
 @contextmanager
 def reading_from(source: Path) -> Iterator[Source]:
-    """A backup to look into; raises BackupError where there is none."""
+    """Open a backup for reading. Raises BackupError if there is none."""
     if source.is_dir():
         yield _FolderSource(source)
         return

@@ -1,7 +1,7 @@
-"""What a backup looks like: a manifest, the tables row by row as JSON lines, and the stored files by their sha256.
+"""The format of backups: a manifest, the tables as JSON lines, and the stored files by their sha256.
 
-Values are written in a form that no database owns, with the kind of each column beside them: what was SQLite may become
-PostgreSQL, and the rows of an old version can be read when its models are long gone.
+Values are independent of the database, with the kind of each column in the manifest: a backup of SQLite can be restored
+to PostgreSQL, and rows of an old version can be read when its models no longer exist.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAME = r"^[a-z][a-z0-9_]*$"
 
 
 class BackupError(Exception):
-    """Why a backup cannot be made or restored, in sentences for the person who asked."""
+    """A backup cannot be made or restored; the message is for the administrator."""
 
 
 class _Part(BaseModel):
@@ -56,7 +56,7 @@ class BackupColumn(_Part):
 
 
 class BackupTable(_Part):
-    """A table; its rows are the lines of `database/NAME.jsonl`, each a list of values in the order of the columns."""
+    """A table; its rows are the lines of `database/NAME.jsonl`, each a list of values in column order."""
 
     name: str = Field(pattern=_NAME)
     columns: list[BackupColumn]
@@ -70,7 +70,7 @@ class BackupTable(_Part):
 
 
 class BackupFile(_Part):
-    """A stored file; `storage` holds what came from people, `sealed` what only workers can open."""
+    """A stored file; `storage` has uploads and public files, `sealed` what only workers can open."""
 
     folder: Folder
     sha256: str = Field(pattern=_DIGEST)
@@ -82,7 +82,11 @@ class BackupFile(_Part):
 
 
 class Manifest(_Part):
-    """tables: in an order in which each refers to those before it only. missing: named by rows, but not to be had."""
+    """The contents of a backup.
+
+    tables: in an order in which each refers only to those before it.
+    missing: files that rows reference but that were not available.
+    """
 
     format: Literal[1]
     made_at: datetime
@@ -97,7 +101,7 @@ class Manifest(_Part):
 
 
 def kind_of(declared: Column[Any]) -> Kind:
-    """How the values of a column are written; raises BackupError for a type that was never thought of here."""
+    """Return the kind of a column, which defines how values are written. Raises BackupError for unknown types."""
     kinds: tuple[tuple[type[TypeEngine[Any]], Kind], ...] = (
         (UtcDateTime, "moment"),
         (Uuid, "uuid"),
@@ -113,7 +117,7 @@ def kind_of(declared: Column[Any]) -> Kind:
 
 
 def written(columns: Sequence[BackupColumn], row: Sequence[Any], are_null: Sequence[bool]) -> str:
-    """A row as a line. are_null: what is NULL for the database; JSON has a null of its own."""
+    """Encode a row as a line. are_null: marks NULL in the database, as opposed to null in JSON."""
     values = [
         None if is_null else _written(one.kind, value)
         for one, value, is_null in zip(columns, row, are_null, strict=True)
@@ -122,7 +126,7 @@ def written(columns: Sequence[BackupColumn], row: Sequence[Any], are_null: Seque
 
 
 def read_row(columns: Sequence[BackupColumn], line: str) -> dict[str, Any]:
-    """The values of a line, by column, as `insertable` takes them; raises ValueError where it is no such line."""
+    """Decode a line into values by column, as `insertable` takes them. Raises ValueError if it is malformed."""
     values = json.loads(line)
     if not isinstance(values, list) or len(values) != len(columns):
         raise ValueError("not as many values as columns")
@@ -132,7 +136,7 @@ def read_row(columns: Sequence[BackupColumn], line: str) -> dict[str, Any]:
 
 
 def insertable(described: BackupTable) -> TableClause:
-    """The table, for inserting rows that were read."""
+    """Return the table for inserting restored rows."""
     columns: list[ColumnClause[Any]] = [column(one.name, _TYPES[one.kind]) for one in described.columns]
     return named_table(described.name, *columns)
 
@@ -144,7 +148,7 @@ def _written(kind: Kind, value: Any) -> Any:
         return str(value)
     if kind == "bytes":
         return b64encode(value).decode()
-    return [value] if kind == "json" else value  # in a list: null inside it is JSON's, outside it the database's
+    return [value] if kind == "json" else value  # in a list: null inside it is JSON null, outside it NULL
 
 
 def _read(kind: Kind, value: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Which revision of the tables the database has, and in words how it differs from the one that this code needs.
+"""The revision of the database's tables, and messages on how it differs from the one that this code needs.
 
-Without Alembic, which takes 7 MB in a process that only asks.
+Without Alembic, which would take 7 MB just for that.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import engine_for_reading
 from evergold.version import VERSION
 
-#: This code's: the last in migrations/versions. A test compares it with what Alembic says.
+#: This code's revision: the last in migrations/versions. A test compares it with Alembic's.
 NEWEST_REVISION = "0005"
-#: Each file there begins with the name of its revision.
+#: File names there begin with the revision.
 _VERSIONS = Path(__file__).resolve().parents[2] / "migrations" / "versions"
-#: Where Alembic notes it.
+#: Alembic's table with the revision.
 _TABLE = "alembic_version"
 
 
 class OtherRevision(Exception):
-    """The tables are of another revision than this code's; the text says which, and what to do."""
+    """The tables are of another revision than this code; the message has both and what to do."""
 
 
 class NewerRevision(OtherRevision):
-    """They are of a newer program."""
+    """The tables are of a newer program."""
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether the database stands at this code's newest revision."""
+    """Return whether the database is at this code's revision."""
     return revision_of(connection) == NEWEST_REVISION
 
 
 def revision_of(connection: Connection) -> str:
-    """Return the revision that the tables are of; empty where there are none of ours."""
+    """Return the revision of the tables; empty if there are none of ours."""
     if not inspect(connection).has_table(_TABLE):
         return ""
     return ", ".join(connection.scalars(text(f"SELECT version_num FROM {_TABLE} ORDER BY 1")))  # noqa: S608
 
 
 def check_revision(connection: Connection) -> None:
-    """Raise OtherRevision, in words, unless the tables are this code's."""
+    """Raise OtherRevision, with a message, unless the tables match this code."""
     found = revision_of(connection)
     if found == NEWEST_REVISION:
         return
@@ -66,7 +66,7 @@ def _ours() -> str:
 
 
 class Tables:
-    """The tables as a running process last saw them. misfit: how they differ from its own; None while they fit."""
+    """The tables as a running process last saw them; misfit: None if they match this code."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -74,7 +74,7 @@ class Tables:
         self.misfit: OtherRevision | None = None
 
     def look(self, engine: Engine, *, seconds: float = 0.0) -> OtherRevision | None:
-        """Return the misfit, as seen no longer ago than that. A database that is away tells nothing new."""
+        """Return the misfit, at most this many seconds old. While the database is away, the last result stays."""
         with self._turn:
             if time.monotonic() - self._looked_at >= seconds:
                 with suppress(SQLAlchemyError):

@@ -1,6 +1,6 @@
-"""Of several sweeps one does the work: who holds a lock of the database, for as long as its connection lasts.
+"""Election of one working sweep among several, by a database lock that lasts as long as its holder's connection.
 
-The sweep's work does no harm when it is done twice, only no good. SQLite is on one machine, and has one sweep.
+Duplicate sweeps would be harmless but useless. SQLite is on one machine, with one sweep.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from contextlib import suppress
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-#: The lock's number: "evergold" as eight letters, to be nobody else's in a database that others use, too.
+#: The lock's number: "evergold" as eight letters, to be unique in a shared database.
 LOCK = int.from_bytes(b"evergold", "big") >> 1
 
 
 class Election:
-    """One candidate. PostgreSQL gives a dead holder's lock to the next who asks."""
+    """A candidate. When a holder dies, PostgreSQL gives its lock to the next one that tries."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
 
     def is_won(self) -> bool:
-        """Whether the work is ours now; raises SQLAlchemyError while the database is away."""
+        """Return whether this candidate holds the lock now. Raises SQLAlchemyError while the database is away."""
         if self._engine.dialect.name != "postgresql":
             return True
         if self._connection is not None and self._still_answers(self._connection):
@@ -39,7 +39,7 @@ class Election:
                 connection.close()
 
     def leave(self) -> None:
-        """Somebody else may have it, at once. The connection is closed, not kept: the lock is its, and would go on."""
+        """Release the lock at once. The connection is closed instead of pooled, since it would keep the lock."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(SQLAlchemyError):

@@ -1,6 +1,6 @@
-"""Encoder models on this machine: brought from the Hugging Face hub by an administrator, pinned, and listed.
+"""Encoder models on this machine: downloaded from the Hugging Face hub by an administrator, pinned, and listed.
 
-The only code that downloads one; workers never do. Only what scoring reads is fetched: config, tokenizer, safetensors.
+The only code that downloads models; workers never do. Fetches only what scoring reads: config, tokenizer, safetensors.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.models import CONFIG, MODEL_NAME, TOKENIZER_FILES, WEIGHTS, find_model, list_models
 from evergold.scoring.optional import MissingPackage, load_package
 
-#: Where a model is from, beside its files.
+#: The file with the origin of a model, next to its files.
 ORIGIN = "evergold.json"
 
 
 class CannotFetch(Exception):
-    """Why a model could not be brought here. is_network: another try may succeed."""
+    """A model could not be fetched; is_network: a retry may succeed."""
 
     def __init__(self, message: str, *, is_network: bool = False) -> None:
         super().__init__(message)
@@ -33,9 +33,9 @@ class CannotFetch(Exception):
 
 
 def fetch_model(name: str, into: Path, *, repository: str, revision: str | None) -> dict[str, Any]:
-    """Bring a model to `into/name`, whole or not at all; what its origin file then says. Raises CannotFetch.
+    """Fetch a model to `into/name`, atomically, and return the contents of its origin file. Raises CannotFetch.
 
-    revision: a commit, branch or tag (None: the newest); the commit that it was is written down.
+    revision: a commit, branch or tag (None: the newest); the actual commit is recorded.
     """
     if not MODEL_NAME.fullmatch(name):
         raise CannotFetch(f"'{name}' is no name of a model.")
@@ -67,12 +67,12 @@ def fetch_model(name: str, into: Path, *, repository: str, revision: str | None)
 
 
 def models_here(folder: Path) -> list[dict[str, Any]]:
-    """Name, origin and sha256 of every model that scoring finds with this folder, or what is wrong with it."""
+    """List name, origin and sha256 of every model that scoring finds in this folder, or its problem."""
     return [_described(name, folder) for name in list_models(folder)]
 
 
 def origin_of(folder: Path) -> dict[str, Any] | None:
-    """What was written down of a model when it was fetched; None: somebody put it there, or it comes in a package."""
+    """Return the origin recorded when a model was fetched; None for models copied by hand or from a package."""
     try:
         document = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -92,7 +92,7 @@ def _described(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _put(unfinished: Path, place: Path, spare: Path) -> None:
-    """The folder in its place; an older one goes, with the temporary folder."""
+    """Move the folder into place; an older one is deleted with the temporary folder."""
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.exists():
         place.rename(spare / "replaced")
@@ -131,7 +131,7 @@ def _in_words(repository: str, revision: str | None) -> Iterator[None]:
 
 
 def _unreachable(error: Exception) -> CannotFetch:
-    """The libraries' own words fill a screen."""
+    """Return a short error: the libraries' own messages fill a screen."""
     message = (
         f"The Hugging Face hub cannot be reached from here ({type(error).__name__}). "
         "Fetch the model on a machine that can, and copy its folder."

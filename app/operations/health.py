@@ -1,7 +1,7 @@
-"""Whether the parts of a server are well: database, migrations, broker, sweep, queue, workers.
+"""Health of a server's parts: database, migrations, broker, sweep, queue, workers.
 
-The sweep leaves a sign of life (`beat`); workers leave theirs (`app.runs.workers`). What is said of a part is for
-everybody: no addresses, no names.
+The sweep records a heartbeat (`beat`), workers record theirs (`app.runs.workers`). Messages are public: no addresses,
+no names.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
 SWEEP = "sweep"
-#: A sweep that missed so many of its rounds is not well …
+#: A sweep that missed this many rounds is unhealthy …
 ROUNDS_MISSED = 4
-#: … if these are at least so long: a machine may be slow.
+#: … if they take at least this long, since a machine may be slow.
 PATIENCE = timedelta(seconds=60)
 BROKER_SECONDS = 1.0
 UNKNOWN = "cannot be told while the database does not answer"
@@ -36,7 +36,7 @@ UNKNOWN = "cannot be told while the database does not answer"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the server; `says` goes on after its name: "the sweep last ran 12 s ago"."""
+    """A part of the server; `says` continues its name: "the sweep last ran 12 s ago"."""
 
     name: str
     is_well: bool
@@ -44,7 +44,7 @@ class Part:
 
 
 def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
-    """Every part, asked one by one."""
+    """Check every part."""
     try:
         with reading(engine) as session:
             migrations = _migrations(session)
@@ -72,7 +72,7 @@ def _migrations(session: Session) -> Part:
 
 
 def _storage(settings: Settings) -> list[Part]:
-    """Nothing where files lie in a folder: that it is there, every upload shows."""
+    """Check the bucket; nothing for a folder, whose failure every upload would show."""
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     answers = bucket_answers()
@@ -106,7 +106,7 @@ def _workers(workers: Sequence[Worker]) -> Part:
 
 
 def _bertscore(workers: Sequence[Worker]) -> list[Part]:
-    """How far any worker's BERTScores are from the official library's; nothing where no worker has compared them."""
+    """Return the largest difference of any worker's BERTScores from the package's; nothing without comparisons."""
     compared = [comparison for worker in workers for comparison in worker.comparisons]
     if not compared:
         return []
@@ -121,8 +121,8 @@ def _bertscore(workers: Sequence[Worker]) -> list[Part]:
 
 
 def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset()) -> datetime | None:
-    """Since when the oldest run waits that nobody has begun. passed_over: task types whose runs may wait."""
-    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring gives way, and may take days
+    """Return when the oldest run that is still queued arrived. passed_over: task types whose runs may wait."""
+    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring yields and may take days
     oldest = select(func.min(ScoringRun.queued_at))
     if passed_over:
         oldest = with_task(oldest).where(CompetitionTask.task_type.not_in(passed_over))
@@ -130,7 +130,7 @@ def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset())
 
 
 def broker_answers(settings: Settings) -> bool:
-    """Whether the broker can be reached now."""
+    """Return whether the broker can be reached now."""
     try:
         with closing(broker_of(settings.broker_url, settings.data_dir, BROKER_SECONDS)) as broker:
             broker.waiting(CPU_QUEUE)
@@ -143,14 +143,14 @@ def broker_answers(settings: Settings) -> bool:
 
 
 def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) -> None:
-    """Note that a part did its rounds, and add what it did to what it has done in all."""
+    """Record that a part did its round, and add its counts to the totals."""
     found = _locked(session, name)
     if found is None:
         try:
             with session.begin_nested():
                 session.add(Heartbeat(name=name, beat_at=now, counts=dict(done)))
             return
-        except IntegrityError:  # another was first, at this very moment
+        except IntegrityError:  # another process was first
             found = _locked(session, name)
             if found is None:
                 raise
@@ -159,7 +159,7 @@ def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) ->
 
 
 def last_beat(session: Session, name: str) -> datetime | None:
-    """When a part last did its rounds."""
+    """Return when a part last did its round."""
     return session.scalar(select(Heartbeat.beat_at).where(Heartbeat.name == name))
 
 

@@ -1,7 +1,7 @@
-"""Which of the separations that docs/running.md promises hold on this machine: found out by trying, as each user.
+"""Checks which of the separations promised in docs/running.md hold on this machine, by trying as each user.
 
-A file is opened as the user in question, in a child process of theirs, so that everything counts: modes, groups,
-folders above, access lists. Without being root, only what concerns the present user can be tried; the rest is unknown.
+Files are opened in a child process of the user in question, so that everything counts: modes, groups, parent folders,
+access lists. Without root, only the current user can be checked; other results are unknown.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """A promise, in plain words, whether it holds, and what to do where it does not."""
+    """A promise in plain words, whether it holds, and advice if it does not."""
 
     promise: str
     answer: Answer
     advice: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return JSON-compatible values."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Who runs what; other: somebody who has nothing to do with this server. Numbers of the system's accounts."""
+    """The user ids of the server's parts; other: a user unrelated to this server."""
 
     web: int
     worker: int
@@ -47,7 +47,7 @@ class Users:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What there is to keep apart."""
+    """The places to protect."""
 
     database: Path | None  # SQLite's file
     storage: Path
@@ -59,12 +59,12 @@ class Places:
 
 
 def user_number(name: str) -> int:
-    """Of an account of this machine, by name or number; raises KeyError."""
+    """Return the user id of an account given by name or number. Raises KeyError."""
     return int(name) if name.isdigit() else pwd.getpwnam(name).pw_uid
 
 
 def check_host(users: Users, places: Places, group: int | None = None) -> list[Separation]:
-    """Every promise, whether it holds here. group: of EVERGOLD_FILES_GROUP, which web, worker and sweep are in."""
+    """Check every promise. group: the id of EVERGOLD_FILES_GROUP, to which web, worker and sweep belong."""
     return [
         *_different_users(users),
         *_workers_alone(users, places, group),
@@ -103,7 +103,7 @@ def _nobody_else(users: Users, places: Places) -> Iterator[Separation]:
 
 
 def _everybody_works(users: Users, places: Places, group: int | None) -> Iterator[Separation]:
-    """A separation that keeps the server from its work is none."""
+    """Check that the separations do not keep the server from working."""
     needs = (
         ("web", users.web, "store uploads", places.storage, True),
         ("worker", users.worker, "read uploads", places.storage, False),
@@ -144,11 +144,11 @@ def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper:
 
 
 def _possible(user: int, paths: Sequence[Path], group: int | None) -> dict[str, list[bool]] | None:
-    """By path whether this user can read and whether write it; None: we may not try as that user."""
+    """Return by path whether this user can read and write it; None if we may not act as that user."""
     if os.geteuid() not in (0, user):
         return None
     reader, writer = os.pipe()
-    child = os.fork()  # nothing is started: that user need not be able to run this Python
+    child = os.fork()  # no exec: that user need not be able to run this Python
     if child == 0:
         try:
             if os.geteuid() == 0:
@@ -166,7 +166,7 @@ def _possible(user: int, paths: Sequence[Path], group: int | None) -> dict[str, 
 
 
 def _become(user: int, group: int | None) -> None:
-    """For good: this process is that user's from now on."""
+    """Switch this process to the user permanently."""
     own, groups = _groups_of(user)
     os.setgroups([*groups, *([group] if group is not None else [])])
     os.setgid(own)
@@ -192,7 +192,7 @@ def _writes(path: Path) -> bool:
 
 
 def _groups_of(user: int) -> tuple[int, list[int]]:
-    """The account's own group and all others; of a number without an account: only that same number."""
+    """Return the account's primary and all its groups; for an id without an account only the id itself."""
     try:
         account = pwd.getpwuid(user)
     except KeyError:

@@ -1,7 +1,7 @@
-"""The server's numbers for Prometheus, and the few of them that everybody may see.
+"""Metrics for Prometheus, and the few of them that are public.
 
-Counted in the database and not in a process: there are several, and they are restarted (`app.operations.totals`). A
-task is here a task type: numbers of a single competition could tell what its board does not.
+Counted in the database, since there are several processes, which restart (`app.operations.totals`). The label `task` is
+the task type: numbers of a single competition could reveal what its board hides.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from app.runs.claims import with_task
 from app.runs.workers import live_workers
 from evergold.version import VERSION
 
-#: How far back one looks for what is usual …
+#: Time span of the runs for the usual duration …
 USUAL_SPAN = timedelta(hours=24)
-#: … and at how many runs at most.
+#: … and their maximum number.
 USUAL_RUNS = 500
 
 
 def exposition(session: Session, now: datetime) -> bytes:
-    """All numbers, in the text format of Prometheus."""
+    """Return all metrics in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(_Found(_metrics(session, now)))
     return generate_latest(registry)
 
 
 def usual_seconds(session: Session, now: datetime) -> float | None:
-    """The median from upload to scores, of the last day's runs; None when there were none."""
+    """Return the median seconds from upload to scores over the last day's runs; None if there were none."""
     ended = session.execute(
         select(ScoringRun.queued_at, ScoringRun.finished_at)
         .where(
-            # Written so that SQLite goes by the index of when runs ended, and by no other.
+            # Phrased so that SQLite uses only the index of end times.
             likely(ScoringRun.status == RunStatus.SCORED),
             func.coalesce(ScoringRun.rescoring_id, 0) == 0,  # nobody waits for those
             ScoringRun.finished_at > now - USUAL_SPAN,
@@ -56,7 +56,7 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
 
 
 class _Found(Collector):
-    """What was counted, as the library wants it handed over."""
+    """Adapts the metrics to the library's interface."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = list(metrics)

@@ -1,4 +1,4 @@
-"""Bringing the database's tables to this code's version: `upgrade`, and what to say when the database is ahead."""
+"""Migration of the database to this code's version, and the error if the database is newer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, text
 from app.operations.database_revision import NewerRevision, OtherRevision, check_revision
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
-#: Ours among PostgreSQL's advisory locks: the letters "ever".
+#: Our PostgreSQL advisory lock: the letters "ever".
 LOCK_NUMBER = 0x65766572
 
 
@@ -28,7 +28,7 @@ class DatabaseTooNew(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AppliedRevision:
-    """A revision that was applied just now. title: the first line of its file."""
+    """A revision that was just applied; title: the first line of its file."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class AppliedRevision:
         return f"{self.name}: {self.title}"
 
 
-#: Hears of each revision as it is applied; all of them commit together.
+#: Called for each revision as it is applied; all of them commit together.
 Report = Callable[[AppliedRevision], None]
 
 
@@ -46,7 +46,7 @@ def _silent(_: AppliedRevision) -> None:
 
 
 def alembic_config(connection: Connection | None = None, report: Report = _silent) -> Config:
-    """Alembic's configuration without an ini file."""
+    """Return Alembic's configuration without an ini file."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -55,14 +55,14 @@ def alembic_config(connection: Connection | None = None, report: Report = _silen
 
 
 def _applied(report: Report, *, step: MigrationInfo, **_: object) -> None:
-    """As Alembic calls it after each revision."""
+    """Report a revision; Alembic calls this after each one."""
     script = step.up_revision
     if step.is_upgrade and isinstance(script, Script):
         report(AppliedRevision(script.revision, " ".join(script.doc.split()).rstrip(".")))
 
 
 def upgrade(engine: Engine, report: Report = _silent) -> bool:
-    """Migrate to the newest version; True if there was something to do. Raises DatabaseTooNew."""
+    """Migrate to the newest version; return whether there was anything to do. Raises DatabaseTooNew."""
     with migrating(engine) as connection:
         _wait_for_others(connection)
         try:
@@ -76,7 +76,7 @@ def upgrade(engine: Engine, report: Report = _silent) -> bool:
 
 
 def upgrade_to(connection: Connection, revision: str, report: Report = _silent) -> None:
-    """Apply the revisions up to this one, inside `migrating`; raises DatabaseTooNew."""
+    """Apply the revisions up to this one, inside `migrating`. Raises DatabaseTooNew."""
     try:
         command.upgrade(alembic_config(connection, report), revision)
     except CommandError as error:
@@ -87,10 +87,10 @@ def upgrade_to(connection: Connection, revision: str, report: Report = _silent) 
 
 @contextmanager
 def migrating(engine: Engine) -> Iterator[Connection]:
-    """One transaction in which tables may change, rows and all; it commits at the end of the block.
+    """Open one transaction in which tables may change with their rows; it commits at the end of the block.
 
-    SQLite changes a table by copying it and dropping the old one, which it refuses while rows elsewhere refer to it:
-    foreign keys are therefore checked at the end, all at once, instead of at every step.
+    SQLite changes a table by copying it and dropping the old one, which it refuses while other rows refer to it:
+    foreign keys are therefore checked once at the end instead of at every step.
     """
     writer = engine.execution_options(evergold_write=True)
     with writer.connect() as connection, _unchecked_foreign_keys(connection), connection.begin():
@@ -101,7 +101,7 @@ def migrating(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _unchecked_foreign_keys(connection: Connection) -> Iterator[None]:
-    """On SQLite; to be said outside of any transaction, so straight to the driver: SQLAlchemy would begin one."""
+    """Disable foreign keys on SQLite: outside of transactions and on the driver, since SQLAlchemy would begin one."""
     if connection.dialect.name != "sqlite":
         yield
         return
@@ -122,6 +122,6 @@ def _check_foreign_keys(connection: Connection) -> None:
 
 
 def _wait_for_others(connection: Connection) -> None:
-    """Two servers may be started at the same moment; SQLite's write lock is held already."""
+    """Wait for another server's migration; SQLite's write lock is held already."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})

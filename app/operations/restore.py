@@ -1,6 +1,6 @@
-"""From a backup to a server that has nothing yet: all of it is checked before anything is touched.
+"""Restoring a backup to an empty server: everything is checked before anything is changed.
 
-The tables are made as they were when the backup was made, filled, and then brought to this version's form.
+Tables are created as of the backup's revision, filled, and then migrated to this version.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROBLEMS_SHOWN = 20
 
 
 def restore_backup(settings: Settings, source: Path) -> Manifest:
-    """Fill an empty server; raises BackupError, with everything that is wrong, having changed nothing."""
+    """Fill an empty server. Raises BackupError with all problems, without having changed anything."""
     with reading_from(source) as backup:
         manifest = _read_manifest(backup, source)
         _check_revision(manifest)
@@ -84,7 +84,7 @@ def _check_revision(manifest: Manifest) -> None:
 
 
 def _check_whole(backup: Source, manifest: Manifest) -> None:
-    """Every file has the size and the sha256 that the manifest says; raises with all that have not."""
+    """Check size and sha256 of every file against the manifest. Raises BackupError with all differences."""
     problems = []
     parts: list[BackupTable | BackupFile] = [*manifest.tables, *manifest.files]
     for part in parts:
@@ -108,7 +108,7 @@ def _check_whole(backup: Source, manifest: Manifest) -> None:
 
 
 def _check_empty(settings: Settings, manifest: Manifest) -> None:
-    """Restoring makes a new server; it never mixes two."""
+    """Check that the server is empty: a restore never merges two servers."""
     for name, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
         if next(iter(storage.listed()), None):
             raise BackupError(f"{name} has files already: a backup is restored into an empty server only.")
@@ -145,10 +145,10 @@ def _store(backup: Source, file: BackupFile, settings: Settings) -> tuple[Storag
 
 
 def _fill_database(settings: Settings, backup: Source, manifest: Manifest) -> None:
-    """In one transaction: tables, rows, what newer versions change in them, and where numbering goes on."""
+    """Create tables, insert rows, migrate, and set sequences, in one transaction."""
     with migrating(get_engine(settings.database_address)) as connection:
         upgrade_to(connection, manifest.revision)
-        for table in reversed(manifest.tables):  # what a migration puts there by itself is in the backup, too
+        for table in reversed(manifest.tables):  # rows inserted by migrations are in the backup, too
             connection.execute(insertable(table).delete())
         for table in manifest.tables:
             _fill(connection, backup, table)
@@ -177,7 +177,7 @@ def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _continue_numbering(connection: Connection) -> None:
-    """PostgreSQL counts on its own, and knows nothing of rows that came with their numbers."""
+    """Advance PostgreSQL's sequences past the restored ids."""
     for name in _tables(connection):
         keys = inspect(connection).get_pk_constraint(name)["constrained_columns"]
         for key in keys:

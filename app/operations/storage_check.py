@@ -1,4 +1,4 @@
-"""Whether storage has every file that the database names, each as it was stored."""
+"""Check that storage has every file that the database references, undamaged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEALED = "sealed_files"
 
 @dataclass(slots=True)
 class StorageCheck:
-    """What was found. unnamed: files that no row names, which the sweep takes away in time."""
+    """The result; unnamed: unreferenced files, which the sweep will delete."""
 
     files: int = 0
     unnamed: int = 0
@@ -30,7 +30,7 @@ class StorageCheck:
 
 
 def check_storage(engine: Engine, settings: Settings) -> StorageCheck:
-    """Read everything once; nothing stays in a cache. Raises StorageAway."""
+    """Read every file once, bypassing caches. Raises StorageAway."""
     found = StorageCheck()
     for kind, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
         named = _named(engine, is_sealed=kind == "sealed")
@@ -59,7 +59,7 @@ def _digests(storage: Storage) -> list[str | None]:
 
 
 def _named(engine: Engine, *, is_sealed: bool) -> set[str]:
-    """The sha256 that rows name now."""
+    """Return the sha256 that rows reference now."""
     columns = [column for column in naming_columns() if (column.table.name == _SEALED) is is_sealed]
     with reading(engine) as session:
         return {

@@ -1,7 +1,7 @@
-"""Every file from one storage to another while the server runs on both (`app.base.stores.moving`).
+"""Moves all files from one storage to another while the server uses both (`app.base.stores.moving`).
 
-Each is read where it arrived, also what an interrupted move had copied. The old files stay; whoever runs the server
-removes them.
+Each file is verified at its destination, even those copied by an interrupted move. The old files stay; the
+administrator deletes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.base.stores.places import both_of
 
 @dataclass(slots=True)
 class Moved:
-    """How far it has come. seen: files that are in both places, whole; damaged: what could not be brought so."""
+    """The progress; seen: intact files now in both places; damaged: files that could not be copied intact."""
 
     seen: int = 0
     copied: int = 0
@@ -34,7 +34,7 @@ class Moved:
 
 
 def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda moved: None) -> Moved:
-    """From `storage_before` to `storage`; raises StorageAway, StorageFull, and can then be run again."""
+    """Move from `storage_before` to `storage`. Raises StorageAway, StorageFull, and can then be repeated."""
     moved = Moved()
     old, new = both_of(settings, settings.storage_before), both_of(settings, settings.storage)
     for kind in old:
@@ -45,7 +45,7 @@ def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda move
 
 
 def _move(old: Storage, new: Storage, kept: Kept, moved: Moved) -> None:
-    """What is set aside comes along; a file that is only checked is read where it is, and is gone in minutes."""
+    """Move stored files and those set aside; files to validate stay where they are, and are deleted within minutes."""
     sha256 = digest_of(kept.name) or aside_digest(kept.name)
     if sha256 is None:
         return
@@ -53,7 +53,7 @@ def _move(old: Storage, new: Storage, kept: Kept, moved: Moved) -> None:
         if not _is_whole(new, kept.name, sha256):
             _copy(old, new, kept.name, sha256)
             moved.copied += 1
-    except FileNotFoundError:  # it was taken away meanwhile
+    except FileNotFoundError:  # it was deleted in the meantime
         return
     except StorageDamaged:
         moved.damaged.append(kept.name)
@@ -62,7 +62,7 @@ def _move(old: Storage, new: Storage, kept: Kept, moved: Moved) -> None:
 
 
 def _copy(old: Storage, new: Storage, name: str, sha256: str) -> None:
-    """Over whatever is there; raises StorageDamaged where the old file, or its copy, is not what it is called."""
+    """Copy a file over any target. Raises StorageDamaged if the old file, or its copy, does not match its name."""
     with old.lent(name, sha256) as path, path.open("rb") as file:
         if sha256_of(path) != sha256:
             raise StorageDamaged(f"{name} is damaged")
@@ -79,7 +79,7 @@ def _copy(old: Storage, new: Storage, name: str, sha256: str) -> None:
 
 
 def _is_whole(storage: Storage, name: str, sha256: str) -> bool:
-    """Whether it is there, and what it is called: read, not believed."""
+    """Return whether the file exists and its content matches its name."""
     if storage.find(name) is None:
         return False
     try:

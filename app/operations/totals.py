@@ -1,7 +1,7 @@
-"""How much was ever accepted and scored: what was counted once is kept, and only what came since is counted anew.
+"""Totals of everything ever accepted and scored: counted once and stored, so that only newer rows are counted again.
 
-The sweep counts whole hours, one hour after they ended, for whatever was timed in them is in the database by then. What
-is gone afterwards (a competition, a dropped rescoring) was there all the same: such a number never falls.
+The sweep counts whole hours, one hour after their end, when everything timed in them is in the database. Rows deleted
+later (a competition, a discarded rescoring) stay included, so totals never decrease.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.base.db import likely, reading, writing
 from app.models import TERMINAL, CompetitionTask, Heartbeat, PhaseTask, RunStatus, ScoringRun, Submission
 from app.runs.claims import with_task
 
-#: Under this name the database keeps them; `beat_at` is the moment before which everything is counted.
+#: The name of their row; `beat_at` is the moment before which everything is counted.
 TOTALS = "totals"
 HOUR = timedelta(hours=1)
 _NUMBERS = "numbers"
@@ -26,13 +26,13 @@ _NUMBERS = "numbers"
 
 class Kind(StrEnum):
     ACCEPTED = "accepted"
-    ENDED = "ended"  # by how
-    TIMED = "timed"  # of scored runs, those of which is known how long they took …
-    SECONDS = "seconds"  # … and how long together
+    ENDED = "ended"  # by outcome
+    TIMED = "timed"  # number of scored runs with known duration …
+    SECONDS = "seconds"  # … and their total duration
 
 
 class Key(NamedTuple):
-    """outcome: empty, but of runs that ended."""
+    """A key of the totals; outcome: set for ended runs only."""
 
     kind: Kind
     task_type: str
@@ -43,13 +43,13 @@ Totals = Mapping[Key, float]
 
 
 def totals(session: Session) -> Totals:
-    """Of everything, up to now."""
+    """Return the totals up to now."""
     kept, until = _kept(session)
     return _sum(kept, _counted(session, until, None))
 
 
 def keep_totals(engine: Engine, now: datetime) -> bool:
-    """Count the hours that are over, unless that was done; nobody waits meanwhile, not even the first time."""
+    """Count the past hours unless that is done; blocks nobody meanwhile, not even the first time."""
     until = now.replace(minute=0, second=0, microsecond=0) - HOUR
     with reading(engine) as session:
         kept, since = _kept(session)
@@ -58,7 +58,7 @@ def keep_totals(engine: Engine, now: datetime) -> bool:
         found = _sum(kept, _counted(session, since, until))
     with writing(engine) as session:
         row = session.get(Heartbeat, TOTALS, with_for_update=True)
-        if (row.beat_at if row else None) != since:  # another sweep was first
+        if (row.beat_at if row else None) != since:  # another sweep was faster
             return False
         session.merge(
             Heartbeat(name=TOTALS, beat_at=until, counts={_NUMBERS: [[*key, number] for key, number in found.items()]})
@@ -67,7 +67,7 @@ def keep_totals(engine: Engine, now: datetime) -> bool:
 
 
 def _kept(session: Session) -> tuple[Totals, datetime | None]:
-    """With the moment up to which they were counted; None: nothing was."""
+    """Return the stored totals and the moment up to which they were counted; None: never."""
     row = session.get(Heartbeat, TOTALS)
     if row is None:
         return {}, None
@@ -79,7 +79,7 @@ def _sum(some: Totals, others: Totals) -> Totals:
 
 
 def _counted(session: Session, since: datetime | None, until: datetime | None) -> Totals:
-    """What came, and what ended, in [since, until)."""
+    """Count what was accepted and what ended in [since, until)."""
     there = Submission.phase_task_id == PhaseTask.id, _within(Submission.submitted_at, since, until)
     came = select(func.count()).select_from(Submission).where(*there).correlate(PhaseTask).scalar_subquery()
     accepted = (
@@ -114,7 +114,7 @@ def _within(moment: Any, since: datetime | None, until: datetime | None) -> Colu
 
 
 def _seconds(session: Session, moment: Any) -> ColumnElement[float]:
-    """A moment as seconds, as this database computes them."""
+    """Convert a moment to seconds, in this database's SQL."""
     if session.get_bind().dialect.name == "postgresql":
         return cast(func.extract("epoch", moment), Float)
     return cast(func.julianday(moment), Float) * 86400.0

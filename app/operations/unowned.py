@@ -1,8 +1,7 @@
-"""Stored files that nothing names: uploads that were refused after their last byte, and what was replaced since.
+"""Unreferenced stored files: uploads refused after their last byte, and files replaced since.
 
-They are set aside when they are a day old, and removed a week later; whatever turns out to be named is put back.
-Uploads need no lock for it: storing a file, also one that is there already, makes its age begin anew, and what is young
-stays (decision 008).
+They are set aside at the age of a day and deleted a week later; files that turn out to be referenced are moved back.
+Uploads need no lock for it: storing a file, even an existing one, resets its age, and young files stay (decision 008).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from app.base.storage import ASIDE, Kept, Storage, aside_digest, aside_name, dig
 
 #: Younger files may belong to an upload, or to an `evergold apply`, that has not committed yet.
 YOUNG_SECONDS = 24 * 3600
-#: Time to notice a mistake, and to take the file back.
+#: Time to notice a mistake and move the file back.
 ASIDE_SECONDS = 7 * 24 * 3600
 _BATCH = 500
 
@@ -31,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """How many files."""
+    """The numbers of files."""
 
     set_aside: int = 0
     put_back: int = 0
@@ -39,7 +38,7 @@ class Cleared:
 
 
 def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
-    """Go through a storage once. now: in seconds, as files' times are."""
+    """Process a storage once. now: a POSIX timestamp."""
     put_back, removed = _look_again(engine, storage, now)
     set_aside = 0
     for digests in _batches(_old_files(storage, now)):
@@ -52,13 +51,13 @@ def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
 
 
 def naming_columns() -> list[Column[str]]:
-    """Every column of every table that says of itself that it names a stored file (`models.columns.STORED_FILE`)."""
+    """List every column of every table marked as the name of a stored file (`models.columns.STORED_FILE`)."""
     columns = (column for table in Base.metadata.sorted_tables for column in table.columns)
     return [column for column in columns if column.info.get("stored_file")]
 
 
 def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:
-    """Those of these sha256 that some row names."""
+    """Return those of these sha256 that any row references."""
     wanted = list(digests)
     if not wanted:
         return set()
@@ -67,7 +66,7 @@ def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:
 
 
 def still_names(column: Column[str]) -> ColumnElement[bool]:
-    """For a row: that it has not given its file up."""
+    """Return the condition for rows that have not released their file."""
     given_up_at = column.info.get("unless")
     return true() if given_up_at is None else column.table.columns[given_up_at].is_(None)
 
@@ -86,11 +85,11 @@ def _old_files(storage: Storage, now: float) -> Iterator[str]:
 
 
 def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
-    """What it is called now; None if it is gone, or was stored anew at this very moment and is back in its place."""
+    """Set a file aside; return its new name, or None if it is gone, or was stored again meanwhile and moved back."""
     aside = storage.rename(stored_name(digest), aside_name(digest, now, secrets.token_hex(4)))
-    if aside is None:  # another sweep was here
+    if aside is None:  # another sweep was faster
         return None
-    # Only now it is sure which file was moved: an upload may have put a new one there since its age was looked at.
+    # Only now it is certain which file was moved: an upload may have put a new one there since its age was read.
     if _is_young(aside, now):
         _put_back(storage, aside.name)
         return None
@@ -98,14 +97,14 @@ def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
 
 
 def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]:
-    """At what was set aside: (put back, removed)."""
+    """Check the files set aside; return how many were (moved back, deleted)."""
     put_back = removed = 0
     asides = (kept for kept in storage.listed(f"{ASIDE}/") if aside_digest(kept.name))
     for files in _batches(asides):
         named = named_in_tables(engine, {_digest(kept.name) for kept in files})
         for kept in files:
             moved_at = float(kept.name.split(".")[1])
-            # Young when it was moved: that sweep was killed before it could look.
+            # Young when it was moved: that sweep was killed before it could check.
             if _digest(kept.name) in named or (storage.rename_keeps_age and _is_young(kept, moved_at)):
                 put_back += _put_back(storage, kept.name)
             elif now - moved_at > ASIDE_SECONDS:
@@ -115,9 +114,9 @@ def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]
 
 
 def _put_back(storage: Storage, aside: str) -> bool:
-    """To where it was, as a young file, so that the next sweep leaves it alone; the same content may be there again."""
+    """Move a file back as a young one, which the next sweep ignores; its content may have been stored again."""
     storage.renew(aside)
-    return storage.rename(aside, stored_name(_digest(aside))) is not None  # None: another sweep was here
+    return storage.rename(aside, stored_name(_digest(aside))) is not None  # None: another sweep was faster
 
 
 def _is_young(kept: Kept, now: float) -> bool:

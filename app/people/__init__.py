@@ -1,1 +1,1 @@
-"""Accounts: who somebody is, roles, log-ins, tokens, mail, the audit log; not what they may do with which thing."""
+"""Accounts: identity, roles, log-ins, tokens, mail, the audit log; authorisation is with the things themselves."""

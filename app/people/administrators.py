@@ -1,4 +1,4 @@
-"""Accounts that who runs the server makes, and who of them administers it; recorded in the audit log."""
+"""Accounts and administrators created by the operator of the server; recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def make_account(
     is_administrator: bool = False,
     now: datetime,
 ) -> User:
-    """A new account, made on the command line, whose maker vouches for the address; raises InvalidForm or NameTaken."""
+    """Create an account on the command line, with an address confirmed by its creator.
+
+    Raises InvalidForm or NameTaken.
+    """
     user = register_user(session, username=username, email=email, password=password, display_name=display_name, now=now)
     user.is_administrator, user.email_confirmed_at = is_administrator, now
     session.flush()
@@ -32,7 +35,7 @@ def make_account(
 
 
 def promote(session: Session, user: User, now: datetime) -> bool:
-    """Make the user an administrator; False when they were one already."""
+    """Make the user an administrator; return False if they were one already."""
     changed = session.execute(
         update(User).where(User.id == user.id, ~User.is_administrator).values(is_administrator=True).returning(User.id)
     )
@@ -43,7 +46,7 @@ def promote(session: Session, user: User, now: datetime) -> bool:
 
 
 def approve_organiser(session: Session, user: User, is_approved: bool, now: datetime) -> bool:
-    """Let the user make competitions where that needs approval, or no more; False when it was so already."""
+    """Set whether the user may create competitions where that needs approval; return False if unchanged."""
     others = update(User).where(User.id == user.id, User.is_approved_organiser.is_(not is_approved))
     if session.execute(others.values(is_approved_organiser=is_approved).returning(User.id)).first() is None:
         return False

@@ -1,7 +1,7 @@
-"""The audit log: whatever an organiser or administrator does is recorded in the transaction that does it.
+"""Audit log: every action of an organiser or administrator, recorded in the transaction that performs it.
 
-Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.audit`). No secret ever
-goes into `details`: names, counts, digests, what was before and after.
+Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.audit`). `details`
+never contains a secret: only names, counts, digests, values before and after.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ def record(
     *,
     now: datetime | None = None,
 ) -> AuditEntry:
-    """Add a line, in the caller's transaction: it stands if and only if the deed does.
+    """Add an entry in the caller's transaction, so that it commits together with the action.
 
-    actor: the user; None for the command line, which is recorded with the name that the machine knows its user by; or
-    a text for a part of the server that acts by itself. action: `thing.deed`. subject: what it was done to, as people
-    would name it (`competition idioms`, `user ada`). details: JSON.
+    - actor: the user; None for the command line, recorded with the name of the machine's user; a text for a part of the
+      server that acts on its own.
+    - action: `thing.deed`.
+    - subject: the object, as people would name it (`competition idioms`, `user ada`).
+    - details: JSON.
     """
     entry = AuditEntry(
         at=now or datetime.now(UTC),
@@ -58,7 +60,10 @@ def list_entries(
     action: str | None = None,
     subject: str | None = None,
 ) -> list[AuditEntry]:
-    """The newest first; `before`: only those with a smaller id. Words match whole; `action` may be a thing alone."""
+    """List entries, newest first.
+
+    before: only entries with a smaller id. Filters match whole words; `action` may also be a thing alone.
+    """
     query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
     if before is not None:
         query = query.where(AuditEntry.id < before)
@@ -73,7 +78,7 @@ def list_entries(
 
 
 def actor_name(actor: User | str | None) -> str:
-    """As `record` writes an actor down."""
+    """Return the name under which `record` stores an actor."""
     if isinstance(actor, User):
         return actor.username[:NAME_CHARACTERS]
     return (actor if actor is not None else f"command line ({_machine_user()})")[:NAME_CHARACTERS]
@@ -82,5 +87,5 @@ def actor_name(actor: User | str | None) -> str:
 def _machine_user() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # a container's user that has a number but no name
+    except (OSError, KeyError):  # a container user with a number but no name
         return "unknown"

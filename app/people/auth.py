@@ -1,6 +1,6 @@
-"""Accounts, log-in sessions and API tokens. Passwords are hashed with argon2; secrets are kept as sha256 only.
+"""Accounts, log-in sessions and API tokens. Passwords are hashed with argon2; secrets are stored as sha256 only.
 
-Who may do what stands with the things themselves (`app.submissions.accept`); here is only who somebody is.
+This is authentication; authorisation is with the things themselves (`app.submissions.accept`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 def register_user(
     session: Session, *, username: str, email: str, password: str, display_name: str = "", now: datetime
 ) -> User:
-    """A new account; raises InvalidForm with a sentence per field, or NameTaken."""
+    """Create an account. Raises InvalidForm with a sentence per field, or NameTaken."""
     username, email = username.strip().lower(), email.strip().lower()
     display_name = " ".join(display_name.split())
     _check_registration(username, email, password, display_name)
@@ -60,7 +60,7 @@ def register_user(
 
 
 def _taken(session: Session, username: str) -> NameTaken:
-    """Said at the field that it is about."""
+    """Return the error, placed at the field it concerns."""
     if session.scalar(select(User.id).where(User.username == username)) is not None:
         sentence, field = "This user name is taken. Choose another, or log in if it is yours.", "username"
     else:
@@ -69,9 +69,9 @@ def _taken(session: Session, username: str) -> NameTaken:
 
 
 def find_user(session: Session, username_or_email: str) -> User | None:
-    """Whoever has this name or address and can log in."""
+    """Return the user with this name or address who can log in."""
     name = username_or_email.strip().lower()
-    if not name.isprintable():  # PostgreSQL takes no NUL
+    if not name.isprintable():  # PostgreSQL accepts no NUL
         return None
     same = or_(User.username == name, User.email == name)
     return session.scalar(select(User).where(same, User.password_hash.is_not(None)))
@@ -80,7 +80,7 @@ def find_user(session: Session, username_or_email: str) -> User | None:
 def set_password(
     session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
 ) -> None:
-    """A new password; it ends every log-in (but `keep`) and every open link that could set another."""
+    """Set a password; this ends all log-ins (except `keep`) and all open links that could set another."""
     refuse({"password": _wrong_password(password)})
     session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
     ended = delete(LoginSession).where(LoginSession.user_id == user.id)
@@ -89,7 +89,10 @@ def set_password(
 
 
 def set_email(session: Session, user: User, email: str, now: datetime) -> str:
-    """A new e-mail address, as kept, to be confirmed; raises InvalidForm or NameTaken. Links to the old one end."""
+    """Set an e-mail address, to be confirmed, and return it as stored. Links to the old one end.
+
+    Raises InvalidForm or NameTaken.
+    """
     email = email.strip().lower()
     refuse({"email": _wrong_email(email)})
     try:
@@ -104,7 +107,7 @@ def set_email(session: Session, user: User, email: str, now: datetime) -> str:
 
 
 def end_access(session: Session, user: User, now: datetime, *, keep: LoginSession | None = None) -> None:
-    """End every log-in (but `keep`) and every token of this account."""
+    """End all log-ins (except `keep`) and all tokens of this account."""
     logins = delete(LoginSession).where(LoginSession.user_id == user.id)
     session.execute(logins if keep is None else logins.where(LoginSession.id != keep.id))
     live = (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
@@ -112,7 +115,7 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
 
 
 def _end_links(session: Session, user: User, now: datetime) -> None:
-    """Links that are out, and mails with links that are not."""
+    """End links that were sent, and drop mails whose links were not."""
     is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
     session.execute(update(PasswordReset).where(is_open).values(ended_at=now))
     drop_links(session, user, now)
@@ -143,10 +146,13 @@ def _wrong_email(email: str) -> str:
 
 
 def authenticate(session: Session, username_or_email: str, password: str) -> User:
-    """The user with this password; the same error, after the same work, for an unknown name and a wrong password."""
+    """Return the user with this password.
+
+    An unknown name and a wrong password give the same error after the same work.
+    """
     name = username_or_email.strip().lower()
     same = or_(User.username == name, User.email == name)
-    user = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL takes no NUL
+    user = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL accepts no NUL
     stored = user.password_hash if user and user.password_hash else _decoy_hash()
     try:
         _hasher().verify(stored, password)
@@ -171,7 +177,7 @@ def _decoy_hash() -> str:
 
 
 def start_session(session: Session, user: User, now: datetime, hours: int) -> tuple[LoginSession, str]:
-    """A new log-in and the secret for its cookie."""
+    """Create a log-in; return it with the secret for its cookie."""
     secret = secrets.token_urlsafe(32)
     login = LoginSession(
         user_id=user.id,
@@ -187,11 +193,11 @@ def start_session(session: Session, user: User, now: datetime, hours: int) -> tu
 
 
 def find_session(session: Session, secret: str, now: datetime) -> LoginSession | None:
-    """The live log-in with this secret, its user loaded."""
+    """Return the live log-in with this secret, with its user."""
     return session.scalar(_LIVE_LOGIN, {"secret_hash": _sha256(secret), "now": now})
 
 
-#: Written once, as every page asks this.
+#: Built once, as every page runs it.
 _LIVE_LOGIN = (
     select(LoginSession)
     .where(LoginSession.secret_hash == bindparam("secret_hash"), LoginSession.expires_at > bindparam("now"))
@@ -200,7 +206,7 @@ _LIVE_LOGIN = (
 
 
 def end_session(session: Session, secret: str) -> None:
-    """Log out; doing it twice is fine."""
+    """Log out; idempotent."""
     session.execute(delete(LoginSession).where(LoginSession.secret_hash == _sha256(secret)))
 
 
@@ -217,9 +223,10 @@ def create_token(
     days: int = TOKEN_DAYS,
     made_with: ApiToken | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new token and its secret, which is shown this once and never again.
+    """Create a token; return it with its secret, which is shown only once.
 
-    made_with: the token that asked for it; the new one may do no more (scopes None: the same) and live no longer.
+    made_with: the token that authorised the request; the new one can have no more scopes (None: the same), and lives no
+    longer.
     """
     name = " ".join(name.split())
     allowed = scopes_of(made_with) if made_with else ALL_SCOPES
@@ -260,22 +267,22 @@ def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:
 
 
 def scopes_of(token: ApiToken) -> frozenset[TokenScope]:
-    """What the token may be used for."""
+    """Return the scopes of the token."""
     return frozenset(TokenScope(name) for name in token.scopes.split())
 
 
 def find_token(session: Session, secret: str, now: datetime) -> ApiToken | None:
-    """The live token with this secret, its user loaded; `note_token_use` is the caller's to call."""
+    """Return the live token with this secret, with its user; the caller has to call `note_token_use`."""
     return session.scalar(_LIVE_TOKEN, {"secret_hash": _sha256(secret), "now": now})
 
 
 def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
-    """Remember when the token was last used."""
+    """Store when the token was last used."""
     session.execute(update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=now))
 
 
 def list_tokens(session: Session, user: User) -> list[ApiToken]:
-    """The user's tokens, newest first: those that were not revoked, so that one sees which have expired."""
+    """List the user's tokens that were not revoked, newest first, including expired ones."""
     query = select(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
     return list(session.scalars(query.order_by(ApiToken.id.desc())))
 
@@ -283,7 +290,7 @@ def list_tokens(session: Session, user: User) -> list[ApiToken]:
 def revoke_token(
     session: Session, user: User, token_id: int, now: datetime, *, made_with: ApiToken | None = None
 ) -> None:
-    """End a token of this user's; raises NotFound for anybody else's. made_with: as in `create_token`."""
+    """Revoke a token of this user. Raises NotFound for others' tokens. made_with: as in `create_token`."""
     mine = (ApiToken.id == token_id) & (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
     token = session.scalar(select(ApiToken).where(mine).with_for_update())
     if token is None:
@@ -307,7 +314,7 @@ def _is_live(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return ApiToken.revoked_at.is_(None) & or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now)
 
 
-#: Written once, as every request with a token asks this.
+#: Built once, as every request with a token runs it.
 _LIVE_TOKEN = (
     select(ApiToken)
     .where(ApiToken.secret_hash == bindparam("secret_hash"), _is_live(bindparam("now", type_=UtcDateTime())))

@@ -1,6 +1,6 @@
-"""Links that show that an e-mail address is its user's. Roles, mails and competitions go by such addresses alone.
+"""Links that confirm an e-mail address. Roles, mails and competitions rely on confirmed addresses only.
 
-It holds for the address as it was: whoever changes it confirms the new one, too.
+A confirmation is for one address: a changed one must be confirmed as well.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from app.people import audit, auth, mail
 from app.people.mail import LINK_PLACE
 
 LINK_HOURS = 48
-#: Links that nobody used are kept as long; the next link that is made takes them away.
+#: Retention of unused links, which are deleted when the next link is created.
 KEPT = timedelta(days=30)
 
-#: Nothing in it was chosen by whoever asked: the address may be a stranger's.
+#: Contains nothing chosen by the requester, as the address may be a stranger's.
 _ASKED = f"""\
 Hello,
 
@@ -37,18 +37,18 @@ If it was not you, ignore this mail. Nothing happens without the link.
 
 
 def is_confirmed(session: Session, user: User) -> bool:
-    """Whether the user has shown that the present address is theirs."""
+    """True if the user has confirmed the current address."""
     return session.scalar(select(User.email_confirmed_at).where(User.id == user.id)) is not None
 
 
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
-    """Mail a link to the user's present address; its secret is made when the mail is handed over."""
+    """Mail a link to the user's current address; its secret is created when the mail is handed over."""
     body = _ASKED.replace("{server}", public_address(settings, "/"))
     mail.send_link(session, user, "Confirm your address", body, MailLink.ADDRESS, now)
 
 
 def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:
-    """A link that confirms the user's present address."""
+    """Create a link that confirms the user's current address."""
     unused = EmailConfirmation.confirmed_at.is_(None) & (EmailConfirmation.expires_at <= now - KEPT)
     session.execute(delete(EmailConfirmation).where(unused))
     secret = secrets.token_urlsafe(32)
@@ -67,7 +67,7 @@ def make_link(session: Session, user: User, settings: Settings, now: datetime) -
 
 
 def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfirmation:
-    """The open link with this secret, for the user's present address; raises NotFound."""
+    """Return the open link with this secret for the user's current address. Raises NotFound."""
     found = session.scalar(
         select(EmailConfirmation)
         .join(User, User.id == EmailConfirmation.user_id)
@@ -84,7 +84,7 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
 
 
 def confirm(session: Session, user: User, secret: str, now: datetime, *, keep: LoginSession | None = None) -> None:
-    """Believe the address from now on; doing it twice is as good as once. Raises NotFound. keep: as in `believe`."""
+    """Confirm the address; idempotent. Raises NotFound. keep: as in `believe`."""
     found = find(session, user, secret, now)
     if found.confirmed_at is None:
         found.confirmed_at = now
@@ -95,10 +95,11 @@ def confirm(session: Session, user: User, secret: str, now: datetime, *, keep: L
 def believe(
     session: Session, user: User, now: datetime, *, keep: LoginSession | None = None, actor: User | str | None = None
 ) -> bool:
-    """The present address is the user's; False if that was known. actor: as for `audit.record`; default: the user.
+    """Mark the current address as confirmed; return False if it was already.
 
-    Whoever had the account until now need not be the owner of the address: their log-ins (but `keep`, with which it was
-    confirmed) and tokens end.
+    Earlier users of the account need not own the address: their log-ins (except `keep`, used to confirm) and tokens
+    end.
+    actor: as for `audit.record`, by default the user.
     """
     unknown = (User.id == user.id) & User.email_confirmed_at.is_(None)
     changed = session.execute(update(User).where(unknown).values(email_confirmed_at=now).returning(User.id))

@@ -1,7 +1,7 @@
 """Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes guests.
 
-An address proves who somebody is once they have confirmed it, so that an invitation by mail needs no secret: not even
-the mail to an address without an account, which leads through registration to the page of one's invitations.
+A confirmed address identifies its owner, so an invitation by mail needs no secret: not even one to an address without
+an account, which leads through registration to the page of one's invitations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROLE_WORDS = {
     Role.GUEST: "see it while it is private",
 }
 
-#: So many a day from one person to addresses without an account: what is not asked for must not become a nuisance.
+#: Limit per person and day on mails to addresses without an account, as these are unsolicited.
 STRANGERS_A_DAY = 30
 
 _MAIL = """\
@@ -45,7 +45,7 @@ _MAIL = """\
 
 {link}
 """
-#: To an address that has no account, where anybody may organise: no word in it is theirs.
+#: For an address without an account, on servers where anybody may organise: contains no text of the organiser's.
 _PLAIN_MAIL = """\
 Hello,
 
@@ -73,8 +73,11 @@ def invite(
     settings: Settings,
     now: datetime,
 ) -> RoleInvitation:
-    """Again begins its 30 days anew. whom: an address, or a user name; rights: of an organiser, None: all that the
-    inviter has; by: None: the server's command line. Raises InvalidForm, LimitReached."""
+    """Invite somebody to a role; inviting again restarts the 30 days.
+
+    whom: an address or user name; rights: of an organiser, None for all of the inviter's; by: None for the server's
+    command line. Raises InvalidForm, LimitReached.
+    """
     whom = whom.strip().lower()
     refuse({"whom": "" if whom else "An e-mail address, or a user name."})
     known = _account(session, whom)
@@ -102,7 +105,7 @@ def invite(
     )
     session.add(invitation)
     session.flush()
-    set_committed_value(invitation, "invited_by", by)  # told with it; `by` is of another session
+    set_committed_value(invitation, "invited_by", by)  # shown with the invitation; `by` belongs to another session
     details = {"address": address, "role": role} | ({"rights": given} if given else {})
     record(session, by, "role.invite", f"competition {competition.name}", details, now=now)
     _write(session, known, competition, invitation, by, settings, now)
@@ -110,7 +113,7 @@ def invite(
 
 
 def what_for(invitation: RoleInvitation) -> str:
-    """What the invitation lets somebody do, in words; of an organiser without every right, the rights."""
+    """Describe what the invitation allows; for an organiser without every right, with the rights."""
     words = ROLE_WORDS[Role(invitation.role)]
     held = rights_in(invitation.rights)
     return (
@@ -121,7 +124,7 @@ def what_for(invitation: RoleInvitation) -> str:
 
 
 def _account(session: Session, whom: str) -> User | None:
-    """Nobody for an address that nobody has confirmed; a name that is taken by nobody is told by the caller."""
+    """Return the account; None for an unconfirmed address or an unknown name, which the caller reports."""
     try:
         return find_user(session, whom)
     except NotFound:
@@ -129,7 +132,7 @@ def _account(session: Session, whom: str) -> User | None:
 
 
 def _check_strangers(session: Session, by: User | None, now: datetime) -> None:
-    """Raises LimitReached. Who has an account by now counts as well: it is about what was sent."""
+    """Raise LimitReached. Addresses that got an account since count as well, as the limit is on mails."""
     if by is None or by.is_administrator:
         return
     sent = RoleInvitation.invited_by_id == by.id, RoleInvitation.address.is_not(None)
@@ -149,7 +152,7 @@ def _write(
     settings: Settings,
     now: datetime,
 ) -> None:
-    """to: None: an address that nobody has confirmed; its mail leads through registration."""
+    """Mail the invitation. to: None for an unconfirmed address, whose mail leads through registration."""
     inviter = by.display_name if by else "Whoever runs this server"
     subject, what = f"Invitation: {competition.title}", what_for(invitation)
     if to is not None:
@@ -170,12 +173,12 @@ def _write(
 
 
 def _is_vouched_for(by: User | None, settings: Settings) -> bool:
-    """Whether whoever runs the server answers for those who organise: then strangers get mail with their words."""
+    """True if the operator vouches for organisers: then mails to strangers may contain their text."""
     return by is None or by.is_administrator or by.is_approved_organiser or settings.organise != "anybody"
 
 
 def make_link(session: Session, competition: Competition, *, by: User, now: datetime) -> str:
-    """The secret of a new link, which is told once; earlier links end."""
+    """Create a link and return its secret, which is shown once; earlier links end."""
     end_links(session, competition, by=by, now=now)
     secret = secrets.token_urlsafe(24)
     session.add(
@@ -194,7 +197,7 @@ def make_link(session: Session, competition: Competition, *, by: User, now: date
 
 
 def end_links(session: Session, competition: Competition, *, by: User, now: datetime) -> bool:
-    """Whether there was one. Who has come by it stays a guest."""
+    """End the link; return False if there was none. Those who joined by it stay guests."""
     ended = session.execute(_end(_open(competition, now), RoleInvitation.address.is_(None), now=now))
     if ended.first() is None:
         return False
@@ -203,7 +206,7 @@ def end_links(session: Session, competition: Competition, *, by: User, now: date
 
 
 def open_invitations(session: Session, competition: Competition, now: datetime) -> list[RoleInvitation]:
-    """Those that nobody has answered, and the link; the newest first."""
+    """List unanswered invitations and the link, newest first."""
     query = select(RoleInvitation).where(_open(competition, now)).options(joinedload(RoleInvitation.invited_by))
     return list(session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc())))
 
@@ -211,7 +214,7 @@ def open_invitations(session: Session, competition: Competition, now: datetime) 
 def take_back(
     session: Session, competition: Competition, invitation_id: int, *, by: User | None, now: datetime
 ) -> None:
-    """Raises NotFound."""
+    """Cancel an invitation. Raises NotFound."""
     ended = session.execute(_end(_open(competition, now), RoleInvitation.id == invitation_id, now=now))
     if ended.first() is None:
         raise NotFound("There is no such invitation (any more).")
@@ -222,7 +225,7 @@ def take_back(
 def end_those_beyond(
     session: Session, competition: Competition, user: User, rights: frozenset[Right], now: datetime
 ) -> None:
-    """Open invitations of organisers by this user, with more than these rights, are worth nothing any more."""
+    """End the user's open invitations of organisers with more than these rights."""
     mine = _open(competition, now), RoleInvitation.invited_by_id == user.id, RoleInvitation.role == Role.ORGANISER
     for one in session.scalars(select(RoleInvitation).where(*mine)):
         if not rights.issuperset(rights_in(one.rights)):
@@ -231,21 +234,21 @@ def end_those_beyond(
 
 
 def count_own(session: Session, user: User, now: datetime) -> int:
-    """How many open invitations this user has."""
+    """Count the open invitations of this user."""
     if user.email_confirmed_at is None:
         return 0
     return session.scalar(_OPEN_INVITATIONS, {"address": user.email, "now": now}) or 0
 
 
 def own_invitations(session: Session, user: User, now: datetime) -> list[RoleInvitation]:
-    """To the address that this user has confirmed."""
+    """List invitations to the user's confirmed address."""
     query = select(RoleInvitation).where(_to(user), _is_open(now))
     query = query.options(joinedload(RoleInvitation.competition), joinedload(RoleInvitation.invited_by))
     return list(session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc())))
 
 
 def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, now: datetime) -> Competition:
-    """The competition; raises NotFound for an invitation of somebody else's."""
+    """Accept or decline an invitation; return its competition. Raises NotFound for invitations to others."""
     found = session.scalar(
         select(RoleInvitation)
         .where(RoleInvitation.id == invitation_id, _to(user), _is_open(now))
@@ -262,7 +265,7 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
 
 
 def competition_of_link(session: Session, secret: str, now: datetime) -> Competition:
-    """Raises NotFound."""
+    """Return the competition of a guest link. Raises NotFound."""
     query = select(RoleInvitation).where(RoleInvitation.secret_hash == _sha256(secret), _is_open(now))
     found = session.scalar(query.options(joinedload(RoleInvitation.competition)))
     if found is None:
@@ -271,7 +274,7 @@ def competition_of_link(session: Session, secret: str, now: datetime) -> Competi
 
 
 def come_by_link(session: Session, user: User, secret: str, now: datetime) -> Competition:
-    """The competition, of which the user is a guest now; raises NotFound."""
+    """Make the user a guest by a link; return the competition. Raises NotFound."""
     competition = competition_of_link(session, secret, now)
     grant_role(session, competition, user, Role.GUEST, now, actor=user)
     return competition
@@ -285,7 +288,7 @@ def _is_open(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return RoleInvitation.ended_at.is_(None) & (RoleInvitation.expires_at > now)
 
 
-#: Written once, as every page asks this.
+#: Built once, as every page runs it.
 _OPEN_INVITATIONS = (
     select(func.count())
     .select_from(RoleInvitation)

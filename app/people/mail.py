@@ -1,8 +1,8 @@
-"""Mail: written in the transaction that is its reason, sent afterwards by the sweep (`app.people.mail_delivery`).
+"""Outgoing mail: written in the transaction that causes it, sent later by the sweep (`app.people.mail_delivery`).
 
-So a mail server that is down neither fails a request nor loses a mail. Only confirmed addresses are written to, but for
-the links that confirm one or set a password: those mails hold no word that a participant chose; and for invitations,
-which `app.people.invitations` bounds.
+So a mail server that is down neither fails a request nor loses a mail. Only confirmed addresses get mail, except for
+links that confirm an address or set a password: those mails contain no text chosen by a participant; and for
+invitations, which `app.people.invitations` limits.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 
 from app.models import MailLink, OutgoingMail, User
 
-#: dropped: what nobody shall get any more, or ever: a link that a newer password or address made worthless, a decoy.
+#: DROPPED mails are never sent: decoys, and links invalidated by a newer password or address.
 WAITING, SENT, GIVEN_UP, DROPPED = "waiting", "sent", "given_up", "dropped"
 SUBJECT_CHARACTERS = 200
-#: Where the link will stand, in the text of a mail that has one.
+#: Placeholder of the link in the text of a mail.
 LINK_PLACE = "{link}"
-#: What has ended stays in the table for as long: without its text when it was sent, with it when it was given up.
+#: Retention of finished mails: without text if sent, with text if given up.
 KEPT = timedelta(days=30)
 
 
@@ -34,11 +34,11 @@ def send_mail(
     competition_id: int | None = None,
     unsubscribe: str | None = None,
 ) -> OutgoingMail | None:
-    """Put a mail into the outbox, in the caller's transaction: it is sent if and only if that commits.
+    """Put a mail into the outbox in the caller's transaction, so that it is sent only if that commits.
 
-    None: the user has not confirmed the address, and nothing is written. competition_id: what it is about; answers to
-    it go to the organisers. unsubscribe: the address at which its receiver ends such mails, for their mail program to
-    offer (RFC 8058).
+    Returns None, and sends nothing, if the user has not confirmed the address.
+    competition_id: the subject; replies go to its organisers.
+    unsubscribe: the address for one-click unsubscription, offered by mail programs (RFC 8058).
     """
     address, confirmed_at = session.execute(
         select(User.email, User.email_confirmed_at).where(User.id == to.id)  # `to` may have been loaded before a change
@@ -55,10 +55,10 @@ def send_mail(
 def send_link(
     session: Session, to: User | None, subject: str, body: str, link: MailLink, now: datetime
 ) -> OutgoingMail:
-    """A mail with a secret link, made when it is handed over, where `LINK_PLACE` stands in the text.
+    """Queue a mail with a secret link, created on delivery, in place of `LINK_PLACE`.
 
-    Also to an address that nobody has confirmed: so nothing that a participant chose may stand in subject and text. to:
-    None for the same work and no mail, so that time does not tell who has an account.
+    It may go to an unconfirmed address, so subject and text must not contain anything chosen by a participant.
+    to: None for the same work without a mail, so that timing does not reveal who has an account.
     """
     address = session.scalar(select(User.email).where(User.id == (to.id if to else 0)))
     mail = _mail(address or "", subject, body, now)
@@ -73,7 +73,7 @@ def send_link(
 def send_invitation(
     session: Session, address: str, subject: str, body: str, competition_id: int, now: datetime
 ) -> None:
-    """To an address that nobody on this server has confirmed."""
+    """Queue a mail to an address that nobody on this server has confirmed."""
     mail = _mail(address, subject, body, now)
     mail.competition_id = competition_id
     session.add(mail)
@@ -92,18 +92,18 @@ def _mail(address: str, subject: str, body: str, now: datetime) -> OutgoingMail:
 
 
 def drop_links(session: Session, user: User, now: datetime) -> None:
-    """Mails with links to this user that still wait are not sent any more."""
+    """Drop pending mails with links to this user."""
     waiting = (OutgoingMail.user_id == user.id) & OutgoingMail.link.is_not(None) & (OutgoingMail.status == WAITING)
     session.execute(update(OutgoingMail).where(waiting).values(status=DROPPED, ended_at=now, body=""))
 
 
 def waiting_count(session: Session) -> int:
-    """How many mails are still to be sent."""
+    """Return the number of mails still to be sent."""
     return session.scalars(select(func.count()).where(OutgoingMail.status == WAITING)).one()
 
 
 def forget_ended(session: Session, now: datetime) -> None:
-    """Remove what was sent or given up long ago."""
+    """Delete mails that were sent or given up long ago."""
     session.execute(delete(OutgoingMail).where(OutgoingMail.ended_at <= now - KEPT))
 
 
@@ -111,9 +111,10 @@ def forget_ended(session: Session, now: datetime) -> None:
 
 
 def given_up(session: Session, competition_id: int | None = None, *, also_accounts: bool = False) -> list[OutgoingMail]:
-    """Mails that could not be delivered, the latest first: about this competition (None: all that there are).
+    """List mails that could not be delivered, latest first.
 
-    also_accounts: and those about accounts, which are about no competition.
+    competition_id: the subject, None for all; also_accounts: include mails about accounts, which belong to no
+    competition.
     """
     query = select(OutgoingMail).where(OutgoingMail.status == GIVEN_UP)
     if competition_id is not None:
@@ -122,7 +123,7 @@ def given_up(session: Session, competition_id: int | None = None, *, also_accoun
 
 
 def send_again(session: Session, mails: Collection[OutgoingMail], now: datetime) -> int:
-    """Put mails that were given up into the outbox once more, with all their time; how many."""
+    """Put given-up mails back into the outbox, with the full retry period; return their number."""
     again = session.execute(
         update(OutgoingMail)
         .where(OutgoingMail.id.in_([mail.id for mail in mails]), OutgoingMail.status == GIVEN_UP)
@@ -133,6 +134,6 @@ def send_again(session: Session, mails: Collection[OutgoingMail], now: datetime)
 
 
 def _about(competition_id: int, also_accounts: bool) -> ColumnElement[bool]:
-    # Written so that SQLite goes by states: few mails were given up, and very many are about a competition.
+    # Written so that SQLite uses the index on status: few mails were given up, very many belong to a competition.
     own = func.coalesce(OutgoingMail.competition_id, 0) == competition_id
     return or_(own, OutgoingMail.competition_id.is_(None)) if also_accounts else own

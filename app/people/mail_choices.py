@@ -1,7 +1,7 @@
-"""Which mails people want besides those about their account, and the links in mails that switch one kind off.
+"""Preferences for mails other than those about the account, and the links in mails that switch one kind off.
 
-A link is signed with a salt of its receiver's own: it does for them what they could do on their account page, for as
-long as the row lives, and says nothing to anybody else. Mails about passwords and addresses are always sent.
+A link is signed with a salt of its recipient's: for as long as the row exists it can do what they could do on their
+account page, and reveals nothing to others. Mails about passwords and addresses are always sent.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from app.base.config import Settings
 from app.base.errors import NotFound
 from app.models import MailChoice, User
 
-#: Rows that are asked for or made at once: SQLite bounds the values of one statement.
+#: Rows read or created per statement: SQLite limits its number of parameters.
 _AT_ONCE = 200
 
 
 class MailKind(StrEnum):
-    """What somebody may switch off or on."""
+    """Kinds of mail that can be switched off."""
 
     ANNOUNCEMENTS = "announcements"
     RESULTS = "results"
 
 
 def wants(choice: MailChoice | None, kind: MailKind) -> bool:
-    """Whether somebody with this row, or without one, gets such mails."""
+    """True if somebody with this row, or None without one, gets mails of this kind."""
     if choice is None:
         return kind is MailKind.ANNOUNCEMENTS
     return choice.announcements if kind is MailKind.ANNOUNCEMENTS else choice.results
 
 
 def choice_of(session: Session, user: User) -> MailChoice | None:
-    """The user's row, if there is one."""
+    """Return the user's row, if there is one."""
     return session.get(MailChoice, user.id)
 
 
 def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:
-    """Keep what the user wants of these kinds."""
+    """Store the user's choice for these kinds."""
     [row] = rows_of(session, [user.id]).values()
     for kind, is_wanted in wanted.items():
         setattr(row, kind.value, is_wanted)
@@ -54,7 +54,7 @@ def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:
 
 
 def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
-    """The rows that there are."""
+    """Return existing rows by user id."""
     found: dict[int, MailChoice] = {}
     for some in in_batches(sorted(user_ids), _AT_ONCE):
         rows = session.scalars(select(MailChoice).where(MailChoice.user_id.in_(some)))
@@ -63,7 +63,7 @@ def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailCho
 
 
 def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
-    """A row for each of them, made where there is none; somebody else may be making the same ones."""
+    """Return a row for each user, creating missing ones; concurrent creation is allowed."""
     missing = set(user_ids) - choices_of(session, user_ids).keys()
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     for some in in_batches(sorted(missing), _AT_ONCE):
@@ -75,12 +75,12 @@ def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice
 
 
 def unsubscribe_address(choice: MailChoice, kind: MailKind, settings: Settings) -> str:
-    """The link that switches mails of this kind off for whoever has this row."""
+    """Return the link that switches off mails of this kind for the owner of the row."""
     return public_address(settings, f"/mail/unsubscribe?link={choice.user_id}.{kind}.{_signature(choice, kind)}")
 
 
 def find_link(session: Session, link: str) -> tuple[User, MailKind]:
-    """Whose link this is, and for which kind of mail; raises NotFound."""
+    """Return user and kind of mail for a link. Raises NotFound."""
     user_id, _, rest = link.partition(".")
     kind, _, signature = rest.partition(".")
     is_number = user_id.isascii() and user_id.isdigit() and len(user_id) < 10

@@ -1,8 +1,8 @@
-"""Mail on its way: handed to the mail server by the sweep's postman, tried again until it is through.
+"""Delivery of mail: handed to the mail server by the sweep's postman, retried until accepted.
 
-A mail goes out at least once: a crash in the one moment between sending and remembering it doubles it. A secret link is
-made for each handing-over, so that nobody who reads the database can use it; of two, both work until one was used.
-Without `smtp_url` a mail becomes a file in `data_dir/mail`, for whoever runs the server to read.
+A mail is sent at least once: a crash between sending and recording it duplicates it. A secret link is created for each
+delivery, so that nobody can use it by reading the database; of two links, both work until one is used. Without
+`smtp_url` a mail becomes a file in `data_dir/mail`, for the operator to read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from app.people.mail import DROPPED, GIVEN_UP, LINK_PLACE, SENT, WAITING
 from app.people.rights import addresses_for_replies
 
 CONNECT_SECONDS = 15.0
-#: Nobody else takes a mail up while its sender may still be at it.
+#: Time for which a mail is reserved for its sender.
 LEASE = timedelta(minutes=5)
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=3)
 GIVE_UP_AFTER = timedelta(days=5)
@@ -46,19 +46,19 @@ _ABOUT_ONE_MAIL = (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused)
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail as it leaves: text with its link, and where answers go (nowhere else than to the sender: empty)."""
+    """A mail for delivery: text with its link, and reply addresses (empty: only the sender)."""
 
     mail: OutgoingMail
     text: str
     reply_to: tuple[str, ...] = ()
 
 
-#: Hands a letter to somebody who delivers it; raises OSError (which smtplib's errors are) if that fails.
+#: Delivers a letter; raises OSError (the base of smtplib's errors) on failure.
 Deliver = Callable[[Letter], None]
 
 
 def send_waiting(engine: Engine, settings: Settings, clock: Callable[[], datetime]) -> int:
-    """Send what is due; how many went out. A server that cannot be reached ends the round: the next tries again."""
+    """Send due mails and return their number. An unreachable server ends the round; the next one retries."""
     due = _due(engine, clock())
     if not due:
         return 0
@@ -81,7 +81,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 
 
 def _take(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
-    """The mail, ours for as long as the lease; None if another sweep was quicker, or nobody shall get it any more."""
+    """Reserve the mail for the time of the lease; None if another sweep has it or it must not be sent any more."""
     with writing(engine) as session:
         mail = session.scalar(
             update(OutgoingMail)
@@ -99,7 +99,7 @@ def _take(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Le
 
 
 def _text(session: Session, mail: OutgoingMail, settings: Settings, now: datetime) -> str | None:
-    """With a link of its own where it has one; None where the address is no longer the user's."""
+    """Return the text with a new link if it has one; None if the address is no longer the user's."""
     if mail.link is None:
         return mail.body
     user = session.get(User, mail.user_id)
@@ -119,7 +119,7 @@ def _send(engine: Engine, letter: Letter, deliver: Deliver, clock: Callable[[], 
     mail = letter.mail
     try:
         deliver(letter)
-    except (OSError, MessageError, ValueError) as error:  # smtplib's errors are OSErrors
+    except (OSError, MessageError, ValueError) as error:  # includes smtplib's errors, which are OSErrors
         now = clock()
         if _is_hopeless(error) or now - mail.created_at >= GIVE_UP_AFTER:
             _end(engine, mail, GIVEN_UP, now, _said(error))
@@ -128,7 +128,7 @@ def _send(engine: Engine, letter: Letter, deliver: Deliver, clock: Callable[[], 
             _put_off(engine, mail, now, _said(error))
             log.warning("mail_put_off", mail_id=mail.id, attempt=mail.attempts, error=_said(error))
         if isinstance(error, OSError) and not isinstance(error, _ABOUT_ONE_MAIL):
-            raise  # the connection, or the disk: the others would fail as well
+            raise  # the connection or the disk: the other mails would fail as well
         return False
     _end(engine, mail, SENT, clock(), None)
     log.info("mail_sent", mail_id=mail.id)
@@ -151,7 +151,7 @@ def _change(engine: Engine, mail: OutgoingMail, **values: object) -> None:
 
 
 def _is_hopeless(error: Exception) -> bool:
-    """Whether it will be refused for ever: a mail that is none, or a recipient that there is not (SMTP's 5xx)."""
+    """True if it will always be refused: an invalid mail, or an unknown recipient (SMTP's 5xx)."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     if isinstance(error, smtplib.SMTPResponseException):
@@ -168,7 +168,7 @@ def _said(error: Exception) -> str:
 
 @contextmanager
 def delivery(settings: Settings) -> Iterator[Deliver]:
-    """How mail leaves, as the settings say: over one connection to the mail server, or into files."""
+    """Yield the delivery by settings: over one connection to the mail server, or into files."""
     address = settings.smtp_url.get_secret_value()
     if not address:
         yield lambda letter: _write_file(letter, settings)
@@ -188,7 +188,7 @@ def _connected(address: str) -> Iterator[smtplib.SMTP]:
         server = smtplib.SMTP(host, port, timeout=CONNECT_SECONDS)
     try:
         if parts.scheme == "smtp+starttls":
-            server.starttls(context=context)  # raises where the server does not offer it: never in clear by surprise
+            server.starttls(context=context)  # raises if the server does not offer it: never silently in clear
         if parts.username:
             server.login(unquote(parts.username), unquote(parts.password or ""))
         yield server
@@ -202,18 +202,18 @@ def _send_message(server: smtplib.SMTP, message: EmailMessage) -> None:
 
 
 def _write_file(letter: Letter, settings: Settings) -> None:
-    """For its eyes only who runs the server: it may hold a link that is as good as a password."""
+    """Write the mail readable only by the operator: it may contain a link that is as good as a password."""
     mail = letter.mail
     folder = settings.data_dir / "mail"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{mail.id:06d}.eml"
     path.touch(mode=0o600)
-    path.write_bytes(_message(letter, settings, encoding="8bit").as_bytes())  # links stay in one piece
+    path.write_bytes(_message(letter, settings, encoding="8bit").as_bytes())  # keeps links in one piece
     log.info("mail_written", mail_id=mail.id, subject=mail.subject, file=str(path))
 
 
 def _message(letter: Letter, settings: Settings, encoding: str | None = None) -> EmailMessage:
-    """Raises ValueError or MessageError for addresses that are none."""
+    """Build the message. Raises ValueError or MessageError for invalid addresses."""
     mail = letter.mail
     message = EmailMessage(_KeepsAddressesWhole())
     sender = sender_of(settings.mail_from)
@@ -233,7 +233,7 @@ def _message(letter: Letter, settings: Settings, encoding: str | None = None) ->
 
 
 class _KeepsAddressesWhole(EmailPolicy):
-    """The library would make encoded words of a long address in a header, and no mail program reads it there."""
+    """Leaves the unsubscribe header unencoded: mail programs cannot read a long address as the library encodes it."""
 
     def fold(self, name: str, value: Any) -> str:
         return f"{name}: {value}{self.linesep}" if name == _UNSUBSCRIBE else super().fold(name, value)

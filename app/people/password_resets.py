@@ -1,6 +1,6 @@
-"""Links that let their holder set a new password, once and not for long: by mail, or handed out by an administrator.
+"""One-time links for setting a new password, valid for a short time: by mail, or handed out by an administrator.
 
-Asking takes the same work and gets the same answer for a name that nobody has. Only a hash of the secret is kept.
+A request for an unknown name takes the same work and gets the same response. Only a hash of the secret is stored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from app.people import audit, auth
 from app.people.email_confirmations import believe
 from app.people.mail import LINK_PLACE, send_link, send_mail
 
-#: Rows of links that ran out are kept as long; the next link that is made takes them away.
+#: Retention of expired links, which are deleted when the next link is created.
 KEPT = timedelta(days=30)
 
-#: Nothing in it was chosen by whoever asked: the address may be a stranger's.
+#: Contains nothing chosen by the requester, as the address may be a stranger's.
 _ASKED = f"""\
 Hello,
 
@@ -45,7 +45,7 @@ organisers.
 
 
 def ask(session: Session, username_or_email: str, settings: Settings, now: datetime) -> None:
-    """Mail a link to whoever has this name; the same statements run when nobody has it."""
+    """Mail a link to the user of this name; the same statements run if there is none."""
     user = auth.find_user(session, username_or_email)
     body = _ASKED.replace("{minutes}", str(settings.password_reset_minutes))
     body = body.replace("{server}", public_address(settings, "/"))
@@ -53,7 +53,7 @@ def ask(session: Session, username_or_email: str, settings: Settings, now: datet
 
 
 def make_link(session: Session, username_or_email: str, settings: Settings, now: datetime) -> tuple[User, str]:
-    """A link for an administrator to hand over; raises NotFound."""
+    """Create a link for an administrator to hand over. Raises NotFound."""
     user = auth.find_user(session, username_or_email)
     if user is None:
         raise NotFound(f"There is no account '{username_or_email}' that can log in.")
@@ -62,12 +62,12 @@ def make_link(session: Session, username_or_email: str, settings: Settings, now:
 
 
 def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
-    """A link for a mail to the user's present address that is handed over now."""
+    """Create a link for a mail to the user's current address that is being delivered."""
     return _make_link(session, user, user.email, settings, now)
 
 
 def find(session: Session, secret: str, now: datetime) -> PasswordReset:
-    """The open link with this secret, its user loaded; raises NotFound."""
+    """Return the open link with this secret, with its user. Raises NotFound."""
     found = session.scalar(
         select(PasswordReset)
         .where(
@@ -84,9 +84,9 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
 
 
 def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
-    """Set the password; every log-in ends, and so does this link. Raises NotFound or InvalidForm.
+    """Set the password; ends all log-ins and this link. Raises NotFound or InvalidForm.
 
-    Who uses a link that was mailed has shown that the address is theirs. Tokens go on, unless they are older than that.
+    Using a mailed link confirms the address. Tokens stay valid, unless the address was unconfirmed until now.
     """
     reset = find(session, secret, now)
     user = session.get_one(User, reset.user_id, populate_existing=True)
@@ -101,7 +101,7 @@ def use(session: Session, secret: str, password: str, settings: Settings, now: d
 
 
 def mail_account_changed(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
-    """A mail to the user about a change that somebody else should not have made; of an address: before it changes."""
+    """Notify the user of a change that somebody else might have made; before it, if the address changes."""
     body = _CHANGED.format(what=what, username=user.username, address=public_address(settings, "/"))
     send_mail(session, user, f"{what} of your account was changed", body, now=now)
 

@@ -1,6 +1,6 @@
-"""What organisers of a competition may see and do: the one place that answers, for pages, API and CLI.
+"""Rights of organisers: the one place that decides, for pages, API and CLI.
 
-Administrators, and whose competition it is, hold every right; other organisers those that their role has.
+Administrators and the owner hold every right; other organisers those of their role.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
 from app.people.audit import record
 
-#: What something asks for: a right, or all of several.
+#: Requirement: one right, or all of several.
 Needs = Right | tuple[Right, ...]
-#: For what every organiser may, whatever their rights.
+#: Requirement that any organiser meets.
 ANY_RIGHT: tuple[Right, ...] = ()
 
 RIGHT_WORDS = {
@@ -31,18 +31,18 @@ RIGHT_WORDS = {
 
 
 class RightMissing(Forbidden):
-    """They organise the competition, and this is not theirs to do. details: needed, rights."""
+    """The user organises the competition, but lacks a right. `details` has needed and rights."""
 
     code = "right_missing"
 
 
 def rights_of(session: Session, user: User | None, competition: Competition) -> frozenset[Right]:
-    """None for those who do not organise it; who does has one at least."""
+    """Return the rights of this user; empty for those who do not organise the competition, never for organisers."""
     if user is None:
         return frozenset()
     if user.is_administrator or competition.owner_id == user.id:
         return ALL_RIGHTS
-    found = session.info.get(FOUND, {})  # a page asks for several of its parts, mostly about people without any right
+    found = session.info.get(FOUND, {})  # several parts of a page check this, mostly for people without rights
     key = (competition.id, user.id, Role.ORGANISER)
     if key not in found:
         row = session.get(CompetitionRole, key)
@@ -52,13 +52,13 @@ def rights_of(session: Session, user: User | None, competition: Competition) -> 
 
 
 def may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> bool:
-    """Whether this user organises the competition, with the rights that this needs."""
+    """True if this user organises the competition and has the required rights."""
     held = rights_of(session, user, competition)
     return bool(held) and held.issuperset(_all_of(needs))
 
 
 def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
-    """The user; raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing."""
+    """Return the user. Raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing."""
     if user is None:
         raise NotAuthenticated("This is for the organisers of the competition: log in first.")
     held = rights_of(session, user, competition)
@@ -91,8 +91,10 @@ def _who_gives(session: Session, competition: Competition) -> str:
 def rights_to_give(
     session: Session, by: User | None, competition: Competition, wanted: Collection[Right] | None
 ) -> frozenset[Right]:
-    """What somebody makes another organiser with: none that they lack themselves. wanted: None: all of their own. by:
-    None: the server's command line. Raises InvalidForm."""
+    """Return the rights for a new organiser, none that the giver lacks. Raises InvalidForm.
+
+    wanted: None for all of the giver's; by: None for the server's command line.
+    """
     own = ALL_RIGHTS if by is None else rights_of(session, by, competition)
     rights = own if wanted is None else frozenset(wanted)
     refuse({"rights": "" if rights else "Choose one at least."})
@@ -110,8 +112,10 @@ def set_rights(
     *,
     actor: User | str | None,
 ) -> bool:
-    """False where these were an organiser's rights already, or they are none. actor: as for
-    `app.people.audit.record`."""
+    """Set an organiser's rights; return False if unchanged or if they are no organiser.
+
+    actor: as for `app.people.audit.record`.
+    """
     row = session.get(CompetitionRole, (competition.id, user.id, Role.ORGANISER), with_for_update=True)
     if row is None or rights_in(row.rights) == rights:
         return False
@@ -123,10 +127,9 @@ def set_rights(
 
 
 def organisers_of(session: Session, competition_name: str, right: Right) -> list[User]:
-    """Whom to write to about a competition: those of its organisers who have the right, or the administrators where
-    there is none; by address.
+    """Return the organisers to notify, by address: those with the right, or the administrators if there are none.
 
-    Who has not confirmed the address is none of them: they would get no mail.
+    Users without a confirmed address are excluded, as they would get no mail.
     """
     role = (CompetitionRole.user_id == User.id) & (CompetitionRole.role == Role.ORGANISER)
     organisers = (
@@ -145,7 +148,7 @@ def organisers_of(session: Session, competition_name: str, right: Right) -> list
 
 
 def addresses_for_replies(session: Session, competition_id: int) -> list[str]:
-    """Where answers to a competition's mails go: its contact, if that is an address, or else who answers questions."""
+    """Return the reply addresses of a competition's mails: its contact if an address, else organisers for questions."""
     competition = session.get_one(Competition, competition_id)
     if is_address(competition.contact):
         return [competition.contact]

@@ -1,5 +1,6 @@
-"""Roles in a competition, given and taken: a row in `competition_roles` each. What organisers may do with theirs is
-`app.people.rights`' to say.
+"""Granting and revoking roles in a competition, each a row in `competition_roles`.
+
+`app.people.rights` decides what organisers may do.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from app.people.audit import record
 
 
 def has_role(session: Session, user: User, competition: Competition, role: Role) -> bool:
-    """Whether the user was given this role here; being an administrator is not asked."""
+    """True if the user was granted this role here; administrators have no implicit roles."""
     return session.get(CompetitionRole, (competition.id, user.id, role)) is not None
 
 
 def list_roles(session: Session, competition: Competition) -> list[CompetitionRole]:
-    """Everybody with a role in this competition, users loaded, by role and name."""
+    """List all roles in this competition with their users, by role and name."""
     query = (
         select(CompetitionRole)
         .join(CompetitionRole.user)
@@ -44,8 +45,10 @@ def grant_role(
     rights: Collection[Right] = ALL_RIGHTS,
     actor: User | str | None = None,
 ) -> bool:
-    """Give the role; False when they had it already. rights: of an organiser. actor: as for
-    `app.people.audit.record`."""
+    """Grant the role; return False if they had it already.
+
+    rights: of an organiser; actor: as for `app.people.audit.record`.
+    """
     if has_role(session, user, competition, role):
         return False
     held = rights_text(rights) if role is Role.ORGANISER else ""
@@ -54,7 +57,7 @@ def grant_role(
             session.add(
                 CompetitionRole(competition_id=competition.id, user_id=user.id, role=role, rights=held, granted_at=now)
             )
-    except IntegrityError:  # granted by somebody else at the same moment
+    except IntegrityError:  # granted concurrently by somebody else
         return False
     details = _what(user, role) | ({"rights": held} if held else {})
     record(session, actor, "role.grant", f"competition {competition.name}", details, now=now)
@@ -70,7 +73,7 @@ def revoke_role(
     *,
     actor: User | str | None = None,
 ) -> bool:
-    """Take the role back; False when they did not have it. actor: as for `app.people.audit.record`."""
+    """Revoke the role; return False if they did not have it. actor: as for `app.people.audit.record`."""
     taken = session.execute(
         delete(CompetitionRole)
         .where(
@@ -91,19 +94,19 @@ def _what(user: User, role: Role) -> dict[str, str]:
 
 
 def is_named(user: User, username: str) -> bool:
-    """Whether this is their user name; nothing is asked of other accounts."""
+    """True if this is their user name; no other accounts are looked up."""
     return username.strip().lower() == user.username
 
 
 def find_user(session: Session, username: str) -> User:
-    """The account with this user name, or this confirmed e-mail address; raises NotFound.
+    """Return the account with this user name or confirmed e-mail address. Raises NotFound.
 
-    An address that nobody has confirmed names nobody: whoever typed it at registration may not be its owner.
+    An unconfirmed address matches nobody: the person who registered with it may not be its owner.
     """
     name = username.strip().lower()
     by_address = (User.email == name) & User.email_confirmed_at.is_not(None)
     same = by_address if "@" in name else User.username == name
-    found = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL takes no NUL
+    found = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL accepts no NUL
     if found is None and "@" in name:
         raise NotFound(
             f"No account on this server has confirmed the address '{username}'. Its owner registers with it and "

@@ -1,1 +1,1 @@
-"""Rescoring as a set: runs beside the current ones, who moves, and one transaction that publishes or drops them."""
+"""Rescoring sets: runs next to the current ones, a preview of who moves, and publication in one transaction."""

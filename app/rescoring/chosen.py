@@ -1,6 +1,6 @@
-"""Scoring chosen submissions anew: failed runs at once, and for scored ones a set of all that was sent to their tasks.
+"""Rescoring of chosen submissions: failed runs at once; for scored ones a set with all submissions to their tasks.
 
-A board is always scored against one gold: a set of some of its submissions alone could never be published.
+A board is always scored against one gold version: a set with only some of its submissions could not be published.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from app.submissions.organisers_list import ListedSubmission
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnew:
-    """queued_again: failed runs that are scored after all; rescoring: the set that was started, if there were others;
-    tasks: of the set, as `PHASE/TASK`."""
+    """The result of a request to rescore.
+
+    queued_again: number of failed runs back in the queue.
+    rescoring: id of the set that was started, if any.
+    tasks: those of the set, as `PHASE/TASK`.
+    """
 
     queued_again: int
     rescoring: int | None
@@ -36,7 +40,7 @@ def score_anew(
     user: User | None,
     now: datetime,
 ) -> ScoredAnew:
-    """note: why, as a rescoring set needs it. Raises what starting a set raises."""
+    """Rescore these submissions. note: the reason, which a set requires. Raises what start_rescoring raises."""
     failed = [one.run_id for one in chosen if one.status == RunStatus.FAILED]
     queued = sum(queue_again(session, run, competition_id=competition.id, actor=user, now=now) for run in failed)
     tasks = tuple(sorted({f"{one.phase}/{one.task}" for one in chosen if one.status == RunStatus.SCORED}))

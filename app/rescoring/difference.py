@@ -1,4 +1,4 @@
-"""Who moves by how much when a set is published: its boards as they stand, and as they would, made by the same code.
+"""Effect of publishing a set: its boards as they are and as they would be, built by the same code.
 
 For organisers alone, whatever the boards show to others.
 """
@@ -25,9 +25,10 @@ from evergold.scoring.halves import Half
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A row of a board before and after; None where it is not there, or has no rank, or no defined score.
+    """A row of a board before and after; None if it is absent, unranked, or has no defined score.
 
-    cells_changed: how many of its cells show something else. words: what happened, where a score alone does not say it.
+    cells_changed: number of cells that show something else.
+    words: what happened, if the score alone does not show it.
     """
 
     team: str
@@ -44,7 +45,7 @@ class Move:
 
     @property
     def places(self) -> int | None:
-        """How many places it rises (or, below 0, falls); None if it has no rank before or after."""
+        """Number of places it rises (below 0: falls); None if it has no rank before or after."""
         if self.rank_before is None or self.rank_after is None:
             return None
         return self.rank_before - self.rank_after
@@ -52,10 +53,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class BoardMoves:
-    """A board in a phase: the rows that change, those that move most first, and how many stay as they are.
+    """A board in a phase: the rows that change, largest moves first, and how many do not change.
 
-    column: the title of the one that ranks; decimals, percent, out_of: how it shows a number; half: of divided items,
-    whose scores those are.
+    column: title of the ranking column; decimals, percent, out_of: its number format.
+    half: the part of divided items that the scores are of.
     """
 
     phase: str
@@ -72,7 +73,7 @@ class BoardMoves:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a set changes. newly_rejected, newly_accepted: submissions whose files are found wrong, or right, now."""
+    """The effect of a set. newly_rejected, newly_accepted: submissions whose files are now invalid, or now valid."""
 
     progress: Progress
     newly_rejected: int
@@ -80,12 +81,12 @@ class Difference:
     boards: tuple[BoardMoves, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """For the database; `read_difference` reads it back."""
+        """Return a document for the database; `read_difference` reads it back."""
         return asdict(self)
 
 
 def read_difference(document: Mapping[str, Any]) -> Difference:
-    """What was kept of a published set."""
+    """Read the stored difference of a published set."""
     boards = [
         BoardMoves(**{**board, "moves": tuple(Move(**move) for move in board["moves"])}) for board in document["boards"]
     ]
@@ -95,7 +96,7 @@ def read_difference(document: Mapping[str, Any]) -> Difference:
 
 
 def difference_of(session: Session, rescoring: Rescoring) -> Difference:
-    """Of an open set as far as it is scored, or what was kept when it was published."""
+    """Compute the difference of an open set as far as it is scored, or read the one stored on publication."""
     if rescoring.difference is not None:
         return read_difference(rescoring.difference)
     beside = Rescored(rescoring.id, gold_of_set(session, rescoring))
@@ -113,12 +114,12 @@ def difference_of(session: Session, rescoring: Rescoring) -> Difference:
 
 
 def _halves(session: Session, phase: Phase, board: Board) -> tuple[Half | None, ...]:
-    """The parts of divided items, each of which ranks teams by itself."""
+    """Return the parts of divided items, each of which has its own ranks."""
     return (Half.PUBLIC, Half.PRIVATE) if task_in_phase(session, phase, board).private_part else (None,)
 
 
 def boards_of_set(session: Session, rescoring: Rescoring) -> list[tuple[Phase, Board]]:
-    """Every board that shows a submission of the set: in its own phase, or carried over into another."""
+    """List every board that shows a submission of the set, in its own phase or carried over into another."""
     carries, source = aliased(Phase), aliased(Phase)
     own = select(PhaseTask.phase_id, PhaseTask.task_id).join(
         RescoredTask, and_(RescoredTask.phase_task_id == PhaseTask.id, RescoredTask.rescoring_id == rescoring.id)
@@ -162,7 +163,7 @@ def _changed_files(session: Session, rescoring: Rescoring) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------------------------------------------- one board
 
-#: A team's row; its submission's, where all of them stand; the phase that it was carried over from.
+#: A team's row: team, phase it was carried over from, and its submission on boards of all entries.
 Key = tuple[int, str | None, UUID | None]
 Row = tuple[LeaderboardRow, int]
 
@@ -193,7 +194,7 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored,
 
 
 def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
-    """The submissions of an open set whose run has not ended, by id: of these nothing can be said yet."""
+    """Return the ids of submissions of an open set whose run has not ended: their new scores are not known yet."""
     unfinished = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED))
     query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == beside.rescoring_id, unfinished)
     return {str(submission_id) for submission_id in session.scalars(query)}
@@ -216,7 +217,7 @@ def _as_organisers_see(
 
 
 def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collection[str]) -> Move | None:
-    """None if nothing changes. Positions of columns are the same before and after: they are declared."""
+    """Return the move, None if nothing changes. Columns are declared, so before and after have the same positions."""
     found = after or before
     if found is None:
         return None
@@ -242,7 +243,7 @@ def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collecti
 
 
 def _cells_changed(old: LeaderboardRow | None, new: LeaderboardRow | None) -> int:
-    """What a reader would see: the value, or why there is none. Signatures may differ for equal values."""
+    """Count the cells that look different: in value, or in the reason for having none. Signatures may differ."""
 
     def visible(cell: Cell) -> tuple[float | None, str | None]:
         return cell.value, cell.reason
@@ -269,7 +270,7 @@ def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int,
 
 
 def _largest_first(move: Move) -> tuple[bool, int, float, str]:
-    """By places, where coming and going is the most there is, and then by scores."""
+    """Sort key: rows that appear or disappear, then by places, then by scores."""
     stays = (move.rank_before is None) == (move.rank_after is None)
     by_score = abs((move.score_after or 0.0) - (move.score_before or 0.0))
     return stays, -abs(move.places or 0), -by_score, move.team

@@ -1,6 +1,6 @@
-"""Mail to the teams whose place a published set changed, if the organisers want it.
+"""Mail to teams whose rank was changed by a published set, if the organisers want it.
 
-Nothing that boards do not show them: a mail about a hidden board would tell that a place changed.
+Only for boards that teams can see: a mail about a hidden board would reveal that a rank changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Why: {note}
 def mail_teams_of_moves(
     session: Session, rescoring: Rescoring, difference: Difference, settings: Settings, now: datetime
 ) -> int:
-    """Write to the members of every team whose place changed on a board that they can see; how many mails."""
+    """Write to all members of teams whose rank changed on a board that they can see; return the number of mails."""
     seen = {
         (phase.name, board.name, half)
         for phase, board in boards_of_set(session, rescoring)
@@ -65,8 +65,7 @@ def mail_teams_of_moves(
 
 
 def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[Half | None]:
-    """The part of the items whose ranks are shown to everybody; none while the board is not, or that of another phase
-    whose entries stand there."""
+    """Return the part of the items whose ranks are public; empty if the board, or a phase it carries over, is not."""
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, None, now)
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]

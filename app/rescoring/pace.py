@@ -1,5 +1,5 @@
-"""Rescoring gives way: its runs are announced by the sweep alone, few at a time, and come last in line, see
-`app.runs.turns`. And organisers are told when a set is ready."""
+"""Low priority of rescoring runs: only the sweep announces them, a few at a time and after all others, see
+`app.runs.turns`. It also notifies organisers when a set is ready."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from app.rescoring.sets import add_missing_runs, progress_of
 from app.runs.claims import RESEND_SECONDS, with_task
 from app.runs.sweep import unclaimed
 
-#: So many are announced and not begun at most: a broker without priorities passes them all before the next upload.
+#: Maximum of announced, unstarted runs: a broker without priorities passes them all on before the next upload.
 ANNOUNCED_LATER = 200
 
 
 def rescoring_runs_to_announce(
     session: Session, now: datetime, *, unserved: Collection[str] = (), forgotten: Collection[str] = ()
 ) -> list[tuple[int, str]]:
-    """(run id, task type) of the runs of sets that workers should be told about, after all others."""
+    """Return (run id, task type) of the rescoring runs to announce to workers, after all other runs."""
     lately = now - timedelta(seconds=RESEND_SECONDS)
     announced = session.scalars(
         with_task(select(func.count())).where(
@@ -40,7 +40,7 @@ def rescoring_runs_to_announce(
 
 
 def look_after_rescorings(session: Session, settings: Settings, now: datetime) -> int:
-    """Add to every open set what was submitted meanwhile, and tell organisers of those that are ready; how many."""
+    """Add later submissions to open sets, and notify organisers of ready sets; return the number of ready sets."""
     told = 0
     open_sets = select(Rescoring).where(Rescoring.state == RescoringState.OPEN).order_by(Rescoring.id)
     for rescoring in session.scalars(open_sets.with_for_update()).all():

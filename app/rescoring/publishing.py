@@ -1,7 +1,7 @@
 """Publishing a set: one transaction in which every board moves to the new scores, or nothing happens at all.
 
-Locks in this order, as everybody else does: the set, its phases, its tasks in phases; then nobody uploads, records or
-freezes there until it is done.
+Lock order, as everywhere: the set, its phases, its tasks in phases. Until the end, nobody uploads, records or freezes
+there.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from app.standings.renew import renew_all
 
 
 class RescoringNotReady(EvergoldError):
-    """Somebody would be lost; details: waiting, failed."""
+    """Publishing now would lose submissions. details: waiting, failed."""
 
     status = 409
     code = "rescoring_not_ready"
 
 
 class RescoringStale(EvergoldError):
-    """Gold, options or items are not any more what the set was made for."""
+    """Gold, options or items have changed since the set was made."""
 
     status = 409
     code = "rescoring_stale"
@@ -63,15 +63,16 @@ def publish_rescoring(
     user: User | None,
     now: datetime,
 ) -> Rescoring:
-    """Put every run of a set in the place of the current one, and its gold in use; old runs stay.
+    """Make every run of a set the current one, and put its gold in use; old runs are kept.
 
-    tell_teams: write to those whose place changes on boards that they can see. user: None for the command line.
+    tell_teams: write to those whose rank changes on boards that they can see.
+    user: None for the command line.
     Raises NotFound, RescoringEnded, RescoringNotReady, RescoringStale, NewerGoldPublished.
     """
     rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
     check_open(rescoring)
     _lock(session, rescoring)
-    rescoring = find_rescoring(session, competition, rescoring_id, lock=True)  # as it is under the locks
+    rescoring = find_rescoring(session, competition, rescoring_id, lock=True)  # re-read under the locks
     _check_current(session, rescoring)
     _check_ready(session, rescoring, now)
     difference = difference_of(session, rescoring)
@@ -93,7 +94,7 @@ def publish_rescoring(
 
 
 def _lock(session: Session, rescoring: Rescoring) -> None:
-    """Of every phase whose official boards may be frozen anew, and of every task of the set."""
+    """Lock every phase whose official boards may be frozen again, and every task of the set."""
     phases = {one.phase_task.phase_id for one in rescoring.tasks}
     phases |= {phase.id for phase, _ in boards_of_set(session, rescoring)}
     session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
@@ -106,7 +107,7 @@ def _lock(session: Session, rescoring: Rescoring) -> None:
 
 
 def _check_current(session: Session, rescoring: Rescoring) -> None:
-    """What is scored from now on must be scored as the set was. That its gold is not an older one, `_use_gold` sees."""
+    """Raise RescoringStale if later runs would be scored differently. `_use_gold` checks for newer gold."""
     for rescored in rescoring.tasks:
         asked = rescored.phase_task
         changed = []
@@ -156,8 +157,8 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
 
 
 def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """In phases whose official results are frozen again, with all that was submitted. Elsewhere they are just scored
-    against the new gold."""
+    """Count such runs in phases whose official results will be frozen again, with all submissions. In other phases they
+    are simply scored against the new gold."""
     frozen = exists().where(Snapshot.phase_id == PhaseTask.phase_id)
     return session.scalars(
         select(func.count())
@@ -186,7 +187,7 @@ def _use_gold(session: Session, rescored: RescoredTask, user: User | None, now: 
 
 
 def _swap(session: Session, rescoring: Rescoring) -> None:
-    """One current run of a submission at any moment: the database insists."""
+    """Replace the current runs; the database requires that a submission never has two of them."""
     current = aliased(ScoringRun)
     mine = ScoringRun.rescoring_id == rescoring.id
     change = update(ScoringRun).execution_options(synchronize_session=False)
@@ -205,8 +206,8 @@ def _swap(session: Session, rescoring: Rescoring) -> None:
 
 
 def _score_anew(session: Session, rescored: RescoredTask) -> None:
-    """What has no scores yet gets them against the gold that is in use now; what has begun starts over, which costs no
-    attempt: its worker has the old gold in hand."""
+    """Score unscored submissions against the gold now in use. Runs in progress start over, as their worker has the old
+    gold; that does not count as an attempt."""
     here = select(Submission.id).where(Submission.phase_task_id == rescored.phase_task_id)
     change = update(ScoringRun).where(ScoringRun.is_current, ScoringRun.submission_id.in_(here))
     change = change.execution_options(synchronize_session=False)
@@ -217,9 +218,9 @@ def _score_anew(session: Session, rescored: RescoredTask) -> None:
 
 
 def _freeze_again(session: Session, rescoring: Rescoring, difference: Difference, now: datetime) -> int:
-    """Official boards stay as they were; those that the set changes get another number beside them, with its note.
+    """Freeze the changed boards again, under another number and with the set's note; earlier official boards are kept.
 
-    A phase that was opened again is frozen when it closes, by the sweep.
+    A phase that was reopened is frozen by the sweep when it closes.
     """
     own = {one.phase_task.phase_id for one in rescoring.tasks}
     moved = {(board.phase, board.board) for board in difference.boards if board.moves}

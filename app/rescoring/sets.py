@@ -1,5 +1,4 @@
-"""A rescoring set from its start to its drop: which tasks, against which gold, and its runs. Publishing has a module of
-its own."""
+"""Rescoring sets from start to drop: their tasks, gold and runs. For publishing see `app.rescoring.publishing`."""
 
 from __future__ import annotations
 
@@ -30,22 +29,22 @@ from app.models import (
 from app.people import audit
 
 NOTE_CHARACTERS = 1_000
-#: What organisers need who start, publish or drop a set: it is of scores, and puts gold in use.
+#: Rights to start, publish or drop a set, as it concerns scores and puts gold in use.
 TO_RESCORE = (Right.SUBMISSIONS, Right.GOLD)
-#: A run with such an end may take the place of the current one. A failed one may not: it has to be scored again.
+#: Ends of a run that may replace the current one. A failed run may not: it has to be scored again.
 USABLE = (RunStatus.SCORED, RunStatus.REJECTED)
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class RescoringOpen(EvergoldError):
-    """details: rescoring, the open set that holds one of the tasks already."""
+    """A task is already in another open set. details: rescoring, the id of that set."""
 
     status = 409
     code = "rescoring_open"
 
 
 class RescoringEnded(EvergoldError):
-    """It was published or dropped; details: state."""
+    """The set was published or dropped. details: state."""
 
     status = 409
     code = "rescoring_ended"
@@ -65,7 +64,7 @@ class OlderGold(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a set is. of: submissions that count; scored, rejected, failed: their runs in the set."""
+    """Progress of a set. of: submissions that count; scored, rejected, failed: their runs in the set."""
 
     of: int
     scored: int
@@ -74,12 +73,12 @@ class Progress:
 
     @property
     def waiting(self) -> int:
-        """Those that are not done, and those whose run has yet to be made."""
+        """Number of submissions whose run has not ended, or has not been created yet."""
         return self.of - self.scored - self.rejected - self.failed
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be published."""
+        """True if the set can be published."""
         return self.scored + self.rejected == self.of
 
 
@@ -99,13 +98,14 @@ def start_rescoring(
 ) -> Rescoring:
     """Make a set, with a run for every submission that counts.
 
-    places: `PHASE/TASK` or `PHASE`; none: every task of every phase. gold_version: a number that each of them has;
-    None: the newest, published or not, or plain gold. user: None for the command line. Raises InvalidForm,
-    RescoringOpen, NothingToRescore, OlderGold.
+    places: `PHASE/TASK` or `PHASE`; empty for every task of every phase.
+    gold_version: a number that each of them has; None for the latest, in use or not, or plain gold.
+    user: None for the command line.
+    Raises InvalidForm, RescoringOpen, NothingToRescore, OlderGold.
     """
     phase_tasks = _check_wanted(session, competition, places, note)
     ids = [one.id for one in phase_tasks]
-    # Another start waits here, and then sees what this one has made.
+    # A concurrent start waits here, and then sees the set made by this one.
     asked = select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id)
     session.execute(asked.with_for_update(key_share=True))
     _check_free(session, phase_tasks)
@@ -136,7 +136,7 @@ def start_rescoring(
 
 
 def _check_wanted(session: Session, competition: Competition, places: Sequence[str], note: str) -> list[PhaseTask]:
-    """The tasks of phases that are meant; raises InvalidForm with all that is wrong."""
+    """Return the selected tasks of phases. Raises InvalidForm with everything that is wrong."""
     asked = _tasks_by_name(session, competition)
     wrong = {}
     if unknown := [place for place in places if not any(_is_in(place, names) for names in asked)]:
@@ -151,7 +151,7 @@ def _check_wanted(session: Session, competition: Competition, places: Sequence[s
 
 
 def _tasks_by_name(session: Session, competition: Competition) -> dict[tuple[str, str], PhaseTask]:
-    """Every task of every phase with all above it, by the names of phase and task."""
+    """Return every task of every phase with its parents loaded, by the names of phase and task."""
     every = session.scalars(
         select(PhaseTask)
         .join(PhaseTask.phase)
@@ -178,7 +178,7 @@ def _trouble_with(note: str) -> str:
 
 
 def _check_free(session: Session, phase_tasks: Sequence[PhaseTask]) -> None:
-    """A task stands in one open set at most: two could not both be published."""
+    """Raise RescoringOpen if a task is in an open set already: two such sets could not both be published."""
     held = session.execute(
         select(RescoredTask.phase_task_id, Rescoring.id)
         .join(Rescoring, Rescoring.id == RescoredTask.rescoring_id)
@@ -207,8 +207,8 @@ def _rescored(session: Session, rescoring: Rescoring, phase_task: PhaseTask, gol
 
 
 def _has_waiting_gold(session: Session, phase_task: PhaseTask, number: int | None) -> bool:
-    """Whether the corrected gold is not in use here: a phase that nobody has entered yet gets it with the others, or
-    its carried-over entries would vanish, and its first submissions be scored as wrongly as theirs were."""
+    """True if the corrected gold is not in use here. A phase without submissions gets it with the others: otherwise its
+    carried-over entries would vanish, and its first submissions be scored against the wrong gold."""
     versions = list_gold(session, phase_task)
     meant = versions[-1:] if number is None else [one for one in versions if one.number == number]
     return any(one.published_at is None for one in meant)
@@ -230,7 +230,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
 
 
 def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
-    """Raises GoldUnusable: a set against gold that cannot be read would fail with every run."""
+    """Return the version. Raises GoldUnusable if it cannot be read, as every run of the set would fail."""
     what = f"Gold version {version.number} of {place_of(phase_task)}"
     if version.check_state == GoldCheck.INVALID:
         raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")
@@ -243,7 +243,7 @@ def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
 
 
 def add_missing_runs(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """A waiting run for every submission that counts and has none in the set: those that came later, too."""
+    """Queue a run for every submission without one in the set, later submissions included; return the number."""
     ours = aliased(ScoringRun)
     missing = (
         _counting(rescoring)
@@ -269,7 +269,7 @@ def add_missing_runs(session: Session, rescoring: Rescoring, now: datetime) -> i
 
 
 def _counting(rescoring: Rescoring) -> Select[Submission]:
-    """The submissions that a set is about, each with its current run and the set's task."""
+    """Select the submissions that a set is about, each with its current run and the set's task."""
     wanted = [RunStatus.SCORED, RunStatus.REJECTED] if rescoring.with_rejected else [RunStatus.SCORED]
     return (
         select(Submission)
@@ -283,7 +283,7 @@ def _counting(rescoring: Rescoring) -> Select[Submission]:
 
 
 def progress_of(session: Session, rescoring: Rescoring) -> Progress:
-    """Of an open set."""
+    """Return the progress of an open set."""
     ours = aliased(ScoringRun)
 
     def with_status(status: RunStatus) -> ColumnElement[int]:
@@ -306,7 +306,7 @@ def progress_of(session: Session, rescoring: Rescoring) -> Progress:
 
 
 def find_rescoring(session: Session, competition: Competition, rescoring_id: int, *, lock: bool = False) -> Rescoring:
-    """A set of this competition with its tasks; raises NotFound. lock: nobody else ends it meanwhile."""
+    """Return a set of this competition with its tasks; raises NotFound. lock: nobody else can end it meanwhile."""
     query = _whole_sets().where(Rescoring.id == rescoring_id, Rescoring.competition_id == competition.id)
     if lock:
         query = query.with_for_update(of=Rescoring).execution_options(populate_existing=True)
@@ -317,13 +317,13 @@ def find_rescoring(session: Session, competition: Competition, rescoring_id: int
 
 
 def list_rescorings(session: Session, competition: Competition) -> list[Rescoring]:
-    """The newest first."""
+    """List the sets of a competition, latest first."""
     mine = _whole_sets().where(Rescoring.competition_id == competition.id)
     return list(session.scalars(mine.order_by(Rescoring.id.desc())))
 
 
 def check_open(rescoring: Rescoring) -> None:
-    """Raises RescoringEnded."""
+    """Raise RescoringEnded unless the set is open."""
     if rescoring.state != RescoringState.OPEN:
         raise RescoringEnded(f"This set was {rescoring.state} already.", state=rescoring.state)
 
@@ -331,7 +331,7 @@ def check_open(rescoring: Rescoring) -> None:
 def drop_rescoring(
     session: Session, competition: Competition, rescoring_id: int, *, user: User | None, now: datetime
 ) -> Rescoring:
-    """End a set without a change to any board. What was scored for it stays on record; what waits is forgotten.
+    """End a set without a change to any board. Its scored runs stay on record; its unfinished ones are deleted.
 
     Raises NotFound, RescoringEnded.
     """
@@ -349,7 +349,7 @@ def drop_rescoring(
 
 
 def gold_of_set(session: Session, rescoring: Rescoring) -> Mapping[int, str]:
-    """What `app.gold.versions.gold_identity` will say of its tasks once the set is published, by phase task."""
+    """Return the future `app.gold.versions.gold_identity` of the set's tasks once it is published, by phase task."""
     found = session.execute(
         select(RescoredTask.phase_task_id, func.coalesce(GoldVersion.commitment, RescoredTask.gold))
         .outerjoin(GoldVersion, GoldVersion.id == RescoredTask.gold_version_id)

@@ -1,1 +1,1 @@
-"""A run's life: claimed, kept by a lease, ended once, swept up after crashes; scoring itself is the workers'."""
+"""Lifecycle of runs: claimed, held by a lease, ended once, cleaned up after crashes; the workers do the scoring."""

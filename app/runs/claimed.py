@@ -1,6 +1,6 @@
-"""A run as it is claimed: with all that scoring needs of its submission and task, and with its team's turn taken.
+"""Claiming a run together with all that scoring needs of its submission and task, and recording its team's turn.
 
-One statement on PostgreSQL, which changes one table after the other in it; three on SQLite.
+One statement that changes both tables on PostgreSQL; three statements on SQLite.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from app.models import CompetitionTask, PhaseTask, ScoringRun, Submission, Team
 
 Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
 
-#: Statements are written once, as every run says them: what one is made of takes longer to put together than to send.
+#: Statements are built once and reused for every run: building one takes longer than sending it.
 RUNS, _TEAMS = cast(Table, ScoringRun.__table__), cast(Table, Team.__table__)
 NOW = bindparam("now", type_=UtcDateTime())
-#: Of the run itself no more than a claim needs, for others grow large.
+#: Only the columns of a run that a claim needs, since others grow large.
 OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 
 
 def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
-    """The run that `claiming` finds, with the columns of OF_RUN; None: it claimed none."""
+    """Run `claiming` and return the run it finds, with the columns of OF_RUN; None if it claimed none."""
     if session.get_bind().dialect.name == "postgresql":
         return session.execute(_at_once(claiming), said).one_or_none()
     run = session.connection().execute(claiming, said).one_or_none()
@@ -38,7 +38,7 @@ def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -
 
 
 def _with_what_is_asked(run: FromClause) -> Select[*tuple[Any, ...]]:
-    """A run with its submission and task."""
+    """Select a run with its submission and task."""
     return (
         select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
         .join_from(run, Submission, Submission.id == run.c.submission_id)

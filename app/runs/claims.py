@@ -1,6 +1,6 @@
-"""A run's life: claimed by one conditional UPDATE, kept by a lease, ended in one transaction by whoever holds it.
+"""Claims and leases of runs: claimed by one conditional UPDATE, ended in one transaction by the owner of the claim.
 
-The database is the queue. Every state that is not terminal has a way out: `requeue_lost_runs`, by the sweep.
+The database is the queue. Every non-terminal state has a way out: the sweep's `requeue_lost_runs`.
 Functions take the session and leave the commit to the caller.
 """
 
@@ -43,10 +43,10 @@ from app.models import (
 )
 from app.runs.claimed import NOW, OF_RUN, RUNS, Claiming, claimed_run
 
-#: What nobody claimed though workers were told is announced once in this time, so that a long queue does not fill the
-#: broker with echoes; and what one worker cannot do rests as long, so that it does not take the turns of others.
+#: An announced but unclaimed run is announced again after this time, so that a long queue does not fill the broker with
+#: duplicates. A run that one worker cannot do rests as long, so that it does not take the turns of others.
 RESEND_SECONDS = 120
-#: What went wrong on our side rests for so long before its next attempt.
+#: Pause before the next attempt after a failure on our side.
 RETRY_SECONDS = 5
 
 Selected = TypeVarTuple("Selected")
@@ -54,7 +54,7 @@ Selected = TypeVarTuple("Selected")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to score a run, and all that scoring needs. `token` proves it: a later claim makes it void."""
+    """The right to score a run and all that scoring needs. `token` proves it; a later claim invalidates it."""
 
     run_id: int
     token: str
@@ -69,14 +69,15 @@ class Claim:
     sealed_gold: SealedGold | None = None  # None: plain gold, by its name
     gold_is_public: bool = False
     team_id: int = 0
-    private_part: dict[str, Any] = field(default_factory=dict)  # as declared; none: the items are not divided
+    private_part: dict[str, Any] = field(default_factory=dict)  # as declared; empty: the items are not divided
 
 
 @dataclass(frozen=True, slots=True)
 class SealedGold:
-    """A gold version for whoever can open it. keys: the file's key, sealed, by id of the worker's key.
+    """A gold version as needed to open it.
 
-    place: what it is the gold of, if the database is right; who opens it sees whether it was sealed for that.
+    keys: the sealed file key, by id of the worker's key.
+    place: what it is the gold of according to the database; opening it checks that it was sealed for that.
     """
 
     sha256: str
@@ -86,7 +87,7 @@ class SealedGold:
 
 
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
-    """The claim on a queued run, or None when there is nothing to do: claimed by another, finished, or unknown."""
+    """Claim a queued run; None if it was claimed by another worker, has ended, or is unknown."""
     return claim_where(session, _CLAIMING, {"wanted": run_id}, worker=worker, lease_seconds=lease_seconds, now=now)
 
 
@@ -99,7 +100,7 @@ def claim_where(
     lease_seconds: float,
     now: datetime,
 ) -> Claim | None:
-    """The claim on the run that this statement, one of `claiming_one`, finds."""
+    """Claim the run that this statement, made by `claiming_one`, finds."""
     said = {
         **parameters,
         "new_token": secrets.token_hex(16),
@@ -137,7 +138,7 @@ def _claim(session: Session, claimed: Row[*tuple[Any, ...]], token: str) -> Clai
 
 
 def _gold_in_use() -> ScalarSelect[int]:
-    """The newest published gold version of a run's phase and task, inside a statement about runs."""
+    """Return the latest published gold version of a run's phase and task, as a subquery for statements about runs."""
     return (
         select(GoldVersion.id)
         .join(Submission, Submission.phase_task_id == GoldVersion.phase_task_id)
@@ -150,7 +151,7 @@ def _gold_in_use() -> ScalarSelect[int]:
 
 
 def claiming_one(which: ColumnElement[int]) -> Claiming:
-    """The statement that claims the run with this id, if it waits."""
+    """Return the statement that claims the run with this id if it is queued."""
     return (
         update(RUNS)
         .where(RUNS.c.id == which, RUNS.c.status == RunStatus.QUEUED)
@@ -163,7 +164,7 @@ def claiming_one(which: ColumnElement[int]) -> Claiming:
             lease_expires_at=bindparam("new_lease"),
             not_before=None,
             gold_version_id=case(
-                (RUNS.c.rescoring_id.is_not(None), RUNS.c.gold_version_id),  # as its set says
+                (RUNS.c.rescoring_id.is_not(None), RUNS.c.gold_version_id),  # of the rescoring set
                 else_=func.coalesce(RUNS.c.gold_version_id, _gold_in_use()),
             ),
         )
@@ -175,12 +176,12 @@ _CLAIMING = claiming_one(bindparam("wanted"))
 
 
 def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
-    """A gold version for whoever can open it; None for plain gold."""
+    """Return the gold version as needed to open it; None for plain gold."""
     return None if gold_version_id is None else sealed_gold(session, gold_version_id)
 
 
 def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
-    """A gold version for whoever can open it."""
+    """Return the gold version as needed to open it."""
     version, file, phase_task, phase, competition, task = session.execute(
         select(GoldVersion, SealedFile, PhaseTask, Phase, Competition, CompetitionTask)
         .join(SealedFile, SealedFile.id == GoldVersion.sealed_file_id)
@@ -198,7 +199,7 @@ def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
 
 
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
-    """Say that the run is alive; False when it is no longer ours."""
+    """Extend the lease of the run; False if it is no longer ours."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
 
 
@@ -211,7 +212,7 @@ def note_progress(
     items_total: int | None,
     seconds_left: int | None,
 ) -> bool:
-    """How far the scoring is, for those who wait; False when the run is no longer ours."""
+    """Store the progress of the scoring for those who wait; False if the run is no longer ours."""
     return _update_claimed(
         session,
         claim,
@@ -223,7 +224,7 @@ def note_progress(
 
 
 _NO_PROGRESS: dict[str, Any] = {"checked_at": None, "items_done": None, "items_total": None, "seconds_left": None}
-#: What a run that waits again is like.
+#: The values of a run that is back in the queue.
 BACK_IN_QUEUE: dict[str, Any] = {
     "status": RunStatus.QUEUED,
     "claim_token": None,
@@ -234,7 +235,7 @@ BACK_IN_QUEUE: dict[str, Any] = {
 }
 
 
-#: Of a run: whether it is still a claim's, which `as_parameters` gives.
+#: True for a run that still belongs to the claim passed by `as_parameters`.
 IS_CLAIMED = and_(
     RUNS.c.id == bindparam("claimed_run"),
     RUNS.c.status == RunStatus.RUNNING,
@@ -243,7 +244,7 @@ IS_CLAIMED = and_(
 
 
 def as_parameters(claim: Claim) -> dict[str, Any]:
-    """For `IS_CLAIMED`."""
+    """Return the parameters of `IS_CLAIMED`."""
     return {"claimed_run": claim.run_id, "claimed_by": claim.token}
 
 
@@ -253,7 +254,7 @@ def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
 
 
 def with_task(query: Select[*Selected]) -> Select[*Selected]:
-    """Of runs, each with the task that it is for."""
+    """Join runs with their tasks."""
     return (
         query.select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)

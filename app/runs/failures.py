@@ -1,7 +1,7 @@
-"""Runs that failed for good, which is our fault and never a team's: how organisers learn of them, and a second chance.
+"""Permanently failed runs, which are our fault and never a team's: notification of organisers and a second chance.
 
-Whoever ends a run as failed says so here, in the same transaction: each gets a line in the audit log, and the
-organisers a mail, unless they had one lately.
+Code that ends a run as failed calls `note_failure` in the same transaction: it writes an audit entry and, unless there
+was one recently, mails the organisers.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from app.people import audit
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 
-#: Who is named in the audit log for what nobody asked for.
+#: The actor in audit entries of the server itself.
 ACTOR = "scoring"
-#: Where one run fails others often do, for the same reason: one mail is enough for so long.
+#: Minimum interval between mails, since runs often fail together, for the same reason.
 MAIL_EVERY = timedelta(hours=6)
-#: So many are queued again by one request; another one goes on.
+#: Number of runs that one request queues again; further ones need another request.
 AT_ONCE = 1_000
 _RESCORING_MAIL = """\
 Rescoring a submission failed on our side, for good:
@@ -75,8 +75,11 @@ Columns = TypeVarTuple("Columns")
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """What organisers need to know. failure: what happened, in our words; never what a file or gold holds. rescoring:
-    the set that the run was made for, while it is open; None: the team's own submission waits for it."""
+    """A failed run, for organisers.
+
+    failure: our description of the error, free of the contents of files and gold.
+    rescoring: the open set that the run belongs to; None: the team's own submission waits for it.
+    """
 
     run_id: int
     submission_id: UUID
@@ -98,14 +101,14 @@ class FailedRun:
         return f"{self.competition}/{self.phase}/{self.task}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the run as JSON-compatible values."""
         moments = {"submitted_at": self.submitted_at.isoformat(), "failed_at": self.failed_at.isoformat()}
         return {**asdict(self), "submission_id": str(self.submission_id), **moments}
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """How many current runs of a task in a phase are in which state."""
+    """The numbers of current runs of a task in a phase, by state."""
 
     place: str
     states: Mapping[str, int]
@@ -115,7 +118,7 @@ class RunCounts:
 
 
 def note_failure(session: Session, run_id: int, now: datetime) -> None:
-    """Record that this run has just failed for good."""
+    """Record that this run has just failed permanently."""
     failed = _failed(session.execute(_of_failed_runs().where(ScoringRun.id == run_id)).one())
     details = {
         "submission": str(failed.submission_id),
@@ -133,7 +136,7 @@ def note_failure(session: Session, run_id: int, now: datetime) -> None:
 
 
 def _mail_organisers(session: Session, competition: str, body: str, now: datetime) -> None:
-    """To those of the competition, or to the administrators where it has none."""
+    """Mail the organisers of the competition, or the administrators if it has none."""
     subject = f"Scoring failed in '{competition}'"
     lately = select(OutgoingMail.id).where(OutgoingMail.subject == subject, OutgoingMail.created_at > now - MAIL_EVERY)
     if session.scalar(lately.limit(1)) is not None:
@@ -152,8 +155,10 @@ def failed_runs(
     task: str | None = None,
     runs: Collection[int] | None = None,
 ) -> list[FailedRun]:
-    """The current runs that failed and those of open rescoring sets, the latest first; of these competitions, or (None)
-    of all; of this phase, this task and these runs, where they are named."""
+    """List failed current runs and failed runs of open rescoring sets, latest first.
+
+    competition_ids: None for all competitions. phase, task, runs: restrict the list if given.
+    """
     query = _of_failed_runs().where(_matters())
     if competition_ids is not None:
         query = query.where(Phase.competition_id.in_(competition_ids))
@@ -167,7 +172,7 @@ def failed_runs(
 
 
 def run_counts(session: Session, competition_ids: Collection[int] | None = None) -> list[RunCounts]:
-    """Of every task in every phase that has runs, in the order of names."""
+    """Count the runs of every task in every phase that has any, sorted by name."""
     query = (
         _placed(select(Competition.name, Phase.name, CompetitionTask.name, ScoringRun.status, func.count()))
         .where(ScoringRun.is_current)
@@ -182,7 +187,7 @@ def run_counts(session: Session, competition_ids: Collection[int] | None = None)
 
 
 def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
-    """Raises NotFound for a phase or task that the competition does not have: nothing failed there for a reason."""
+    """Raise NotFound for a phase or task that the competition does not have, instead of finding no failures there."""
     phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
     for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
         if wanted is not None and wanted not in known:
@@ -192,7 +197,7 @@ def check_names(competition: Competition, phase: str | None, task: str | None) -
 def queue_again(
     session: Session, run_id: int, *, competition_id: int | None = None, actor: User | None, now: datetime
 ) -> bool:
-    """Once its cause is mended: score a failed run after all, with all its attempts; False if it is not a failed one.
+    """Queue a failed run again, with all its attempts, once the cause is fixed; False if it is not a failed run.
 
     It counts against the team's quota again unless it is rejected. competition_id: None for any. actor: None for the
     command line.
@@ -220,7 +225,7 @@ def queue_again(
             finished_at=None,
             worker=None,
             failure=None,
-            # Against the gold in use now: it may be what was mended. Runs of a set keep the set's.
+            # Use the current gold, which may be what was fixed. Runs of a set keep the set's.
             gold_version_id=case((ScoringRun.is_current, None), else_=ScoringRun.gold_version_id),
             gold=case((ScoringRun.is_current, func.coalesce(gold_in_use, ScoringRun.gold)), else_=ScoringRun.gold),
         )
@@ -241,14 +246,14 @@ def queue_all_again(
     actor: User | None,
     now: datetime,
 ) -> list[int]:
-    """The same for all that failed in a competition, or in one phase or task of it; the ids of the runs."""
+    """Queue all failed runs of a competition, or of one phase or task of it, again; return their ids."""
     found = failed_runs(session, [competition_id], AT_ONCE, phase=phase, task=task)
     again = (run.run_id for run in found)
     return [run_id for run_id in again if queue_again(session, run_id, actor=actor, now=now)]
 
 
 def _matters() -> ColumnElement[bool]:
-    """Of a run: a submission stands or falls with it, or a rescoring set waits for it."""
+    """Return the condition for runs on which a submission or an open rescoring set depends."""
     waits = exists().where(Rescoring.id == ScoringRun.rescoring_id, Rescoring.state == RescoringState.OPEN)
     return or_(ScoringRun.is_current, waits)
 
@@ -263,7 +268,7 @@ def _of_failed_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
 
 
 def _placed(query: Select[*Columns]) -> Select[*Columns]:
-    """Of runs, with all that they are for."""
+    """Join runs with everything they belong to."""
     return (
         query.select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -1,8 +1,7 @@
-"""What the items of a run came to, one by one: kept with the run, open, and only where its gold is declared public.
+"""Per-item results of a run, stored unencrypted, and only if its gold is declared public.
 
-Workers hand over what the task type's `item_results` gives; `app.runs.outcomes` keeps it if gold is public when it
-is recorded. It says what gold is. So it is shown only as long as gold is declared public, and forgotten when that is
-taken back.
+Workers pass the task type's `item_results`; `app.runs.outcomes` stores them if gold is public at that moment. They
+reveal the gold, so they are shown only while it is declared public and deleted when the declaration is revoked.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _VALUES, _SPLITS = attrgetter(*_FIELDS), _FIELDS.index("splits")
 
 
 def packed_results(results: Sequence[ItemResult]) -> bytes:
-    """As a run keeps them: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each item}`."""
+    """Pack results for storage: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each item}`."""
     return packed({"fields": _FIELDS, "rows": list(map(_VALUES, results))})
 
 
 def unpacked_results(kept: bytes) -> list[ItemResult]:
-    """The results again; fields that a later version may have written are passed over."""
+    """Unpack stored results; ignores fields that a later version may have written."""
     document = unpacked(kept)
     places = [document["fields"].index(name) for name in _FIELDS]
     return [_result([row[place] for place in places]) for row in document["rows"]]
@@ -41,9 +40,9 @@ def _result(values: list[Any]) -> ItemResult:
 
 
 def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
-    """Of a run; None where none were kept, or where its gold is not declared public (any more).
+    """Return the results of a run; None if none are stored, or its gold is not (any more) declared public.
 
-    Whether the viewer sees the scores of the run is for the caller to ask.
+    The caller checks whether the viewer may see the scores of the run.
     """
     kept = session.scalar(
         select(ScoringRun.item_results)
@@ -55,7 +54,7 @@ def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
 
 
 def forget_results(session: Session, phase_task_id: int) -> int:
-    """Take away what is kept of every run of a task in a phase; of how many there was something."""
+    """Delete the results of all runs of a task in a phase; return how many runs had any."""
     submissions = select(Submission.id).where(Submission.phase_task_id == phase_task_id)
     kept = ScoringRun.submission_id.in_(submissions), ScoringRun.item_results.is_not(None)
     number = session.scalar(select(func.count()).select_from(ScoringRun).where(*kept)) or 0

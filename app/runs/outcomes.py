@@ -1,4 +1,4 @@
-"""A run's end: scored, rejected, failed or given back, in one transaction, by whoever holds the claim."""
+"""The end of a run: scored, rejected, failed or requeued, in one transaction, by the owner of the claim."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ from evergold.scoring.task import Score
 
 
 def put_back(session: Session, claim: Claim, *, reason: str, now: datetime) -> bool:
-    """To the queue again, for a worker that has what this one lacks; it costs no attempt. `reason` is for organisers.
+    """Return a run to the queue for a worker that has what this one lacks; costs no attempt.
 
-    Workers are told again after the usual time, not at once: the same one would only put it back again.
+    Workers are notified after the usual time only, since the same worker would just put it back again. `reason` is for
+    organisers.
     """
     again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
     return _update_claimed(session, claim, **again, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now)
@@ -62,19 +63,22 @@ def record_scores(
     private_scores: Sequence[Score] = (),
     now: datetime,
 ) -> bool:
-    """Scores, status and the boards' new version in one transaction; False, and no change, if the claim is void.
+    """Record scores, status and new board versions in one transaction; False, without changes, if the claim is void.
 
-    columns: the (metric, split) pairs that boards may show: these become rows; the report holds all scores, with the
-    aggregates and the text reports, by name, of the task; outcomes: per item, sealed for the workers; items: as
-    `app.runs.item_results` packs them, kept only if gold is public at this moment; private_scores: of the private part
-    of the items, of which only what boards may show is kept. The scores of a rescoring set are on no board yet: they
-    leave the boards' version alone. Raises KeysChanged where the outcomes are sealed to a key that is in use no more.
+    columns: the (metric, split) pairs that boards may show, which become rows; the report has all scores.
+    aggregates, texts: the task's aggregates and text reports, by name, for the report.
+    outcomes: per item, sealed for the workers.
+    items: packed by `app.runs.item_results`; stored only if gold is public at this moment.
+    private_scores: those of the private part; only columns of boards are stored.
+
+    Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
+    outcomes are sealed to a key that is no longer in use.
     """
-    # First, as whoever publishes a set has it, so that the two never wait for each other.
+    # First, in the same order as when a set is published, so that the two cannot deadlock.
     is_public = changed = boards_changed_where(session, claim.phase_task_id, _IS_ON_BOARDS, as_parameters(claim))
     if changed is None:
         own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
-        is_public = session.scalar(own.with_for_update(key_share=True))  # uploads need not wait
+        is_public = session.scalar(own.with_for_update(key_share=True))  # must not block uploads
     outcomes_id = record_sealed(session, outcomes, now) if outcomes is not None else None
     ended = _end(
         session,
@@ -89,7 +93,7 @@ def record_scores(
         private_scores=private_document(private_scores, columns) or None,
     )
     if ended is None:
-        if changed is not None:  # the claim became void while we waited for the task
+        if changed is not None:  # the claim became void while waiting for the lock on the task
             boards_unchanged(session, claim.phase_task_id)
         if outcomes_id is not None:
             unrecord_sealed(session, outcomes_id)
@@ -97,7 +101,7 @@ def record_scores(
     rows = [_row(claim.run_id, score) for score in scores if (score.metric, score.split) in columns]
     if rows:
         session.execute(insert(_SCORES), rows)
-    if ended.is_current:  # nobody else changes the run since it was ended above
+    if ended.is_current:  # nobody else changes the run after it was ended above
         if changed is None:
             boards_changed(session, [claim.phase_task_id])
         renew_team(session, claim.phase_task_id, claim.team_id)
@@ -107,14 +111,14 @@ def record_scores(
 def record_rejection(
     session: Session, claim: Claim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
-    """The participant's file is wrong: final, told in full, costs no quota."""
+    """Reject the participant's file: final, with all problems listed, free of quota."""
     told = [problem.as_dict() for problem in problems]
     ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
     return ended is not None
 
 
 def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:
-    """Our fault: back to the queue, or `failed` after the last attempt; `error` is for organisers only."""
+    """Record a failure on our side: requeue, or fail after the last attempt. error: for organisers only."""
     if claim.attempt >= attempts:
         failed = _end(session, claim, now, status=RunStatus.FAILED, failure=error)
         if failed is not None:
@@ -125,12 +129,12 @@ def record_failure(session: Session, claim: Claim, *, error: str, attempts: int,
 
 
 _IS_ON_BOARDS = exists().where(IS_CLAIMED, RUNS.c.is_current)
-#: Written as a table: of a class, rows that have a value and rows that have none would be two statements.
+#: Inserted through the table: through the class, rows with and without a value would need two statements.
 _SCORES = cast(Table, ScoreRow.__table__)
 
 
 def _row(run_id: int, score: Score) -> dict[str, Any]:
-    """By name, not by `asdict`, which copies deep and takes a few times as long."""
+    """Return the row by field names: `asdict` copies deeply and is several times slower."""
     return {
         "run_id": run_id,
         "metric": score.metric,
@@ -142,7 +146,7 @@ def _row(run_id: int, score: Score) -> dict[str, Any]:
 
 
 class _Ended(NamedTuple):
-    """A run that was ended. wants_mail: whoever sent it."""
+    """A run that was ended; wants_mail: True if the submitter wants result mails."""
 
     is_current: bool
     wants_mail: bool
@@ -150,7 +154,7 @@ class _Ended(NamedTuple):
 
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
-    """None, and no change, if the claim is void."""
+    """End the run; None, without changes, if the claim is void."""
     said = {"finished_at": now, "claim_token": None, "lease_expires_at": None, **values}
     parameters = {f"new_{name}": value for name, value in said.items()} | as_parameters(claim)
     row = session.connection().execute(_ending(tuple(said)), parameters).one_or_none()
@@ -166,6 +170,6 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
 
 @lru_cache(maxsize=16)
 def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, datetime]:
-    """Written once for each kind of end: what it is made of takes longer to put together than to send."""
+    """Build the statement once for each set of columns: building it takes longer than sending it."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
     return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL, RUNS.c.started_at)

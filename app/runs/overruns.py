@@ -1,7 +1,7 @@
-"""Runs and checks that met a bound of memory or time: whose fault that is, said at the first try.
+"""Runs and checks that exceeded a limit of memory or time: decides at the first attempt whose fault that is.
 
-A bound that held for others was met by the file: it is rejected, in words, and counts towards the hourly limit. Where
-nothing was ever scored within it, the bound may be too small: then it is our fault, and organisers are told.
+If other files were scored within the limit, the file is at fault: it is rejected, with the reason, and counts towards
+the hourly limit. If none ever was, the limit may be too small: that is our fault, and organisers are notified.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _NOBODY_ELSE = "; no other file of this task was ever scored within this bound"
 
 
 def record_overrun(session: Session, claim: Claim, problem: Problem, now: datetime) -> bool:
-    """End a run for good, rejected or failed; False, and no change, if the claim is void.
+    """End a run for good, rejected or failed; False, without changes, if the claim is void.
 
-    A run of a rescoring set fails: its file was scored before.
+    A run of a rescoring set fails, since its file was scored before.
     """
     is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
     if is_current and _held_for_others(session, claim.phase_task_id, claim.sha256):
@@ -32,14 +32,14 @@ def record_overrun(session: Session, claim: Claim, problem: Problem, now: dateti
 
 
 def record_check_overrun(session: Session, claim: CheckClaim, problem: Problem, now: datetime) -> bool:
-    """End a check for good: the file is invalid, or the check failed; False, and no change, if the claim is void."""
+    """End a check for good, as invalid or failed; False, without changes, if the claim is void."""
     if _held_for_others(session, claim.phase_task_id, claim.sha256):
         return record_invalid(session, claim, problems=[problem], omitted=0, now=now)
     return record_check_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
 
 
 def _held_for_others(session: Session, phase_task_id: int, sha256: str) -> bool:
-    """Whether another file of this task in this phase was scored, or found in order."""
+    """Return whether another file of this task in this phase was scored or found valid."""
     scored = (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)

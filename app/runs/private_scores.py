@@ -1,6 +1,6 @@
-"""Scores of runs on the private part of the items: kept apart from all others, so that nothing shows them by the way.
+"""Scores of runs on the private part of the items, stored apart from all others so that they are not shown by accident.
 
-Whoever asks has looked first whether their reader may see them (`app.competitions.visibility`).
+Callers must check that the viewer may see them (`app.competitions.visibility`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from evergold.scoring.task import Score
 
 
 def private_document(scores: Iterable[Score], columns: Collection[tuple[str, str]]) -> list[dict[str, Any]]:
-    """As a run keeps them: those that boards may show."""
+    """Return the scores that boards may show, as stored with a run."""
     return [asdict(score) for score in scores if (score.metric, score.split) in columns]
 
 
 def private_scores(session: Session, runs: Sequence[int]) -> Iterator[tuple[int, Score]]:
-    """Of these runs, each with its run; none of a run that was scored while its items were not divided."""
+    """Yield the private scores of these runs; runs scored before the items were divided have none."""
     query = select(ScoringRun.id, ScoringRun.private_scores).where(among(ScoringRun.id, "runs"))
     for run_id, document in session.execute(query, {"runs": runs}):
         for score in document or ():

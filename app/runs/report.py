@@ -1,4 +1,4 @@
-"""What a scored run keeps beside its rows: all scores, texts, and the aggregates that pages draw."""
+"""The report of a scored run: all scores, texts, and the aggregates that pages draw."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evergold.scoring.task import Score
 
 
 def read_report(kept: bytes) -> dict[str, Any]:
-    """{"scores": [...], "aggregates": {...}, "texts": {name: ...}} of a scored run."""
+    """Return {"scores": [...], "aggregates": {...}, "texts": {name: ...}} of a scored run."""
     document: dict[str, Any] = unpacked(kept)
     return document
 
 
 def scores_of_report(kept: bytes) -> list[Score]:
-    """All scores of a run, in the task's order; more than the rows that boards show."""
+    """Return all scores of a run in the task's order, including those that boards do not show."""
     return [Score(**score) for score in read_report(kept)["scores"]]
 
 
@@ -37,9 +37,9 @@ def _packed_report(
 def aggregates_of(
     session: Session, run_ids: Collection[int], decimals: int | None = None
 ) -> dict[int, Mapping[str, Any]]:
-    """By run id; a run without a report is left out. decimals: of every fraction in them, None for all.
+    """Return aggregates by run id, without runs that have no report. decimals: of all fractions; None: unrounded.
 
-    Only for runs that a board names to its viewer (`LeaderboardRow.run_id`), with the precision of that board.
+    Only for runs that a board identifies to its viewer (`LeaderboardRow.run_id`), with that board's precision.
     """
     found = session.execute(
         select(ScoringRun.id, ScoringRun.report).where(ScoringRun.id.in_(run_ids), ScoringRun.report.is_not(None))
@@ -49,6 +49,6 @@ def aggregates_of(
 
 @lru_cache(maxsize=64)
 def _aggregates(kept: bytes) -> Mapping[str, Any]:
-    """Kept, because a board unpacks the reports of all that stand on it and a report never changes."""
+    """Return cached aggregates: a board unpacks the reports of all its entries, and a report never changes."""
     aggregates: Mapping[str, Any] = read_report(kept)["aggregates"]
     return aggregates

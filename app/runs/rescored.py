@@ -1,4 +1,4 @@
-"""What a team learns on its own submissions' pages of the sets that were published: when, why, and what was before."""
+"""Published rescorings as shown on the pages of a team's submissions: when, why, and the previous scores."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """That a submission was scored anew: how its run ended before and then, and the scores that boards may show, whole.
-    Who sees these is `app.feedback.scores`' to say."""
+    """A rescoring of a submission: the states before and after, and all scores that boards may show.
+
+    `app.feedback.scores` decides who sees them.
+    """
 
     at: datetime
     note: str
@@ -29,14 +31,14 @@ class Rescored:
 
     @property
     def changes(self) -> list[tuple[Score, Score]]:
-        """The scores that are others now, each before and after."""
+        """The scores that changed, as (before, after) pairs."""
         before = {(score.metric, score.split): score for score in self.scores_before}
         found = [(before.get((score.metric, score.split)), score) for score in self.scores_after]
         return [(old, new) for old, new in found if old and (old.value, old.reason) != (new.value, new.reason)]
 
 
 def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[Rescored]]:
-    """The published sets that put another run in the place of these submissions' current one, the latest first."""
+    """List, latest first, the published sets that replaced the current run of each of these submissions."""
     replaced = aliased(ScoringRun)
     rows = session.execute(
         select(
@@ -63,7 +65,7 @@ def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UU
 
 
 def _scores(session: Session, run_ids: Collection[int]) -> defaultdict[int, tuple[Score, ...]]:
-    """By run, in the task's order."""
+    """Return scores by run, in the task's order."""
     if not run_ids:
         return defaultdict(tuple)
     found: defaultdict[int, list[Score]] = defaultdict(list)

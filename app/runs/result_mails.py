@@ -1,6 +1,6 @@
-"""A mail to whoever sent a submission when it is scored, rejected or failed, if they wanted such mails.
+"""Mails to submitters whose submission was scored, rejected or failed, if they want such mails.
 
-It says which, and where to read more; never a score, which the phase may be hiding.
+A mail names the submission and links to it; it contains no score, since the phase may hide scores.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _WHAT = {
 }
 
 
-#: Of a run that is changed, in what its statement returns: whether whoever sent it wants to hear of its end. Written
-#: out, for SQLAlchemy leaves the names of tables out of what SQLite returns. The run is looked up once more, as SQLite
-#: finds by no index what it returns, and would go through all submissions.
+#: For RETURNING clauses of updates of runs: True if the submitter wants result mails. Literal SQL, because SQLAlchemy
+#: omits table names in RETURNING on SQLite. The run is selected again, because SQLite uses no index in RETURNING and
+#: would otherwise scan all submissions.
 WANTS_MAIL: ColumnElement[bool] = literal_column(
     "EXISTS (SELECT 1 FROM mail_choices WHERE mail_choices.results AND mail_choices.user_id = "
     "(SELECT submissions.user_id FROM submissions JOIN runs AS ended ON ended.submission_id = submissions.id "
@@ -61,7 +61,7 @@ WANTS_MAIL: ColumnElement[bool] = literal_column(
 
 
 def mail_result(session: Session, run_id: int, now: datetime) -> None:
-    """In the transaction in which the run has ended. A run of a rescoring set tells nobody."""
+    """Send the mail in the transaction that ends the run. Runs of a rescoring set send none."""
     found = session.execute(
         select(
             MailChoice,

@@ -1,6 +1,6 @@
-"""How far a submission is on its way: received, queued (nth in line, or waiting for a worker), checked, scored.
+"""The progress of a submission: received, queued (nth in line, or waiting for a worker), checked, scored.
 
-What the API, pages and the command line say of it while it is not final; how it ended is theirs to say.
+Used by the API, pages and the command line while a submission is not final; they describe the result themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.runs.workers import Waiting, queue_position, waiting_for_worker
 
 StageName = Literal["queued", "waiting", "checking", "scoring", "scored", "rejected", "failed"]
 
-#: What each state means, said to the team. `failed` never tells more: its reason is for organisers.
+#: The meaning of each state, for the team. `failed` gives no reason, which is for organisers only.
 STATUS_WORDS = {
     RunStatus.QUEUED: "Your file has arrived and waits to be scored.",
     RunStatus.RUNNING: "Your file is being checked and scored.",
@@ -31,8 +31,11 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a run is. position: 1 is next in line; items_done of items_total, and seconds_left by the pace so far:
-    None where nothing is known; stamp: changes whenever anything here does that a worker says.
+    """The progress of a run.
+
+    stamp: changes with everything here that a worker reports.
+    position: 1 is next in line.
+    items_done, items_total, seconds_left: the progress, and an estimate from the pace so far; None if unknown.
     """
 
     name: StageName
@@ -46,13 +49,15 @@ class Stage:
 
     @property
     def percent(self) -> int | None:
-        """Of the items that are done, rounded down: 100 is said when it is over."""
+        """The share of items done, rounded down: 100 only when all are done."""
         return 100 * (self.items_done or 0) // self.items_total if self.items_total else None
 
 
 def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *, with_position: bool = True) -> Stage:
-    """Where this run is; a final one is where it ended. with_position: whether its place in line is looked for, for
-    which all that waits is read."""
+    """Return the stage of a run; for a final run its end.
+
+    with_position: also determine its place in the queue, which reads all that is queued.
+    """
     status = RunStatus(run.status)
     message, stamp = STATUS_WORDS[status], stamp_of(status, run.checked_at, run.items_done)
     if status == RunStatus.QUEUED:
@@ -76,14 +81,14 @@ def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *
 
 
 def stamp_of(status: str | None, checked_at: datetime | None, items_done: int | None) -> str:
-    """`queued`, `running`, `running.checked`, `running.120`: other when there is news."""
+    """Return a stamp such as `queued`, `running`, `running.checked`, `running.120` that changes with all progress."""
     if status != RunStatus.RUNNING or (checked_at is None and items_done is None):
         return str(status)
     return f"{status}.{'checked' if items_done is None else items_done}"
 
 
 def time_left(seconds: int) -> str:
-    """`a few seconds`, `40 s`, `3 min`, `1 h 5 min`: no more exact than such a guess is."""
+    """Format an estimate as `a few seconds`, `40 s`, `3 min`, `1 h 5 min`, without false precision."""
     if seconds < 10:
         return "a few seconds"
     if seconds < _MINUTE:

@@ -1,4 +1,4 @@
-"""What crashes left behind is repaired: runs whose lease ran out, and runs that nobody claimed."""
+"""Repair after crashes: runs whose lease expired, and runs that nobody claimed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, with_task
 from app.runs.failures import note_failure
 from app.runs.result_mails import mail_result
 
-#: A queued run that nobody claimed within this time is announced to the workers again (the message may be lost).
+#: A queued run unclaimed for this long is announced again, since the message may be lost.
 UNCLAIMED_SECONDS = 10
-#: One sweep announces no more than this; the next goes on.
+#: Maximum number of runs per sweep; the next continues.
 ANNOUNCED_AT_ONCE = 1_000
 
 
@@ -30,12 +30,13 @@ def requeue_lost_runs(
     unserved: Collection[str] = (),
     forgotten: Collection[str] = (),
 ) -> list[tuple[int, str]]:
-    """Repair what crashes left behind; (run id, task type) of the queued runs that workers should be told about now.
+    """Repair what crashes left; return (run id, task type) of the queued runs to announce to workers now.
 
-    A run whose lease ran out goes back to the queue, or to `failed` when it had its last attempt; a queued run that
-    nobody claimed is announced again. unserved: task types for which no worker listens; their runs wait in silence.
-    forgotten: task types of which the broker holds no message: what it was told is lost, and told again soon. Runs of
-    rescoring sets are repaired, too, but announced by `app.rescoring.pace`.
+    A run whose lease expired is requeued, or fails after its last attempt. An unclaimed queued run is announced again.
+    Runs of rescoring sets are repaired, too, but announced by `app.rescoring.pace`.
+
+    unserved: task types that no worker takes; their runs are not announced.
+    forgotten: task types without messages at the broker, whose announcements are lost and repeated soon.
     """
     expired = and_(ScoringRun.status == RunStatus.RUNNING, ScoringRun.lease_expires_at <= now)
     failed = session.scalars(
@@ -66,10 +67,10 @@ def unclaimed(
     among: ColumnElement[bool],
     limit: int,
 ) -> list[tuple[int, str]]:
-    """The queued ones of these runs that workers should be told about, as `requeue_lost_runs` gives them."""
+    """Return the queued runs among these that need announcing, as `requeue_lost_runs` does."""
     overdue = and_(
         ScoringRun.status == RunStatus.QUEUED,
-        # The message of a run that was claimed before is used up: it needs another at once.
+        # A run that was claimed before has used up its message and needs another at once.
         or_(ScoringRun.attempts > 0, ScoringRun.queued_at <= now - timedelta(seconds=UNCLAIMED_SECONDS)),
         or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now),
         or_(
@@ -91,5 +92,5 @@ def unclaimed(
 
 
 def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
-    """Remember that workers were told about these runs; not before they were."""
+    """Mark these runs as announced; call it only after sending."""
     session.execute(update(ScoringRun).where(ScoringRun.id.in_(run_ids)).values(sent_at=now))

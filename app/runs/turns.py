@@ -1,8 +1,8 @@
-"""Whose turn it is: uploads before checks before rescoring; among uploads, the team that had no turn for longest.
+"""Order of work: uploads before checks before rescoring; among uploads, the team whose last turn is longest ago.
 
-A message to a worker says only that something waits in its queue. So a team with sixty files in line delays another by
-the file that is being scored, and by no other. Whoever takes a turn claims it as ever: two may see the same one.
-A team whose last run took long goes behind the others for a while: its turn counts as one that is still to come.
+A message to a worker only announces work in its queue. So a team with sixty queued files delays another only by the
+file being scored. Turns are claimed as usual, since two workers may find the same one. A team whose last run took
+long goes behind the others for a while: its last turn is dated into the future.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from app.runs.claimed import Claiming
 from app.runs.claims import Claim, claim_where, claiming_one
 from evergold.scoring.tasks import gpu_types
 
-#: A run that took so long delays the next turn of its team …
+#: A run of this duration delays the next turn of its team …
 LONG_RUN = timedelta(seconds=10)
-#: … by so many times what it took, as long as others wait, but never by more than this.
+#: … by its duration times this factor, as long as others wait, but never by more than this.
 DELAY_TIMES = 10
 LONGEST_DELAY = timedelta(hours=1)
 
 
 def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
-    """The id of the run, or of the file to check, that is next in this queue of workers; None: nothing waits there."""
+    """Return the id of the run, or of the file to validate, that is next in this queue; None if it is empty."""
     return (
         _next_upload(session, needs_gpu, now)
         or _next_check(session, needs_gpu, now)
@@ -48,13 +48,13 @@ def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID
 def claim_next_upload(
     session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime
 ) -> Claim | None:
-    """Claim the upload whose turn it is, by one statement; None: none waits, or another worker was quicker."""
+    """Claim the next upload by one statement; None if there is none or another worker was faster."""
     claiming = _claiming(needs_gpu, tuple(gpu_types()))
     return claim_where(session, claiming, {}, worker=worker, lease_seconds=lease_seconds, now=now)
 
 
 def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:
-    """Put a team whose run took long behind those that have a turn soon; its next turn takes that back."""
+    """Put a team whose run took long behind others in the queue; its next turn resets that."""
     if took >= LONG_RUN:
         until = now + min(took * DELAY_TIMES, LONGEST_DELAY)
         session.execute(update(Team).where(Team.id == team_id).values(last_turn_at=until))
@@ -66,7 +66,7 @@ def _claiming(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Claiming:
 
 
 def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
-    """Whether what is sent for this task in this phase is for workers that can encode, or for all."""
+    """Return the condition for tasks in phases that belong to the queue of encoding workers, or to the other queue."""
     names = gpu_types()
     of_gpu = (
         select(PhaseTask.id)
@@ -82,7 +82,7 @@ def _next_upload(session: Session, needs_gpu: bool, now: datetime) -> int | None
 
 @lru_cache(maxsize=4)
 def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
-    """Written once, as every turn begins with it."""
+    """Build the statement once, since every turn starts with it."""
     return (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -98,7 +98,7 @@ def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int
 
 
 def _next_check(session: Session, needs_gpu: bool, now: datetime) -> UUID | None:
-    """Of the person whose last check began longest ago; checks are forgotten after a day, so that is quickly told."""
+    """Return the check of the user whose last check began longest ago; cheap, since checks are deleted after a day."""
     earlier = aliased(Validation)
     last_turn = (
         select(func.max(earlier.started_at)).where(earlier.user_id == Validation.user_id).correlate(Validation)

@@ -1,4 +1,4 @@
-"""A validation's life with a worker: claimed, ended by who holds the claim, put right by the sweep, as runs are.
+"""Lifecycle of validations on workers: claimed, ended by the claim's owner, repaired by the sweep, like runs.
 
 Functions take the session and leave the commit to the caller.
 """
@@ -24,7 +24,7 @@ from evergold.scoring.errors import Problem
 
 @dataclass(frozen=True, slots=True)
 class CheckClaim:
-    """The right to check a file, and all that checking needs. `token` proves it: a later claim makes it void."""
+    """The right to check a file and all that checking needs. `token` proves it; a later claim invalidates it."""
 
     validation_id: UUID
     token: str
@@ -41,7 +41,7 @@ class CheckClaim:
 def claim_validation(
     session: Session, validation_id: UUID, *, worker: str, lease_seconds: float, now: datetime
 ) -> CheckClaim | None:
-    """The claim on a queued validation, or None when there is nothing to do: claimed, ended, or unknown."""
+    """Claim a queued validation; None if it was claimed, has ended, or is unknown."""
     token = secrets.token_hex(16)
     attempt = session.scalar(
         update(Validation)
@@ -80,25 +80,25 @@ def claim_validation(
 
 
 def renew_check(session: Session, claim: CheckClaim, *, lease_seconds: float, now: datetime) -> bool:
-    """Say that the check is alive; False when it is no longer ours."""
+    """Extend the lease of the check; False if it is no longer ours."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
 
 
 def record_valid(session: Session, claim: CheckClaim, *, warnings: Sequence[Problem], now: datetime) -> bool:
-    """The file can be scored; False, and no change, if the claim is void."""
+    """Record that the file can be scored; False, without changes, if the claim is void."""
     return _end(session, claim, now, ValidationStatus.VALID, problems=[problem.as_dict() for problem in warnings])
 
 
 def record_invalid(
     session: Session, claim: CheckClaim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
-    """As a submission, the file would be rejected."""
+    """Record that the file would be rejected as a submission; False, without changes, if the claim is void."""
     told = [problem.as_dict() for problem in problems]
     return _end(session, claim, now, ValidationStatus.INVALID, problems=told, problems_omitted=omitted)
 
 
 def record_check_failure(session: Session, claim: CheckClaim, *, error: str, attempts: int, now: datetime) -> bool:
-    """Our fault: back to the queue, or `failed` after the last attempt."""
+    """Record a failure on our side: requeue the check, or fail it after the last attempt."""
     if claim.attempt >= attempts:
         return _end(session, claim, now, ValidationStatus.FAILED, failure=error)
     again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RETRY_SECONDS)}
@@ -106,7 +106,7 @@ def record_check_failure(session: Session, claim: CheckClaim, *, error: str, att
 
 
 def put_check_back(session: Session, claim: CheckClaim, *, reason: str, now: datetime) -> bool:
-    """To the queue again, for a worker that has what this one lacks; it costs no attempt."""
+    """Return the check to the queue for a worker that has what this one lacks; costs no attempt."""
     again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
     return _update_claimed(session, claim, **again, attempts=Validation.attempts - 1, failure=reason, sent_at=now)
 
@@ -136,7 +136,7 @@ def _update_claimed(session: Session, claim: CheckClaim, **values: Any) -> bool:
 
 
 def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
-    """The newest published gold version; a blind file says by itself what a prediction must cover."""
+    """Return the latest published gold version; None with a blind file, which defines what a prediction must cover."""
     if phase_task.items_sha256 is not None:
         return None
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
@@ -149,9 +149,9 @@ def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
 def requeue_lost_checks(
     session: Session, *, attempts: int, now: datetime, unserved: Collection[str] = ()
 ) -> list[tuple[UUID, str]]:
-    """Repair what crashes left behind; (id, task type) of the validations that workers should be told about now.
+    """Repair what crashes left; return (id, task type) of the validations to announce to workers now.
 
-    unheard: task types for which no worker listens; what is to be checked for these waits in silence.
+    unserved: task types that no worker takes; their validations are not announced.
     """
     expired = and_(Validation.status == ValidationStatus.RUNNING, Validation.lease_expires_at <= now)
     session.execute(
@@ -184,5 +184,5 @@ def requeue_lost_checks(
 
 
 def mark_check_sent(session: Session, validation_ids: Sequence[UUID], now: datetime) -> None:
-    """Remember that workers were told about these; not before they were."""
+    """Mark these validations as announced; call it only after sending."""
     session.execute(update(Validation).where(Validation.id.in_(validation_ids)).values(sent_at=now))

@@ -1,6 +1,6 @@
-"""Which workers are there, what they can do, and why a run waits for one that is not there.
+"""Live workers, what they can do, and the reason why a run waits for a missing one.
 
-Workers say of themselves what they are, again and again; the silent are taken for gone, and forgotten by the sweep.
+Workers register themselves regularly; those silent for too long count as gone, and the sweep deletes them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, 
 from app.runs.turns import in_queue
 from evergold.scoring.tasks import gpu_types, needs_gpu
 
-#: How often a worker says that it is there …
+#: Interval between registrations of a worker …
 BEAT_SECONDS = 10.0
-#: … and for how long it may be silent before it counts as gone.
+#: … and the silence after which it counts as gone.
 SILENT_SECONDS = 45.0
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that no worker here can take. reasons: sentences for organisers, never for participants."""
+    """A run that no live worker can take; reasons: sentences for organisers, never for participants."""
 
     since: datetime
     reasons: tuple[str, ...]
@@ -43,30 +43,30 @@ class Waiting:
 
 
 def announce_worker(session: Session, worker: Worker, now: datetime) -> None:
-    """Say that this worker is there, and what it is by now."""
+    """Register this worker, or update its properties."""
     worker.seen_at = now
     session.merge(worker)
 
 
 def retire_worker(session: Session, name: str) -> None:
-    """Say that a worker ends."""
+    """Deregister a worker that ends."""
     session.execute(delete(Worker).where(Worker.name == name))
 
 
 def forget_silent_workers(session: Session, now: datetime) -> int:
-    """Take away the workers that have been silent for too long; how many there were."""
+    """Delete workers that have been silent for too long; return how many."""
     silent = Worker.seen_at <= heard_since(now)
     return len(session.scalars(delete(Worker).where(silent).returning(Worker.name)).all())
 
 
 def live_workers(session: Session, now: datetime) -> list[Worker]:
-    """Those that said something lately, in the order of their names."""
+    """List the live workers by name."""
     heard = Worker.seen_at > heard_since(now)
     return list(session.scalars(select(Worker).where(heard).order_by(Worker.name)))
 
 
 def heard_since(now: datetime) -> datetime:
-    """Who said nothing after that counts as gone."""
+    """Return the moment after which a live worker must have registered."""
     return now - timedelta(seconds=SILENT_SECONDS)
 
 
@@ -74,17 +74,16 @@ def heard_since(now: datetime) -> datetime:
 
 
 def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
-    """The task types whose queue no live worker listens to."""
+    """Return the task types whose queue no live worker takes."""
     if _listening(live_workers(session, now)):
         return frozenset()
     return frozenset(gpu_types())
 
 
 def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | None:
-    """1 for the next run in line; None when the run is not waiting. Each queue of workers has a line of its own.
+    """Return the place of a run in the line of its worker queue, 1 for the next; None if it is not queued.
 
-    In a line the teams take turns, see `app.runs.turns`: before the third file of a team, no more than three of any
-    other are scored.
+    Teams take turns, see `app.runs.turns`: before the third file of a team, at most three of any other are scored.
     """
     if run.status != RunStatus.QUEUED:
         return None
@@ -99,7 +98,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
 
 @lru_cache(maxsize=4)
 def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, int, int]:
-    """Written once, as every upload asks this."""
+    """Build the statement once, since every upload needs it."""
     queued_at, run_id = bindparam("queued_at", type_=UtcDateTime()), bindparam("run", type_=ScoringRun.id.type)
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < queued_at, and_(ScoringRun.queued_at == queued_at, ScoringRun.id < run_id)
@@ -120,7 +119,7 @@ def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, 
 
 
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
-    """Why this run waits, if it does so for lack of a worker and not of its turn."""
+    """Return why this run waits, if it lacks a worker rather than just waiting for its turn."""
     if run.status != RunStatus.QUEUED or not needs_gpu(task_type):
         return None
     workers = live_workers(session, now)
@@ -132,7 +131,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
 
 
 def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
-    """That submissions to a task in a phase wait for a worker, said to everybody; empty where none does."""
+    """Return a public notice that submissions to a task in a phase wait for a worker; empty if none does."""
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""
     since = session.scalar(waiting_since().where(Submission.phase_task_id == phase_task.id))
@@ -140,7 +139,7 @@ def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now
 
 
 def waiting_since() -> Select[datetime]:
-    """When the run was queued that waits longest; of which submissions is for who asks to say."""
+    """Select when the longest-waiting run was queued; the caller adds which submissions count."""
     return (
         select(ScoringRun.queued_at)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -159,7 +158,7 @@ def _listening(workers: Sequence[Worker]) -> list[Worker]:
 
 
 def _reasons(workers: Sequence[Worker]) -> list[str]:
-    """Why none of these workers takes what needs torch."""
+    """Return why none of these workers takes runs that need torch."""
     if not workers:
         return ["No worker is running."]
     able = [worker for worker in workers if worker.self_check]

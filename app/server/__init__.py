@@ -1,1 +1,1 @@
-"""The supervisor of `evergold serve`: processes, their folder, their port, the embedded broker; no answer to HTTP."""
+"""The supervisor of `evergold serve`: processes, their folder, port, and embedded broker; serves no HTTP itself."""

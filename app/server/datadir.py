@@ -1,4 +1,4 @@
-"""The data directory: made if need be, writable, and used by one server at a time (`serve.lock`, held with flock)."""
+"""The data directory: created if needed, writable, and used by one server at a time (`serve.lock`, held with flock)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, TextIO
 
 LOCK_NAME = "serve.lock"
-#: How long a start waits for the rest of a server whose supervisor was killed.
+#: Time that a start waits for leftover processes of a server whose supervisor was killed.
 LEFTOVER_SECONDS = 15.0
 
 
 class ServeError(Exception):
-    """Why the server cannot start, in one sentence for the person who started it."""
+    """The server cannot start; the message is a sentence for the person who started it."""
 
 
 @contextmanager
 def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
-    """The locked lock file, to note the address in; raises ServeError in words."""
+    """Lock the directory and yield the lock file, to write the address to. Raises ServeError with a sentence."""
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         file = (data_dir / LOCK_NAME).open("a+", encoding="utf-8")
@@ -37,7 +37,7 @@ def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
 
 
 def note_holder(file: TextIO, address: str | None) -> None:
-    """Tell whoever finds the directory locked which process serves it, and where."""
+    """Write the process and address of this server to the lock file, for others that find it locked."""
     file.seek(0)
     file.truncate()
     json.dump({"process": os.getpid(), "address": address}, file)
@@ -68,7 +68,7 @@ def _noted(file: TextIO) -> dict[str, Any]:
     file.seek(0)
     try:
         noted = json.loads(file.read())
-    except ValueError:  # it is being written at this moment
+    except ValueError:  # it is being written right now
         return {}
     return noted if isinstance(noted, dict) else {}
 

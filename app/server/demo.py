@@ -1,6 +1,6 @@
-"""`evergold serve --demo`: accounts with printed passwords, and the demo teams' files, submitted as anybody would.
+"""`evergold serve --demo`: accounts with printed passwords, and the demo teams' files, submitted like any others.
 
-Nothing here is scored by hand: the worker scores these files at the first start. Doing it twice changes nothing.
+Nothing is scored in advance: the worker scores these files at the first start. Repeating it changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo"
 
 @dataclass(frozen=True)
 class DemoTeam:
-    """An account of the demo; methods by task, for the tasks in which it takes part."""
+    """An account of the demo; methods: by task in which it takes part."""
 
     username: str
     display_name: str
@@ -43,7 +43,7 @@ class DemoTeam:
         return f"{self.username}@demo.invalid"
 
 
-#: Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); demo/README.md tells how these were made.
+#: Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); demo/README.md describes how they were made.
 TEAMS = (
     DemoTeam(
         "magpie",
@@ -74,18 +74,18 @@ TEAMS = (
 )
 
 
-#: Who organises the demo, to see the other side of it.
+#: The organiser's account of the demo.
 ORGANISER = DemoTeam("organiser", "The organisers", "organiser-demo", {})
 
 
 def logins() -> list[dict[str, str]]:
-    """What is printed at the start: a participant with a past, and an organiser."""
+    """Return the log-ins to print at the start: a participant with submissions, and an organiser."""
     who = {"Participant": TEAMS[0], "Organiser": ORGANISER}
     return [{"title": title, "username": one.username, "password": one.password} for title, one in who.items()]
 
 
 def install_gold(gold_dir: Path) -> None:
-    """Put the demo's gold where workers look for it; a file that is there already and the same is left alone."""
+    """Copy the demo's gold to the workers' folder, except files that are there and identical."""
     for source in sorted(path for path in (DEMO / "gold").rglob("*") if path.is_file()):
         target = gold_dir / "demo" / source.relative_to(DEMO / "gold")
         if target.exists() and target.read_bytes() == source.read_bytes():
@@ -98,7 +98,7 @@ def install_gold(gold_dir: Path) -> None:
 
 
 def check_demo_allowed(session: Session) -> None:
-    """Demo accounts have public passwords: they never come to a server that somebody administers."""
+    """Refuse demo accounts, whose passwords are public, on a server with an administrator."""
     if not DEMO.is_dir():
         raise ServeError("--demo needs the files of the demo, which a checkout of Evergold has: `make run` there.")
     try:
@@ -112,14 +112,14 @@ def check_demo_allowed(session: Session) -> None:
 
 
 def add_accounts(session: Session, now: datetime) -> None:
-    """The accounts of the demo's teams and of its organiser, as far as they are not there yet."""
+    """Create the missing accounts of the demo's teams and organiser."""
     grant_role(session, find_competition(session, COMPETITION), _account(session, ORGANISER, now), Role.ORGANISER, now)
     for team in TEAMS:
         _account(session, team, now)
 
 
 def submit_demo(session: Session, storage: Storage, now: datetime) -> list[int]:
-    """Accounts, and the files that were not submitted yet; returns the new runs' ids."""
+    """Create accounts and submit the files not submitted yet; return the ids of new runs."""
     runs = []
     add_accounts(session, now)
     for team in TEAMS:
@@ -146,7 +146,7 @@ def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage: S
     try:
         phase_task = find_phase_task(session, COMPETITION, phase, task)
     except NotFound:
-        return []  # the organiser of this demo has taken the phase or the task out
+        return []  # the organiser of this demo has removed the phase or the task
     if phase_task.gold is None or phase_state(phase_task.phase, now) != "open":
         return []
     key = f"demo-{phase}-{task}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"

@@ -1,7 +1,7 @@
-"""The demo's calendar: its dates follow from the first start of the server, which is kept in the data directory.
+"""The demo's calendar: dates relative to the first start of the server, which is stored in the data directory.
 
-phases.yaml gives dates that hold for years. On a server that was started with `--demo`, the demo's phases lie around
-its first start instead, and stay where they are.
+phases.yaml has dates that hold for years. On a server started with `--demo`, the demo's phases instead surround its
+first start and then stay fixed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.declarations.model import CompetitionDeclaration
 
 COMPETITION = "demo"
 _FILE = "demo.json"
-#: Days from the first start to the start and the end of each phase; None: open for ever.
+#: Days from the first start to the start and the end of each phase; None: always open.
 DAYS: dict[str, tuple[float, float | None]] = {
     "practice": (-60, None),
     "evaluation": (-39, 12),
@@ -29,13 +29,13 @@ DAYS: dict[str, tuple[float, float | None]] = {
 
 
 def note_first_start(data_dir: Path, now: datetime) -> None:
-    """Keep the moment of the first start with `--demo`; later ones change nothing."""
+    """Store the moment of the first start with `--demo`; later calls change nothing."""
     if not (data_dir / _FILE).exists():
         _write(data_dir, {"first_start": now.isoformat(timespec="seconds"), "history_told": False})
 
 
 def note_told(data_dir: Path) -> None:
-    """The past was told; nobody tells it again."""
+    """Record that the demo history was generated, so that it is not generated again."""
     _write(data_dir, {**_read(data_dir), "history_told": True})
 
 
@@ -52,7 +52,7 @@ def evaluation_start(start: datetime) -> datetime:
 
 
 def dated(loaded: Sequence[LoadedCompetition], data_dir: Path) -> list[LoadedCompetition]:
-    """The competitions with the demo's dates around the first start; as declared where the demo was never started."""
+    """Return the competitions with the demo's dates around its first start; as declared if it never started."""
     kept = _read(data_dir)
     if "first_start" not in kept:
         return list(loaded)
@@ -72,7 +72,7 @@ def _moved(loaded: LoadedCompetition, start: datetime) -> LoadedCompetition:
 
 
 def _moment(start: datetime, days: float) -> datetime:
-    """At midnight after the first start, so that the pages say 12 days for the whole first day."""
+    """Count from midnight after the first start, so that pages show 12 days during the whole first day."""
     midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     return midnight + timedelta(days=days)
 

@@ -1,4 +1,4 @@
-"""`evergold init`: a fresh server's folder, with an administrator and without any demo data."""
+"""`evergold init`: the folder of a new server, with an administrator and without demo data."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ def init_server(
     database_url: str = "",
     data_dir: Path = Path("var"),
 ) -> list[Path]:
-    """Make the folder's files, database and administrator; returns the files. Refuses a folder that has a server.
+    """Create the folder's files, database and administrator; return the files. Refuses a folder that has a server.
 
-    database_url: empty for SQLite in data_dir, which lies in the folder unless it is absolute.
+    database_url: empty for SQLite in data_dir, which is inside the folder unless it is absolute.
     """
     phases, data_dir = folder / "phases.yaml", folder / data_dir
     database = data_dir / "evergold.db"
@@ -116,19 +116,19 @@ def init_server(
 
 
 def _make_in_file(database: Path, administrator: Mapping[str, str], now: datetime) -> None:
-    """Under another name until it is complete: an interrupted or refused `init` leaves no half server."""
+    """Create it under a temporary name until complete: an interrupted or refused `init` leaves no partial server."""
     unfinished = database.with_name(f"{database.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     engine = make_engine(f"sqlite:///{unfinished}")
     try:
         _make_administrator(engine, administrator, now)
     finally:
-        engine.dispose()  # the last connection folds SQLite's write-ahead log into the one file that is renamed
+        engine.dispose()  # closing the last connection merges SQLite's write-ahead log into the file to be renamed
     unfinished.rename(database)
 
 
 def _make_in_server(database_url: str, administrator: Mapping[str, str], now: datetime) -> None:
-    """In a database that has no account yet. A refused `init` leaves tables without rows, and can be repeated."""
+    """Create them in a database without accounts. A refused `init` leaves empty tables and can be repeated."""
     try:
         engine = make_engine(database_url)
         try:

@@ -1,7 +1,7 @@
-"""Outlives the supervisor by a moment: when that is gone, by whatever cause, ends every process group it had started.
+"""Outlives the supervisor briefly: when that dies, for any reason, ends every process group that it started.
 
-Run as a bare script, standard library only, so that little can happen to it. It reads lines `+GROUP` and `-GROUP`; the
-end of its input is the end of the supervisor. It also holds the data directory's lock until everything is gone.
+A bare script with the standard library only, so that little can go wrong. It reads lines `+GROUP` and `-GROUP`; the end
+of its input means the end of the supervisor. It also holds the data directory's lock until everything has ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GRACE_SECONDS = 5.0
 
 
 def watch(lines: Iterable[str]) -> None:
-    """Keep the list of groups; when the lines end, end the groups that are left."""
+    """Track the groups; when the input ends, end the remaining ones."""
     groups: set[int] = set()
     for line in lines:
         group = int(line[1:])
@@ -28,7 +28,7 @@ def watch(lines: Iterable[str]) -> None:
 
 
 def end_groups(groups: Iterable[int], grace_seconds: float) -> None:
-    """SIGTERM to all of them, SIGKILL to what is left after the grace."""
+    """Send SIGTERM to all groups, and SIGKILL to those left after the grace period."""
     left = {group for group in groups if signal_group(group, signal.SIGTERM)}
     deadline = time.monotonic() + grace_seconds
     while left and time.monotonic() < deadline:
@@ -39,12 +39,12 @@ def end_groups(groups: Iterable[int], grace_seconds: float) -> None:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Send a signal to a process group; False when nobody is in it any more."""
+    """Send a signal to a process group; False if it is empty."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # macOS says so of a group of zombies
+    except PermissionError:  # macOS raises this for a group of zombies
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""The port that the server listens on, taken before anything else is started, and what to say when that fails."""
+"""The server's port, opened before anything else starts, and error messages if that fails."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 from app.server.datadir import ServeError
 
-#: Addresses that mean "all of this machine", and one where such a server surely answers.
+#: Wildcard addresses, each with one where such a server can be reached.
 _REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - looked up, not bound
 
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """The open port. Ours for as long as the supervisor lives: while web is started again, requests only wait."""
+    """Open the port for as long as the supervisor lives: while web restarts, requests just wait."""
     try:
         family, _, _, _, found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server(found[:2], family=family, backlog=512)
@@ -28,23 +28,23 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def address_of(host: str, listener: socket.socket) -> str:
-    """Where people on this machine find the server."""
+    """Return the server's address for people on this machine."""
     return local_address(host, listener.getsockname()[1])
 
 
 def local_address(host: str, port: int) -> str:
-    """The same by the host and port to listen on."""
+    """Return the server's address, given the host and port to listen on."""
     reached = _REACHED_AT.get(host, host)
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def is_private(listener: socket.socket) -> bool:
-    """Whether only this machine can reach it."""
+    """Return whether only this machine can reach it."""
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def answers(listener: socket.socket) -> bool:
-    """Whether a web process serves the port, and is well; waits half a second at most."""
+    """Return whether a healthy web process serves the port; waits at most half a second."""
     host, port = listener.getsockname()[:2]
     connection = http.client.HTTPConnection(_REACHED_AT.get(host, host), port, timeout=0.5)
     try:

@@ -1,7 +1,7 @@
-"""From settings to a database that can be served: tables, phases.yaml, and the demo where it is wanted.
+"""Prepares the database for serving: tables, phases.yaml, and the demo if requested.
 
-`evergold serve` runs it as a child of its own, `python -m app.server.prepare REPORT`, so that the supervisor
-stays small; what happened, or why it is impossible, goes into the report.
+`evergold serve` runs it as a child, `python -m app.server.prepare REPORT`, so that the supervisor stays small; changes,
+or the error, go to the report.
 """
 
 from __future__ import annotations
@@ -39,13 +39,12 @@ from app.server import demo_dates
 from app.server.datadir import ServeError
 from evergold.scoring.tasks import needs_gpu
 
-#: The audit log has no more sentences of one `apply`, but always their number.
+#: The audit log gets at most this many sentences of one `apply`, but always their number.
 CHANGES_RECORDED = 200
 
 
 def migrate(report: Report | None = None) -> list[AppliedRevision]:
-    """Bring the tables to this version's form; the revisions that were applied, each reported at once. Raises
-    ServeError."""
+    """Migrate the tables to this version; report each revision as it is applied, and return all. Raises ServeError."""
     settings, applied = get_settings(), list[AppliedRevision]()
 
     def note(revision: AppliedRevision) -> None:
@@ -66,7 +65,7 @@ def migrate(report: Report | None = None) -> list[AppliedRevision]:
 
 
 def check_migrated() -> None:
-    """Raises ServeError unless the tables have this version's form."""
+    """Raise ServeError unless the tables match this version."""
     settings = get_settings()
     try:
         with get_engine(settings.database_address).connect() as connection:
@@ -78,10 +77,10 @@ def check_migrated() -> None:
 
 
 def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> list[Change]:
-    """Apply phases.yaml and wake the workers for new runs; raises ServeError, which has all findings by line.
+    """Apply phases.yaml and wake the workers for new runs. Raises ServeError, with all findings by line.
 
-    Competitions that were edited on the server since are left as they are, unless edits are to be overwritten.
-    stage: of those that are new.
+    Competitions that were edited on the server since stay unchanged unless edits are to be overwritten.
+    stage: that of new competitions.
     """
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
@@ -101,7 +100,7 @@ def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> l
 
 
 def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Iterator[Change]:
-    """What is declared, and refused all the same: `evergold check` says the same by line."""
+    """Yield warnings for declared upload limits above the server's; `evergold check` reports the same by line."""
     for competition in loaded:
         for phase in competition.declaration.phases:
             limits = [phase.limits, *(task.limits for task in phase.tasks.values() if task.limits)]
@@ -116,7 +115,7 @@ def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Itera
 
 
 def plan(*, overwrite_edits: bool = False) -> Plan:
-    """What `apply` would do, and whom it would affect; nothing is changed. Raises as `apply` does."""
+    """Return what `apply` would do and whom it would affect, without changes. Raises as `apply` does."""
     settings, now = get_settings(), datetime.now(UTC)
     with _in_words(settings):
         return plan_phases(
@@ -130,7 +129,7 @@ def plan(*, overwrite_edits: bool = False) -> Plan:
 
 @contextmanager
 def _in_words(settings: Settings) -> Iterator[None]:
-    """What is wrong with phases.yaml or the database becomes a ServeError."""
+    """Turn problems with phases.yaml or the database into ServeError."""
     try:
         yield
     except InvalidPhases as error:
@@ -142,7 +141,7 @@ def _in_words(settings: Settings) -> Iterator[None]:
 
 
 def add_demo(gold_dir: Path, *, submits: bool = True) -> list[dict[str, str]]:
-    """The demo's gold, accounts and, if wanted, submissions, as far as they are not there yet; returns the log-ins."""
+    """Create what is missing of the demo's gold, accounts and, if requested, submissions; return the log-ins."""
     from app.server import demo
 
     settings, now = get_settings(), datetime.now(UTC)
@@ -160,7 +159,7 @@ def add_demo(gold_dir: Path, *, submits: bool = True) -> list[dict[str, str]]:
 
 
 def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
-    """Tell workers about new, committed runs; what cannot be told now is left to the sweep."""
+    """Announce new, committed runs to workers; the sweep announces those that cannot be sent now."""
     if not runs:
         return
     query = (
@@ -179,7 +178,7 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
 
 
 def encodes() -> bool:
-    """Whether any task here needs a worker with torch."""
+    """Return whether any task here needs a worker with torch."""
     from evergold.scoring.tasks import gpu_types
 
     types = gpu_types()
@@ -190,12 +189,12 @@ def encodes() -> bool:
 
 
 def printable_address(settings: Settings) -> str:
-    """Where the database is, without its password."""
+    """Return the database's address without its password."""
     return printable(settings.database_address)
 
 
 def printable(database_address: str) -> str:
-    """A database's address without its password."""
+    """Return a database's address without its password."""
     address = make_url(database_address)
     return f"SQLite, {address.database}" if address.drivername == "sqlite" else address.render_as_string()
 
@@ -223,7 +222,7 @@ def _words(error: EvergoldError | OSError) -> str:
 
 
 def reason_of(error: SQLAlchemyError) -> str:
-    """The database's own words, on one line."""
+    """Return the database's own message on one line."""
     original = getattr(error, "orig", None) or error
     return " ".join(str(original).split()).rstrip(".") + "."
 
@@ -232,7 +231,7 @@ def reason_of(error: SQLAlchemyError) -> str:
 
 
 def main() -> int:
-    """What `evergold serve` starts."""
+    """Run as started by `evergold serve`."""
     parser = argparse.ArgumentParser(prog="app.server.prepare")
     parser.add_argument("report", type=Path)
     parser.add_argument("--demo", action="store_true")
@@ -250,7 +249,7 @@ def main() -> int:
 
 
 def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
-    """with_history: whether the demo's past is told by a program of its own, unless it was already."""
+    """Prepare the server. with_history: generate the demo history in a separate process if it does not exist."""
     migrated = migrate()
     is_new, data_dir = _is_empty(), get_settings().data_dir
     if with_demo:
@@ -271,7 +270,7 @@ def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
 
 
 def _is_empty() -> bool:
-    """Whether there is no competition yet: then everything that is applied is new, and nothing was changed."""
+    """Return whether there is no competition yet: then everything applied is new, and nothing was changed."""
     with reading(get_engine(get_settings().database_address)) as session:
         return session.scalar(select(Competition.id).limit(1)) is None
 

@@ -1,4 +1,4 @@
-"""What `evergold serve` runs: the command, environment, log and patience of each child process."""
+"""The programs of `evergold serve`: command, environment, log and time limit for stopping of each."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from pathlib import Path
 from app.server import broker
 from app.server.children import Program
 
-#: Longer than the seconds that app.server.web gives to requests in flight.
+#: Longer than the time that app.server.web gives to requests in flight.
 WEB_STOP_SECONDS = 6.0
-#: A running scoring may end within; one that takes longer is taken up again after the next start.
+#: Time for a running scoring to finish; a longer one is repeated after the next start.
 WORKER_STOP_SECONDS = 20.0
 OTHER_STOP_SECONDS = 3.0
 
-#: Unless whoever starts the server wants otherwise, and not where torch works. numpy's arithmetic in one thread: there
-#: are as many processes as shall work at a time. One heap for all threads: Python lets one of them work at a time, and
-#: each heap keeps what its threads once needed.
+#: Defaults unless set in the environment, and not where torch works. numpy uses one thread, since there are as many
+#: processes as should work in parallel. One heap for all threads: Python runs one of them at a time, and each heap
+#: keeps the memory that its threads once needed.
 THRIFTY = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-#: Settings of workers that the web process is not even told.
+#: Settings of workers that the web process does not get.
 WAYS_TO_GOLD = frozenset({"EVERGOLD_GOLD_DIR", "EVERGOLD_GOLD_KEY_FILE"})
 
-#: Modules are found where this code lies (see `code_path`), never in the folder somebody happens to stand in.
+#: Modules are imported from this code's location (see `code_path`), never from the current folder.
 _PYTHON = (sys.executable, "-P", "-m")
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line says; paths are absolute, `workers` is the number of processes that score, web of those
-    that serve; lean: whether what needs torch is left to others."""
+    """The options of the command line; paths are absolute.
+
+    workers, web: the number of scoring and of serving processes.
+    lean: leave tasks that need torch to other machines.
+    """
 
     host: str
     port: int
@@ -51,7 +54,7 @@ class ServeOptions:
 
 
 def child_environment(options: ServeOptions) -> dict[str, str]:
-    """What every child starts from: our environment, with the settings that the command line has the last word on."""
+    """Return the base environment of every child: ours, with the settings that the command line overrides."""
     return {
         **os.environ,
         "EVERGOLD_DATA_DIR": str(options.data_dir),
@@ -59,12 +62,12 @@ def child_environment(options: ServeOptions) -> dict[str, str]:
         "EVERGOLD_GOLD_DIR": str(options.gold_dir),
         **({"EVERGOLD_LEAN": "true"} if options.lean else {}),
         "PYTHONPATH": code_path(),
-        "PYTHONUNBUFFERED": "1",  # logs are complete when something dies
+        "PYTHONUNBUFFERED": "1",  # logs are complete when a process dies
     }
 
 
 def code_path() -> str:
-    """PYTHONPATH for children: this code first, also where it was never installed but only lies (in an image)."""
+    """Return PYTHONPATH for children: this code first, also where it is not installed (in an image)."""
     ours = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     return os.pathsep.join([ours, inherited] if inherited else [ours])
@@ -82,8 +85,10 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
-    """The web process, or the parent of several, on an open socket; with a gate, one that serves only after a byte came
-    through."""
+    """Return the web process, or the parent of several, on an open socket.
+
+    gate: a descriptor from which it reads a byte before it serves.
+    """
     without_gold = THRIFTY | {name: value for name, value in environment.items() if name not in WAYS_TO_GOLD}
     command = [*_PYTHON, "app.server.web", "--socket", str(listener), "--processes", str(options.web)]
     keep_open = [listener]
@@ -99,25 +104,25 @@ def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
         **THRIFTY,
         "EVERGOLD_MAKE_GOLD_KEY": "true",
         **environment,
-    }  # on one machine, nobody need think of keys
+    }  # keys are created automatically on a single machine
     return Program("worker", command, with_key, options.log_dir / "worker.log", WORKER_STOP_SECONDS)
 
 
 def history(options: ServeOptions, environment: Mapping[str, str]) -> Program:
-    """Tells the demo's past, once: it scores as a worker does, and is done."""
+    """Return the program that generates the demo history once: it scores as a worker does, then exits."""
     command = [*_PYTHON, "demo.history"]
     log = options.log_dir / "history.log"
     return Program("history", command, environment, log, OTHER_STOP_SECONDS, ends_by_itself=True)
 
 
 def gpu_worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
-    """A worker of its own for what needs torch: what takes minutes does not keep the others waiting."""
+    """Return a separate worker for tasks that need torch, whose minutes of work do not delay the others."""
     command = worker_command("gpu", 1)
     return Program("gpu-worker", command, environment, options.log_dir / "gpu-worker.log", WORKER_STOP_SECONDS)
 
 
 def has_torch() -> bool:
-    """Whether a worker here could take what needs torch."""
+    """Return whether a worker here could take tasks that need torch."""
     return all(find_spec(package) is not None for package in ("torch", "transformers"))
 
 
@@ -128,12 +133,15 @@ def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
 
 
 def web_command(host: str, port: int, processes: int) -> list[str]:
-    """A web process, or the parent of several, that listens by itself."""
+    """Return the command of a web process, or the parent of several, that opens its own socket."""
     return [*_PYTHON, "app.server.web", "--host", host, "--port", str(port), "--processes", str(processes)]
 
 
 def worker_command(queues: str, processes: int) -> list[str]:
-    """A worker that scores so many submissions at a time. queues: `auto`, `cpu` or `gpu`, see `workers.start`."""
+    """Return the command of a worker that scores this many submissions at a time.
+
+    queues: `auto`, `cpu` or `gpu`, see `workers.start`.
+    """
     return [*_PYTHON, "workers.start", "--queues", queues, "--concurrency", str(processes)]
 
 
@@ -142,7 +150,7 @@ def selfcheck_command() -> list[str]:
 
 
 def gold_command(arguments: Sequence[str]) -> list[str]:
-    """What needs the workers' private keys, and is therefore no part of `app`."""
+    """Return the command for operations that need the workers' private keys, and are therefore not in `app`."""
     return [*_PYTHON, "workers.gold_commands", *arguments]
 
 

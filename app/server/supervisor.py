@@ -1,8 +1,8 @@
-"""`evergold serve`: the whole server under one supervisor, which itself needs nothing but the standard library.
+"""`evergold serve`: the whole server under one supervisor, which uses only the standard library itself.
 
-It locks the data directory, takes the port, starts the broker, has `app.server.prepare` bring the database in
-line, then runs web, worker and sweep until a signal comes. Children are handled in `app.server.children`,
-unexpected ends in `app.server.guard`.
+It locks the data directory, opens the port, starts the broker, has `app.server.prepare` update the database, then runs
+web, worker and sweep until a signal arrives. Children are handled in `app.server.children`, unexpected ends in
+`app.server.guard`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LOG_CHECK_SECONDS = 60.0
 
 @dataclass
 class Server:
-    """Everything that runs; `children` in the order in which they were started."""
+    """Everything that runs; `children` in start order."""
 
     options: ServeOptions
     listener: socket.socket
@@ -63,11 +63,11 @@ class Server:
 
 
 class Stopped(Exception):
-    """A signal came before the server was up."""
+    """A signal arrived before the server was up."""
 
 
 def serve(options: ServeOptions, say: Say) -> None:
-    """Run until SIGINT, SIGTERM or SIGHUP; raises ServeError, in words, when the server cannot start."""
+    """Run until SIGINT, SIGTERM or SIGHUP. Raises ServeError, with a sentence, if the server cannot start."""
     wish = Wish()
     with lock_data_dir(options.data_dir) as lock, _signals(wish), listening(options.host, options.port) as listener:
         address = address_of(options.host, listener)
@@ -89,7 +89,7 @@ def serve(options: ServeOptions, say: Say) -> None:
 
 
 def bring_up(server: Server) -> None:
-    """Start everything, each as early as it can be; returns when the address answers."""
+    """Start everything, each part as early as possible; return when the address answers."""
     options, environment, listener = server.options, server.environment, server.listener.fileno()
     broker_name = _start_broker(server)
     gate, opener = os.pipe()
@@ -100,7 +100,7 @@ def bring_up(server: Server) -> None:
     finally:
         os.close(opener)
         os.close(gate)
-    web.program = programs.web(options, environment, listener)  # as it is started again, should it die
+    web.program = programs.web(options, environment, listener)  # for restarts
     _add(server, programs.worker(options, environment))
     if prepared["encodes"] and programs.has_torch() and not options.lean:
         _add(server, programs.gpu_worker(options, environment))
@@ -112,7 +112,7 @@ def bring_up(server: Server) -> None:
 
 
 def _start_broker(server: Server) -> str:
-    """Start the embedded broker unless another was named; returns what to call it."""
+    """Start the embedded broker unless another one is set; return its name for messages."""
     if server.environment.get("EVERGOLD_BROKER_URL"):
         return "the one of EVERGOLD_BROKER_URL"
     files = f"files in {server.options.data_dir / 'broker'}"
@@ -131,7 +131,7 @@ def _start_broker(server: Server) -> str:
 
 
 def _prepare(server: Server) -> dict[str, Any]:
-    """Have the database migrated and phases.yaml applied; the report says what changed, or why that is impossible."""
+    """Have the database migrated and phases.yaml applied; return the report of changes, or raise ServeError."""
     report = server.options.data_dir / "prepared.json"
     report.unlink(missing_ok=True)
     child = _add(server, programs.prepare(server.options, server.environment, report))
@@ -160,7 +160,7 @@ def _wait_until_ready(server: Server, web: Child) -> None:
 
 
 def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bool:
-    """True as soon as `done`, False after `seconds`; raises Stopped when a signal came."""
+    """Return True as soon as `done` returns True, False after `seconds`. Raises Stopped after a signal."""
     began = time.monotonic()
     while not done():
         if server.wish.stop:
@@ -175,7 +175,7 @@ def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bo
 
 
 def look_after(server: Server) -> None:
-    """Until a signal comes: children that died are said and started again, logs that grew too long are shortened."""
+    """Report and restart dead children and shorten long logs, until a signal arrives."""
     logs_checked = time.monotonic()
     while not server.wish.stop:
         keep_guard(server.guard)
@@ -209,7 +209,7 @@ def _look_at(server: Server, child: Child) -> None:
 
 
 def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
-    """Somebody has migrated the database: the newer version is to be started, and this one stopped. Said once."""
+    """Delay the restart: somebody migrated the database, so the newer version must be started. Reports it once."""
     child.start_again_at = time.monotonic() + LONGEST_DELAY_SECONDS
     if is_new:
         reason = " ".join(last_lines(child)[-1:]).removeprefix("Error: ")
@@ -227,7 +227,7 @@ def _death(child: Child, status: int, what: str) -> str:
 
 
 def take_down(server: Server) -> None:
-    """The web process is told first, so that nothing new comes in; the broker goes last, then the guard."""
+    """Stop the web process first, so that nothing new arrives; the broker goes last, then the guard."""
     server.listener.close()
     for names in (("web", "prepare", "history", "worker", "gpu-worker", "sweep"), ("broker",)):
         stop([server.children[name] for name in names if name in server.children], server.guard, server.wish)
@@ -236,7 +236,7 @@ def take_down(server: Server) -> None:
 
 @contextmanager
 def _signals(wish: Wish) -> Iterator[None]:
-    """The first signal asks to stop, the second to hurry. A SIGHUP that nohup had ignored stays ignored."""
+    """Handle signals: the first one stops, the second one hurries. A SIGHUP ignored by nohup stays ignored."""
 
     def note(number: int, frame: FrameType | None) -> None:
         wish.stop, wish.hurry = True, wish.stop
@@ -307,7 +307,7 @@ def _said_of_bertscore(prepared: dict[str, Any], options: ServeOptions) -> str:
 
 
 def _unfailing(say: Say) -> Say:
-    """A closed terminal must not keep the server from stopping in order."""
+    """Ignore write errors: a closed terminal must not prevent a clean stop."""
 
     def quietly(line: str) -> None:
         with suppress(OSError):

@@ -1,5 +1,7 @@
-"""The web process alone, or several on one socket: uvicorn with our application. Gold is not for them: the settings
-that lead there are dropped."""
+"""The web process, single or several on one socket: uvicorn with our application.
+
+Settings that lead to gold are removed from its environment.
+"""
 
 from __future__ import annotations
 
@@ -32,29 +34,29 @@ from app.server.programs import WAYS_TO_GOLD
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-#: Requests in flight (uploads, long polls) may end within.
+#: Time for requests in flight (uploads, long polls) to finish.
 GRACEFUL_SECONDS = 3
-#: So many things made that may hold others, and not gone again, after which garbage is looked for: a board of thousands
-#: of rows, which is none, would be looked through again and again while it is made.
+#: Garbage is collected after this many new containers: with the default, a board of thousands of rows would be
+#: scanned again and again while it is built.
 COLLECT_AFTER = 100_000
-#: One of several processes that says nothing for so long is ended, and another takes its place.
+#: One of several processes that is silent for this long is killed and replaced.
 SILENT_SECONDS = 60
 
 
 def run_web(
     host: str = "127.0.0.1", port: int = 8321, listener: socket.socket | None = None, processes: int = 1
 ) -> None:
-    """Serve on a host and port, or on a socket that is already open; the first that has time takes a connection.
+    """Serve on a host and port, or on an open socket; the first process with time takes a connection.
 
     Raises ServeError for several processes on SQLite, see `check_processes`, and for tables of another revision, unless
-    the socket was open before: whoever opened it looked at them.
+    the socket was open already: its opener has checked the tables.
     """
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     check_processes(processes)
     _log_uvicorn()
     prepare_folders(get_settings())
-    if listener is None:  # else whoever opened it has done both
+    if listener is None:  # otherwise the opener of the socket has done both
         check_tables()
         note_address(get_settings().data_dir, local_address(host, port))
     if processes == 1:
@@ -66,7 +68,7 @@ def run_web(
 
 
 def check_processes(processes: int) -> None:
-    """Raise ServeError where so many cannot share the database: they would wait for each other's turn to write."""
+    """Raise ServeError if this many processes cannot share the database, which would serialise their writes."""
     if processes > 1 and get_settings().database_address.startswith("sqlite"):
         raise ServeError(
             "Several web processes need PostgreSQL: with SQLite one writes at a time. See docs/running.md."
@@ -74,24 +76,24 @@ def check_processes(processes: int) -> None:
 
 
 def check_tables() -> None:
-    """Raise ServeError for tables of another revision. A database that is away is waited for later."""
+    """Raise ServeError for tables of another revision. An unreachable database is retried later."""
     try:
         with suppress(SQLAlchemyError), get_engine(get_settings().database_address).connect() as connection:
             check_revision(connection)
     except OtherRevision as other:
         raise ServeError(str(other)) from None
     finally:
-        forget_engines()  # no connection is shared with processes that are forked from this one
+        forget_engines()  # no connection is shared with forked processes
 
 
 def served_application(*, is_watched_over: bool = False) -> FastAPI:
-    """The application in a process that does nothing else; where that is one of several, it ends with their parent.
+    """Return the application for a dedicated process; one of several processes ends with its parent.
 
-    is_watched_over: as for `create_app`; one of several is, by their parent.
+    is_watched_over: as for `create_app`; always true for one of several, which their parent supervises.
     """
     is_watched_over |= multiprocessing.parent_process() is not None
-    gc.disable()  # what is made now stays: it is not looked through for garbage, neither now nor while requests wait
-    from app.web.main import create_app  # noqa: PLC0415 - the slow part, after what leads to gold was dropped
+    gc.disable()  # objects created here stay: they must not be scanned for garbage, now or during requests
+    from app.web.main import create_app  # the slow part, after the settings that lead to gold were removed
 
     application = create_app(is_watched_over=is_watched_over)
     gc.collect()
@@ -109,7 +111,7 @@ def _log_uvicorn() -> None:
 
 
 def _end_with_parent() -> None:
-    """By whatever it was ended: nobody else would end this process, or start it again."""
+    """Terminate with the parent, however that ended: nobody else would end or restart this process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -117,7 +119,7 @@ def _end_with_parent() -> None:
 
 
 def web_config(application: FastAPI | str, host: str, port: int, processes: int = 1) -> uvicorn.Config:
-    """How uvicorn serves the application; of several processes each makes its own, by the name of a function."""
+    """Return uvicorn's configuration; each of several processes creates its application by the name of a function."""
     return uvicorn.Config(
         application,
         factory=isinstance(application, str),
@@ -129,15 +131,14 @@ def web_config(application: FastAPI | str, host: str, port: int, processes: int 
         limit_concurrency=connections_limit(raise_open_files()),
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         server_header=False,
-        proxy_headers=False,  # the application itself knows whose to believe, see `trusted_proxies`
-        access_log=False,  # our own line for each request says more
+        proxy_headers=False,  # the application decides which proxies to trust, see `trusted_proxies`
+        access_log=False,  # our own request log has more detail
         log_config=None,  # see `log_libraries`
     )
 
 
 def main() -> None:
-    """What `evergold web` becomes; or as the supervisor starts it: a socket by its descriptor, and a gate to wait at
-    when everything is imported."""
+    """Run `evergold web`, also for the supervisor: with a socket descriptor and a gate to wait at after imports."""
     parser = argparse.ArgumentParser(prog="app.server.web")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8321)

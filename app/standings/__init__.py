@@ -1,1 +1,1 @@
-"""Which of a team's scored runs it stands with on each board: decided here, and kept in a table."""
+"""Choice of the scored run that counts for each team on each board, and the table that caches it."""

@@ -1,6 +1,6 @@
-"""Whether the standings that are kept are those that follow from the runs; what is not so is put right.
+"""Comparison of the cached standings with those that follow from the runs; differences are repaired.
 
-Nothing should ever be found: every difference is a fault of ours, and is told as one.
+There should never be any: every difference is a bug of ours and is reported as one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from app.standings.renew import (
 )
 from app.standings.tallies import wrong_tallies
 
-#: Before all teams.
+#: Start of the sweep, before all teams.
 START = 0
-#: The sweep looks at so many teams each time, and at no more of them than have so many tries.
+#: Limits of one slice of the sweep: teams, and candidates (scored runs) of these teams.
 TEAMS_OF_A_SLICE, TRIES_OF_A_SLICE = 20, 2000
 _VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value", "system_id", "facts")
 
@@ -38,8 +38,11 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A team whose standing on a board is not what follows from its runs: as rows were kept, and as they should be.
-    board_id: None where it is the number of its runs that is not."""
+    """A team whose cached standing on a board is not what follows from its runs.
+
+    board_id: None if it is the team's run count that differs.
+    kept, right: the cached rows, and the correct ones.
+    """
 
     phase_task_id: int
     board_id: int | None
@@ -49,7 +52,7 @@ class Difference:
 
 
 def check_task(session: Session, phase_task_id: int, on_progress: OnProgress = nobody_waits) -> list[Difference]:
-    """All boards of a task in a phase; the caller holds the task's row, or reads a database that rests."""
+    """Compare all boards of a task in a phase. The caller locks the task's row, or reads an idle database."""
     kept = select(Standing.team_id).where(Standing.phase_task_id == phase_task_id).distinct()
     teams = dict.fromkeys(session.scalars(kept), 0) | submissions_by_team(session, phase_task_id)
     differences: list[Difference] = []
@@ -62,20 +65,21 @@ def check_task(session: Session, phase_task_id: int, on_progress: OnProgress = n
 
 
 def lock_task(session: Session, phase_task_id: int) -> None:
-    """Nobody records anything there until the transaction ends; uploads do not wait."""
+    """Block all writes of results for this task until the transaction ends; uploads do not wait."""
     session.execute(select(PhaseTask.id).where(PhaseTask.id == phase_task_id).with_for_update(key_share=True))
 
 
 def tasks_with_submissions(session: Session) -> list[int]:
-    """Every task in a phase that somebody submitted to."""
+    """List every task in a phase that has submissions."""
     sent = select(Submission.id).where(Submission.phase_task_id == PhaseTask.id).exists()
     return list(session.scalars(select(PhaseTask.id).where(sent).order_by(PhaseTask.id)))
 
 
 def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
-    """The next few teams behind this one, put right, and where to go on; `START` after the last.
+    """Check and repair the next few teams after this id; return the differences and the next id, `START` after the
+    last.
 
-    Boards that are not kept yet, or were chosen by other rules, are chosen anew on the way.
+    Boards that are not cached yet, or were chosen by other rules, are recomputed on the way.
     """
     teams, is_end = _next_teams(session, after)
     sent = select(Submission.phase_task_id, Submission.team_id).where(Submission.team_id.in_(teams)).distinct()
@@ -87,7 +91,7 @@ def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
 
 
 def _next_teams(session: Session, after: int) -> tuple[list[int], bool]:
-    """Behind this one, in order, one at least, if there is any; and whether no others are left."""
+    """Return the next team ids in order (at least one, if there is any), and True if none are left after them."""
     tries = (
         select(func.coalesce(func.sum(Tally.runs), 0))
         .join(PhaseTask, PhaseTask.id == Tally.phase_task_id)

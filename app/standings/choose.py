@@ -1,6 +1,6 @@
-"""With which of its scored runs a team stands on a board: what was declared, and what follows from a team's tries.
+"""Entry rules: the declared rules of a board, and the scored run that counts for each team.
 
-Pure: takes tries, gives standings; where both come from is for others to say.
+Pure: takes candidates, returns standings. Other modules load the candidates and store the standings.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
 from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.tasks import TASKS
 
-#: Raised whenever this code would choose otherwise: what was kept before is then made anew.
+#: Increase whenever this code would choose differently: standings cached before are then recomputed.
 VERSION = 3
-#: The higher, the less may stand on a board.
+#: Only the runs of a team with its lowest value may count; runs with other statuses, or none, have 0.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What chooses entries on one board in one phase. decimals: those by which the best is found, None for all: of two
-    that look equal the earlier stands, so that nobody learns by the choice which one is better. columns: the board's,
-    whose scores are kept with what is chosen, in an order of their own."""
+    """The rules that choose entries on one board in one phase.
+
+    decimals: precision at which the best is found, None for full precision. Of two that look equal the earlier one
+    counts, so that the choice does not reveal which one is better.
+    columns: those of the board, in an order of their own; their scores are cached with the chosen run.
+    """
 
     metric: str
     split: str
@@ -44,7 +47,7 @@ class Rules:
 
     @property
     def key(self) -> str:
-        """Equal for equal rules."""
+        """Hash that is equal for equal rules."""
         return hashlib.sha256(repr((VERSION, *astuple(self))).encode()).hexdigest()[:32]
 
     @property
@@ -54,9 +57,14 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A scored run that entered the board's setting. gold: what tells its gold from another; status: what organisers
-    say of this submission; value: in the ranking column, None where it is not defined; is_late: accepted after the
-    close, by an allowance; system_id: what made it, None as long as nothing was said of it."""
+    """A scored run that entered the board's setting.
+
+    gold: identity of its gold.
+    status: the organisers' mark on this submission.
+    value: score in the ranking column, None if undefined.
+    is_late: accepted after the deadline through an extension.
+    system_id: None until a system is declared for it.
+    """
 
     team_id: int
     run_id: int
@@ -70,12 +78,16 @@ class Try:
 
     @property
     def is_beside(self) -> bool:
-        """Late and without a rank: it must not take the place of what came in time."""
+        """True if late and unranked: it must not replace a submission that arrived in time."""
         return self.is_late and self.status is RowStatus.UNRANKED
 
 
 class TeamStanding(NamedTuple):
-    """entries: how many tries the team has here; ladder_value: the ranking score as a Ladder tells it."""
+    """The run that counts for a team.
+
+    entries: number of the team's candidates on this board.
+    ladder_value: the ranking score as a Ladder reports it.
+    """
 
     team_id: int
     run_id: int
@@ -84,7 +96,7 @@ class TeamStanding(NamedTuple):
 
 
 def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
-    """As declared now; `board.task` must be loaded. None where this server does not know the type of the task."""
+    """Return the declared rules, or None if this server does not know the task type. `board.task` must be loaded."""
     if board.task.task_type not in TASKS:
         return None
     columns = visible_columns(board, phase_task.options_of(board.task))
@@ -109,9 +121,10 @@ def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
 def choose(
     tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID], gold: str | None = None
 ) -> list[TeamStanding]:
-    """Who stands with what, of tries in the order in which they were submitted.
+    """Choose the run that counts for each team from candidates in order of submission.
 
-    choices: the chosen submissions by team. gold: only what was scored against it, for another phase to show.
+    choices: the chosen submissions by team.
+    gold: consider only runs scored against it, for another phase to show.
     """
     tries = [one for one in not_set_aside(tries) if gold is None or one.gold == gold]
     by_team: defaultdict[int, list[Try]] = defaultdict(list)
@@ -123,10 +136,10 @@ def choose(
 
 
 def not_set_aside(tries: Iterable[Try]) -> list[Try]:
-    """Those that a team may stand with.
+    """Return the candidates that may count for their teams.
 
-    One disqualified submission is set aside, and so is a hidden one: the entry rule goes on with the rest. Where there
-    is no rest the team stands as disqualified, or, if everything is hidden, as hidden.
+    A disqualified or hidden submission is set aside, and the entry rule applies to the rest. A team without a rest is
+    shown as disqualified or, if everything is hidden, as hidden.
     """
     tries = list(tries)
     least: dict[int, int] = {}
@@ -137,7 +150,7 @@ def not_set_aside(tries: Iterable[Try]) -> list[Try]:
 
 
 def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
-    """Of one team."""
+    """Return the standing of one team."""
     in_time = [one for one in theirs if not one.is_beside] or theirs
     if rules.is_ladder:
         return _on_ladder(in_time, rules)._replace(entries=len(theirs))
@@ -150,7 +163,7 @@ def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
     if found is not None:
         return found
     rule = rules.without_choice if rules.rule is EntryRule.CHOSEN else rules.rule
-    # Organisers replace a baseline's file; the one they replaced must not outlive it because it was better.
+    # Organisers replace a baseline's file: a replaced file must not stay the entry because it scored better.
     if rule is EntryRule.LAST or theirs[-1].is_baseline:
         return theirs[-1]
     sign = -1.0 if rules.higher_is_better else 1.0
@@ -158,7 +171,7 @@ def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
 
 
 def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
-    """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
+    """Return the record holder with the score that the Ladder reports, or the last run if no score is defined."""
     last, entries = theirs[-1], len(theirs)
     values = [rounded(one.value, rules.decimals) for one in theirs]
     step = rules.ladder_step or 0.0

@@ -1,6 +1,6 @@
-"""What a board shows of a run that never changes, kept as one text in each standing with that run.
+"""The unchanging facts of a run that a board shows, cached as one text in each standing with that run.
 
-As text, because PostgreSQL's JSON makes other numbers of some (-0.0): a score has to come back to the last bit.
+Text, because PostgreSQL's JSON alters some numbers (-0.0): a score must be restored to the last bit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from app.standings.tries import gold_of_run
 
 #: The column of a standing.
 FACTS = "facts"
-#: A value or None, why it is None, and the signature.
+#: A value or None, the reason if it is None, and the signature.
 KeptScore = tuple[float | None, str | None, str]
 
 
 class Facts(NamedTuple):
-    """gold: what tells its gold from another. scores: of the columns that are kept (`Rules.columns`), in their order;
-    None for one that was not computed."""
+    """The facts of one run.
+
+    gold: identity of its gold.
+    scores: those of the cached columns (`Rules.columns`), in their order; None for a score that was not computed.
+    """
 
     task_version: int | None
     submission_id: str
@@ -41,13 +44,13 @@ class Facts(NamedTuple):
 def with_facts(
     session: Session, boards: Mapping[int, Rules], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """These rows of standings, each with the facts of its run. boards: by which rules they stand on each."""
+    """Add the facts of its run to each of these rows of standings. boards: the rules of each board by id."""
     columns = {column for rules in boards.values() for column in rules.columns}
     found = _facts_of(session, {row["run_id"] for row in rows}, columns) if rows else {}
     return [{**row, FACTS: _as_text(*found[row["run_id"]], boards[row["board_id"]])} for row in rows]
 
 
-#: Of a run, with its scores by column.
+#: The facts of a run, with its scores by column.
 _Found = tuple[Facts, Mapping[tuple[str, str], KeptScore]]
 
 
@@ -71,7 +74,7 @@ def _as_text(facts: Facts, scores: Mapping[tuple[str, str], KeptScore], rules: R
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
-#: A row for each score, one for a run without. Written once, as most ends of runs ask it.
+#: One row for each score, and one for a run without scores. Built once, since most ends of runs execute it.
 _FACTS = (
     select(
         ScoringRun.id,

@@ -1,5 +1,7 @@
-"""Standings from the table, as long as they were chosen by the rules that hold now; and until some moment of the past,
-where only those teams are walked through that did something since, and nobody where that would be too much."""
+"""Standings from the cache table while the rules they were chosen by are current, and standings at a past moment.
+
+For the past, only teams with activity since then are recomputed; TooFarBack is raised if even that is too much.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,25 @@ from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission, 
 from app.standings.choose import Rules, TeamStanding
 from app.standings.tries import EVERYTHING, Bounds, standings_from_runs
 
-#: Where more teams than this did something since, all are walked through: a query takes only so many parameters.
+#: With more active teams than this, recompute all: the number of query parameters is limited.
 TEAMS_AT_MOST = 500
-#: More tries than this nobody walks through for what was: a page would wait for seconds.
+#: With more candidates than this a page would wait for seconds, so past standings are not computed.
 TRIES_AT_MOST = 5000
 
 
 class TooFarBack(EvergoldError):
-    """What stood at that moment is not kept, and too much would have to be read to work it out."""
+    """The board at that moment is not stored, and recomputing it would read too many runs."""
 
     status = 409
     code = "too_far_back"
 
 
 class KeptStanding(NamedTuple):
-    """A `TeamStanding` from the table, with all that its row shows. system: its name; facts: see
-    `app.standings.facts`, with the scores of the columns by which it was kept."""
+    """A `TeamStanding` from the table, with everything that its row shows.
+
+    system: its name.
+    facts: see `app.standings.facts`, with the scores of the columns by which it was cached.
+    """
 
     team_id: int
     run_id: int
@@ -43,14 +48,17 @@ class KeptStanding(NamedTuple):
     system: str | None
 
 
-#: Whatever a team stands with, and where it was found.
+#: A standing, whether cached or recomputed.
 AnyStanding = TeamStanding | KeptStanding
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A board as it was at some moment. still: who stood then with what they stand with now; since: those who did
-    something since, whose tries have to be looked at; None: everybody."""
+    """A board as it was at some moment.
+
+    still: standings that have not changed since.
+    since: teams with activity since then, whose candidates must be read; None for all teams.
+    """
 
     still: Sequence[KeptStanding]
     since: frozenset[int] | None
@@ -64,7 +72,7 @@ def standings_of(
     gold: str | None = None,
     bounds: Bounds = EVERYTHING,
 ) -> list[AnyStanding]:
-    """Who stands with what on a board of a phase, all teams; gold: only what was scored against it."""
+    """Return the standings of all teams on a board of a phase. gold: consider only runs scored against it."""
     if bounds.until is not None and bounds.rescoring is None:
         past = past_of(session, phase_task_id, board_id, rules, bounds.until, gold)
         if past.since is not None and not past.since:
@@ -82,7 +90,7 @@ def standings_of(
 def past_of(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, moment: datetime, gold: str | None = None
 ) -> Past:
-    """Of a board at this moment. Raises TooFarBack where more than TRIES_AT_MOST would have to be looked at."""
+    """Return a board as of this moment. Raises TooFarBack if that would read more than TRIES_AT_MOST candidates."""
     kept = None if rules.rule is EntryRule.ALL else _kept(session, phase_task_id, board_id, rules, gold)
     since = None if kept is None else _teams_since(session, phase_task_id, board_id, moment)
     if kept is None or since is None or len(since) > TEAMS_AT_MOST:
@@ -102,7 +110,7 @@ def _check_is_near(session: Session, phase_task_id: int, teams: frozenset[int] |
 
 
 def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
-    """From when on a task of a phase has so many submissions as are looked at one by one; None: it has no more."""
+    """Return the time from which on a task of a phase has TRIES_AT_MOST submissions; None if it has fewer in total."""
     newest = select(Submission.submitted_at).where(Submission.phase_task_id == phase_task_id)
     return session.scalar(newest.order_by(Submission.submitted_at.desc()).offset(TRIES_AT_MOST - 1).limit(1))
 
@@ -110,7 +118,7 @@ def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
 def _kept(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None
 ) -> list[KeptStanding] | None:
-    """None where they are not kept, or were chosen by other rules: told by one query, so that nothing comes between."""
+    """Return the cached standings, None if there are none or their rules differ. One query keeps both consistent."""
     place = {"phase_task": phase_task_id, "board": board_id}
     if gold is None:
         rows = session.connection().execute(_WHOLE, place).all()
@@ -124,7 +132,7 @@ def _kept(
 def _of(
     whose: ColumnExpressionArgument[bool],
 ) -> Select[str, int, int, int, float | None, str, str, TeamKind, str | None]:
-    """Of a board, with the rules that its standings were chosen by; one row without a team where nobody stands."""
+    """Select the rules and standings of a cached board; a board without standings yields one row without a team."""
     here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
     standing = Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value, Standing.facts
     return (
@@ -136,12 +144,12 @@ def _of(
     )
 
 
-#: Written once, as every board asks this.
+#: Built once, since every board executes this.
 _WHOLE, _OF_ONE_GOLD = _of(Standing.is_whole), _of(Standing.gold == bindparam("gold"))
 
 
 def _teams_since(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> frozenset[int]:
-    """Of those who stand there, whoever submitted or chose since then: of them it was otherwise before."""
+    """Return the teams on the board that submitted or chose since: their standings may have been different then."""
     submitted = exists().where(
         Submission.team_id == Standing.team_id,
         Submission.phase_task_id == phase_task_id,

@@ -1,8 +1,8 @@
-"""Standings are written where something changes them, in the same transaction, for the teams that it concerns.
+"""Writing of standings, for the affected teams only and in the transaction that changes them.
 
-The caller holds the task's row (`app.competitions.changed.boards_changed`, or as whoever ends a run does), so that two
-never write the same standings. Which rules they were chosen by is kept beside them: where others hold now, the whole
-board is chosen anew.
+The caller holds the task's row (`app.competitions.changed.boards_changed`, or as the end of a run does), so that no two
+transactions write the same standings. The rules they were chosen by are stored with them: if those have changed, the
+whole board is recomputed.
 """
 
 from __future__ import annotations
@@ -24,20 +24,23 @@ from app.standings.facts import FACTS, with_facts
 from app.standings.tallies import renew_tallies, renew_tally
 from app.standings.tries import Bounds, choices_of, tries_of
 
-#: So many teams are looked at together, one at least, with no more submissions than these: all are in memory then.
+#: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
-#: Hears how many teams, of how many, were seen to.
+#: Called with the number of teams done, and of all teams.
 OnProgress = Callable[[int, int], None]
 
 
 def nobody_waits(done: int, teams: int) -> None:
-    """Where nobody is told how far it is."""
+    """No-op progress callback."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A board of a task in a phase. rules: None where the server does not know the task's type; kept: what its kept
-    standings were chosen by, None where there are none."""
+    """A board of a task in a phase.
+
+    rules: None if the server does not know the task type.
+    kept: key of the rules its cached standings were chosen by, None if there are none.
+    """
 
     board_id: int
     rules: Rules | None
@@ -45,15 +48,15 @@ class Place:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is kept holds."""
+        """True if the cached standings are current."""
         return self.rules is not None and self.rules.key == self.kept
 
 
 def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_anew: bool = False) -> None:
-    """After anything that changes what a team stands with: one of its runs, a mark, a choice. copies_anew: what is
-    copied of a run also where the team stands with the same one as before.
+    """Recompute a team's standings after a change to one of its runs, marks or choices.
 
-    Whoever asks may have learnt whose a run is before the team merged into another, which is renewed as well, then.
+    copies_anew: also refresh the facts copied from a run if the same run still counts.
+    The caller may have read the run's team before it merged into another one; that one is recomputed as well.
     """
     found = session.execute(_BOARDS_OF_TEAM, {"phase_task": phase_task_id, "team": team_id}).all()
     places = [_place(*row[:4]) for row in found]
@@ -73,7 +76,7 @@ def renew_all(
     only_outdated: bool = False,
     on_progress: OnProgress = nobody_waits,
 ) -> None:
-    """After anything that concerns many teams; only_outdated: what was chosen by the rules that hold stays."""
+    """Recompute the standings after a change to many teams. only_outdated: skip boards whose rules are current."""
     for phase_task_id in sorted(phase_task_ids):
         if not only_outdated:
             renew_tallies(session, phase_task_id)
@@ -85,7 +88,7 @@ def renew_all(
 def renew_places(
     session: Session, phase_task_id: int, places: Sequence[Place], on_progress: OnProgress = nobody_waits
 ) -> None:
-    """All teams on these boards of one task, a few at a time."""
+    """Recompute all teams on these boards of one task, in batches."""
     if not places:
         return
     _forget(session, phase_task_id, [one.board_id for one in places])
@@ -103,7 +106,7 @@ def renew_places(
 
 
 def forget_board(session: Session, board_id: int) -> None:
-    """Keep nothing of a board any more, whatever it was of."""
+    """Delete all cached standings of a board."""
     for table in (Standing, KeptBoard):
         session.execute(delete(table).where(table.board_id == board_id))
 
@@ -118,7 +121,7 @@ def _forget(session: Session, phase_task_id: int, board_ids: Collection[int]) ->
 
 
 def places_of(session: Session, phase_task_id: int) -> list[Place]:
-    """Every board of a task in a phase."""
+    """List every board of a task in a phase."""
     return [_place(*row) for row in session.execute(_BOARDS_OF_TASK, {"phase_task": phase_task_id})]
 
 
@@ -126,7 +129,7 @@ def _place(phase: Phase, phase_task: PhaseTask, board: Board, kept: str | None) 
     return Place(board.id, rules_of(phase, phase_task, board), kept)
 
 
-#: Written once, as the end of every run asks this.
+#: Built once, since every end of a run executes this.
 _BOARDS_OF_TASK = (
     select(Phase, PhaseTask, Board, KeptBoard.rules)
     .select_from(PhaseTask)
@@ -151,13 +154,13 @@ _BOARDS_OF_TEAM = _BOARDS_OF_TASK.add_columns(
 
 
 def submissions_by_team(session: Session, phase_task_id: int) -> dict[int, int]:
-    """How many whoever submitted to a task in a phase did."""
+    """Return the number of submissions to a task in a phase, by team."""
     query = select(Submission.team_id, func.count()).where(Submission.phase_task_id == phase_task_id)
     return {team_id: count for team_id, count in session.execute(query.group_by(Submission.team_id))}
 
 
 def a_few_at_a_time(submissions: Mapping[int, int]) -> Iterator[list[int]]:
-    """Teams in order, in parts whose tries fit into memory; submissions: how many each has."""
+    """Yield teams in order, in batches whose candidates fit into memory. submissions: their number by team."""
     teams: list[int] = []
     left = SUBMISSIONS_AT_A_TIME
     for team_id, count in sorted(submissions.items()):
@@ -173,16 +176,16 @@ def a_few_at_a_time(submissions: Mapping[int, int]) -> Iterator[list[int]]:
 def rows_of(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
-    """The rows that these teams should have on these boards, from their runs."""
+    """Compute the rows that these teams should have on these boards, from their runs."""
     return with_facts(session, boards, _chosen_rows(session, phase_task_id, boards, teams))
 
 
 def _chosen_rows(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
-    """The same, without what is copied of the runs that were chosen."""
+    """Like `rows_of`, without the facts copied from the chosen runs."""
     bounds = Bounds(teams=teams)
-    # Where all stand, there is nothing to choose.
+    # On boards of all entries there is nothing to choose.
     wanted = [(board, rules) for board, rules in boards.items() if rules.rule is not EntryRule.ALL]
     if not wanted:
         return []
@@ -228,8 +231,10 @@ def _replace(
     boards: Mapping[int, Rules],
     before: Mapping[tuple[int, int], int | None],
 ) -> None:
-    """What follows from a team's runs, for what there was of it on these boards. before: the run that a team stood
-    with, by team and board: most runs are none that their team stands with, and then nothing is to be copied anew."""
+    """Replace a team's rows on these boards by those that follow from its runs.
+
+    before: the run that counted, by team and board. For most runs it does not change, and no facts are copied again.
+    """
     rows = _chosen_rows(session, phase_task_id, boards, [team_id])
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
@@ -250,7 +255,7 @@ def _are_updated(
     rows: Sequence[Mapping[str, Any]],
     names: tuple[str, ...],
 ) -> bool:
-    """Usually a team has a row on each board, and has one there again: one statement. False: it had others."""
+    """Update a team's rows in one statement if there are as many as before, the usual case; False otherwise."""
     if not rows:
         return False
     new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in names}} for row in rows]
@@ -258,7 +263,7 @@ def _are_updated(
     return session.connection().execute(_updating(boards, names), parameters).rowcount == len(rows)
 
 
-#: What may be another one in a row of a team on a board, where it stands with the same run as before.
+#: Columns of a team's row on a board that may change while the same run counts.
 _CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id")
 _STANDINGS = cast(Table, Standing.__table__)
 
@@ -268,7 +273,7 @@ def _numbered(boards: Sequence[int]) -> dict[str, int]:
 
 
 def _whose(boards: int) -> ColumnElement[bool]:
-    """Of one team, on so many boards: `of_task`, `of_team`, `board_0` …"""
+    """Match one team's rows on this number of boards, with parameters `of_task`, `of_team`, `board_0` …"""
     one_of = or_(*(_STANDINGS.c.board_id == bindparam(name) for name in _numbered(range(boards))))
     of_team = _STANDINGS.c.team_id == bindparam("of_team")
     return and_(_STANDINGS.c.phase_task_id == bindparam("of_task"), of_team, one_of)
@@ -276,7 +281,7 @@ def _whose(boards: int) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
-    """Put together once, as the end of every run says this."""
+    """Build the statement once, since every end of a run executes it."""
     count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
     changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))

@@ -1,7 +1,7 @@
-"""How many scored submissions a team has in a task of a phase, without hidden and withdrawn ones.
+"""Number of scored submissions of a team in a task of a phase, without hidden and withdrawn ones.
 
-Every page of a competition says how many teams and runs there are; without this it would count all that was ever sent.
-Kept beside standings: counted anew from the team's runs whenever these are chosen anew, never added to.
+Every page of a competition shows numbers of teams and runs; without tallies it would count all submissions ever made.
+Like standings, and together with them, tallies are recomputed from the team's runs, never incremented.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.standings.tries import may_stand
 
 
 def is_hidden() -> ColumnElement[bool]:
-    """Whether a `Submission` of the query around it is hidden, or its team."""
+    """Build the condition that a `Submission` of the enclosing query, or its team, is hidden."""
     return exists().where(
         RowMark.phase_task_id == Submission.phase_task_id,
         RowMark.status == RowStatus.HIDDEN,
@@ -28,22 +28,22 @@ def is_hidden() -> ColumnElement[bool]:
 
 
 def renew_tally(session: Session, phase_task_id: int, team_id: int) -> None:
-    """After anything that changes what of a team counts; the caller holds the task's row."""
+    """Recount a team's submissions after a change to what counts. The caller holds the task's row."""
     whose = {"of_task": phase_task_id, "of_team": team_id}
-    session.flush()  # what was changed, and not written yet
+    session.flush()  # pending changes
     if session.connection().execute(_RENEWED, whose).rowcount == 0:
         session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=session.scalar(_ONES_OWN, whose) or 0))
         session.flush()
 
 
 def renew_tallies(session: Session, phase_task_id: int) -> None:
-    """Of all teams in one task."""
+    """Recount all teams of one task."""
     session.execute(delete(Tally).where(Tally.phase_task_id == phase_task_id))
     session.execute(insert(Tally).from_select(["phase_task_id", "team_id", "runs"], _by_team(phase_task_id)))
 
 
 def wrong_tallies(session: Session, phase_task_id: int, teams: Collection[int]) -> dict[int, tuple[int, int]]:
-    """By team what is kept and what follows from its runs, where the two differ."""
+    """Return the stored and the correct count by team, where the two differ."""
     kept = dict(
         session.execute(
             select(Tally.team_id, Tally.runs).where(Tally.phase_task_id == phase_task_id, Tally.team_id.in_(teams))

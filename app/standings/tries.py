@@ -1,4 +1,4 @@
-"""A board's tries: the scored runs of a task in a phase, in the board's track and setting, as the database has them."""
+"""Candidates of a board: the scored runs of a task in a phase, in the board's track and setting, from the database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evergold.scoring.task import NOT_ENTERED
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A rescoring set, to see a board as if it were published. gold: what its runs are made against, by phase task."""
+    """A rescoring set, to preview a board as if it were published. gold: identity of its gold, by phase task."""
 
     rescoring_id: int
     gold: Mapping[int, str]
@@ -40,8 +40,13 @@ class Rescored:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Which of the tries. teams: of these alone; runs: these alone; since: submitted then or later; until: submitted
-    before then, and choices made before then; rescoring: with this set's runs in the place of the current ones."""
+    """Filter of candidates.
+
+    teams, runs: these alone.
+    since: submitted then or later.
+    until: submissions and choices made before then.
+    rescoring: replace the current runs by those of this set.
+    """
 
     teams: Collection[int] | None = None
     runs: Collection[int] | None = None
@@ -54,7 +59,7 @@ EVERYTHING = Bounds()
 
 
 def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
-    """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
+    """Select current runs; with a set, the runs that would be current once it is published."""
     if rescoring_id is None:
         return ScoringRun.is_current.expression
     ours = aliased(ScoringRun)
@@ -67,22 +72,21 @@ def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
 
 
 def may_stand() -> ColumnElement[bool]:
-    """Of a submission and its run: whether it was scored, and its team did not withdraw it."""
+    """True if the run was scored and its submission is not withdrawn."""
     return and_(likely(ScoringRun.status == RunStatus.SCORED), Submission.withdrawn_at.is_(None))
 
 
 def gold_of_run() -> ColumnElement[str]:
-    """What tells a run's gold from another: the commitment of sealed gold, the name of plain gold; `GoldVersion` is
-    joined from outside."""
+    """Select the identity of a run's gold: commitment if sealed, name if plain. The caller joins `GoldVersion`."""
     return func.coalesce(GoldVersion.commitment, ScoringRun.gold)
 
 
 def standings_from_runs(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: Bounds = EVERYTHING
 ) -> list[TeamStanding]:
-    """Who stands with what, by walking through everything that was scored; `app.standings.kept` is the quick way.
+    """Compute standings by reading every scored run; `app.standings.kept` is the fast way.
 
-    gold: only what was scored against it.
+    gold: consider only runs scored against it.
     """
     tries = tries_of(session, phase_task_id, [rules], bounds)[rules]
     return choose(tries, rules, choices_of(session, phase_task_id, [(board_id, rules)], bounds)[board_id], gold)
@@ -91,12 +95,12 @@ def standings_from_runs(
 def tries_of(
     session: Session, phase_task_id: int, wanted: Collection[Rules], bounds: Bounds = EVERYTHING
 ) -> dict[Rules, list[Try]]:
-    """By the rules of each board, in the order in which they were submitted; read from the database at once."""
+    """Return the candidates in order of submission, by the rules of each board; all boards in one query."""
     scores: dict[int, dict[tuple[str, str], float | None]] = {}
     runs: dict[int, _Run] = {}
     session.flush()
     query, where = _query(phase_task_id, {(one.metric, one.split) for one in wanted}, bounds)
-    # Of the connection: nothing of it becomes an object of the session, which would cost as much as the query.
+    # On the connection: session objects for these rows would cost as much as the query.
     for *run, metric, split, value, reason in session.connection().execute(query, where):
         found = _Run(*run)
         runs[found.run_id] = found
@@ -108,12 +112,12 @@ def tries_of(
     }
 
 
-#: The value of a score whose setting was not entered: no value that a score can have.
+#: Marks a score whose setting was not entered; no score can have this value.
 _LEFT_OUT = float("inf")
 
 
 class _Run(NamedTuple):
-    """Of the query below, without the scores."""
+    """A row of the query below, without its score."""
 
     run_id: int
     team_id: int
@@ -127,9 +131,9 @@ class _Run(NamedTuple):
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
-    """The value in the ranking column; `_LEFT_OUT` if the run is none of the board's entries.
+    """Return the value in the ranking column, or `_LEFT_OUT` if the run is no entry of the board.
 
-    A baseline without a track is there for all to compare with.
+    A baseline without a track is on the boards of all tracks.
     """
     is_for_all = run.track is None and run.kind == TeamKind.BASELINE
     if rules.track is not None and run.track != rules.track and not is_for_all:
@@ -147,7 +151,7 @@ def _try(run: _Run, value: float | None) -> Try:
 def _query(
     phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds
 ) -> tuple[Select[*tuple[Any, ...]], dict[str, Any]]:
-    """A row for each run and each of its scores that rank; one row for a run that has none."""
+    """Return statement and parameters: one row for each run and ranking score, one for a run without ranking scores."""
     where: dict[str, Any] = {"of_task": phase_task_id}
     if bounds.teams is not None:
         where["of_teams"] = list(bounds.teams)
@@ -165,7 +169,7 @@ def _query(
 def _statement(
     ranking: tuple[tuple[str, str], ...], rescoring_id: int | None, by: frozenset[str]
 ) -> Select[*tuple[Any, ...]]:
-    """Put together once for the boards of a task, as the end of every run asks it: that takes longer than asking."""
+    """Build and cache the statement: every end of a run executes it, and building takes longer than executing."""
     ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in ranking))
     query = (
         select(
@@ -193,7 +197,7 @@ def _statement(
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
     of_task = Submission.phase_task_id == bindparam("of_task")
-    # What is known of, and a few teams', is not looked for among all that was ever sent to the task.
+    # With runs or few teams given, do not scan all submissions of the task.
     query = query.where(likely(of_task) if by & {"of_runs", "of_teams"} else of_task)
     if "of_teams" in by:
         query = query.where(Submission.team_id.in_(bindparam("of_teams", expanding=True)))
@@ -207,7 +211,7 @@ def _statement(
 def choices_of(
     session: Session, phase_task_id: int, wanted: Collection[tuple[int, Rules]], bounds: Bounds = EVERYTHING
 ) -> dict[int, dict[int, UUID]]:
-    """The chosen submissions by board and team; nothing is asked where no board goes by choices."""
+    """Return the chosen submissions by board and team; without a query if no board goes by choices."""
     boards = [board_id for board_id, rules in wanted if rules.rule is EntryRule.CHOSEN]
     found: dict[int, dict[int, UUID]] = {board_id: {} for board_id, _ in wanted}
     if not boards:

@@ -1,1 +1,1 @@
-"""Submissions and checks from upload to what counts: accepting, finding, choosing; their runs are `app.runs`'."""
+"""Submissions and validations, from upload to entry: accepting, finding, choosing; their runs are in `app.runs`."""

@@ -1,6 +1,6 @@
-"""Accepting a submission: the phase must be open, the limits not reached; counted under the team's lock, by our clock.
+"""Accepting a submission: the phase must be open and limits not reached, counted under the team's lock, by server time.
 
-Nothing here reads the uploaded file: whether it is well-formed is the worker's to say, and costs no quota if it is not.
+Nothing here reads the uploaded file: a worker decides whether it is well-formed, and it costs no quota if it is not.
 """
 
 from __future__ import annotations
@@ -38,9 +38,12 @@ FILENAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """created: False when an Idempotency-Key brought back an earlier submission; is_untouched: whether it is as it was
-    when it was accepted, and run, team, system are told; sees_all: whether its sender is an organiser here by name,
-    with the right to submissions."""
+    """The result of accepting a submission.
+
+    created: False if an Idempotency-Key returned an earlier submission.
+    is_untouched: True if it has not changed since it was accepted; run, team and system are then set.
+    sees_all: True if the submitter is an organiser here by name, with the right to submissions.
+    """
 
     submission: Submission
     run_id: int
@@ -69,11 +72,13 @@ def accept_submission(
     now: datetime,
     under_lock: Facts | None = None,
 ) -> Accepted:
-    """The submission and its queued run; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
+    """Create the submission and its queued run; the caller commits, then sends.
 
-    card: more about the system, as `app.cards.form.read_document` reads it; system: its name; asks_again: whether a
-    file that the team sent before is refused, for people to confirm; under_lock: as `look_up_locked` gave it, where
-    the caller has the lock already.
+    phase_task: from `find_phase_task`.
+    card: further fields of the method card, for `app.cards.form.read_document`.
+    system: the name of the system.
+    asks_again: refuse a file that the team submitted before, until a person confirms.
+    under_lock: the result of `look_up_locked`, if the caller has the lock already.
     """
     check_words(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
@@ -110,7 +115,7 @@ def accept_submission(
         submitted_at=now,
         is_late=late is not None,
     )
-    if not insert_now(session, submission):  # the same key at this moment in another competition: no lock in common
+    if not insert_now(session, submission):  # concurrent use of the key in another competition, without a common lock
         earlier = find_replay(session, user, idempotency_key or "")
         if earlier is None:
             raise RuntimeError("a submission is neither new nor there")
@@ -124,7 +129,7 @@ def accept_submission(
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
-    """The queued current run of a new, flushed submission."""
+    """Create the queued current run of a new, flushed submission."""
     run = ScoringRun(submission_id=submission.id, gold=gold, queued_at=now)
     if not insert_now(session, run):
         raise RuntimeError("a new submission has a run already")
@@ -132,7 +137,7 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
 
 
 def precheck(session: Session, user: User, facts: Facts, phase_task: PhaseTask, now: datetime) -> None:
-    """Every refusal that is already sure before a byte is read; `accept_submission` has the last word."""
+    """Raise every refusal that is certain before the body is read; `accept_submission` decides."""
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
     check_standing(competition, standing_by(session, competition, user, facts.registration))
@@ -151,8 +156,10 @@ def check_submission_form(
     system: str = "",
     kept: Mapping[str, Document] | None = None,
 ) -> dict[str, Any]:
-    """The method card to keep; raises InvalidForm with all that is wrong in what was said with a file, at once. kept:
-    as `required_cards` gives it."""
+    """Return the method card to store. Raises InvalidForm with all errors in the fields at once.
+
+    kept: the result of `required_cards`.
+    """
     wrong = {NAME_FIELD: fault} if (fault := name_fault(system)) else {}
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_words(method, description, None),
@@ -165,7 +172,7 @@ def check_submission_form(
             wrong |= invalid.details["fields"]
     method = method.strip()
     of_system = (kept or {}).get(wanted_name(system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))
-    # What comes beside the file may be any text, as ever; only in a card it is looked at.
+    # The separate field may be any text; only the card's is validated.
     sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
     document, faults = read_document(sent, form_of(phase_task), of_system)
     if method and document.get(CardPart.METHOD, method) != method:
@@ -179,7 +186,7 @@ def check_submission_form(
 
 
 def check_words(method: str, description: str, idempotency_key: str | None) -> None:
-    """The texts that come with an upload are of bounded length; raises InvalidForm with a sentence per field."""
+    """Check the lengths of texts that come with an upload. Raises InvalidForm with a sentence per field."""
     bounds = {
         "method": (method, METHOD_CHARACTERS),
         "description": (description, DESCRIPTION_CHARACTERS),
@@ -196,14 +203,14 @@ def check_words(method: str, description: str, idempotency_key: str | None) -> N
 
 
 class SameFile(EvergoldError):
-    """The team has sent this very file before; whoever confirms sends it again."""
+    """The team submitted this exact file before; confirming submits it again."""
 
     status = 409
     code = "same_file"
 
 
 def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: str) -> None:
-    """Raises SameFile for a file that the team sent here already, and that was not in vain."""
+    """Raise SameFile if the team submitted this file here before, unless that is withdrawn or was free of quota."""
     earlier = session.scalars(
         select(Submission)
         .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
@@ -226,7 +233,7 @@ def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: st
 
 
 def find_replay(session: Session, user: User, idempotency_key: str) -> Submission | None:
-    """The submission that this user already made with this key, with its runs and its system."""
+    """Return the submission that this user made with this key, with its runs and system."""
     found = session.scalars(
         select(Submission)
         .where(Submission.user_id == user.id, Submission.idempotency_key == idempotency_key)
@@ -236,7 +243,7 @@ def find_replay(session: Session, user: User, idempotency_key: str) -> Submissio
 
 
 def base_name(filename: str) -> str:
-    """The last part of the path that a browser may send, for showing; characters that cannot be shown are dropped."""
+    """Return the last part of a path for display, without unprintable characters."""
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
 

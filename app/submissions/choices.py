@@ -1,4 +1,4 @@
-"""The entry rule `chosen`: teams say which of their scored submissions stands on which board, until a date."""
+"""The entry rule `chosen`: until a date, teams choose which of their scored submissions is the entry on a board."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evergold.scoring.task import NOT_ENTERED
 
 
 class NoChoice(EvergoldError):
-    """The phase does not let teams choose, or not any more, or not this submission."""
+    """The phase does not allow choices, or not any more, or not of this submission."""
 
     status = 409
     code = "no_choice"
@@ -32,9 +32,9 @@ class NoChoice(EvergoldError):
 def choose_entry(
     session: Session, submission_id: UUID, user: User, now: datetime, *, board: str | None = None
 ) -> list[str]:
-    """Let a submission stand on every board whose setting it entered, or on one; the names of these boards.
+    """Make a submission the entry of every board whose setting it entered, or of one; return the boards' names.
 
-    Whoever of the team chooses last is right. Raises NotFound, Forbidden, NoChoice.
+    The latest choice of any team member holds. Raises NotFound, Forbidden, NoChoice.
     """
     submission = _check(session, submission_id, user, now)
     boards = _wanted(session, submission, board)
@@ -51,7 +51,7 @@ def choose_entry(
 
 
 def withdraw_choice(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
-    """Choose it no longer: the rule for those without a choice holds again. Raises as `choose_entry` does."""
+    """Undo the choice; the rule for teams without a choice applies. Raises as `choose_entry` does."""
     submission = _check(session, submission_id, user, now)
     lock_team_of_submission(session, submission)
     session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
@@ -59,7 +59,7 @@ def withdraw_choice(session: Session, submission_id: UUID, user: User, now: date
 
 
 def chosen_for(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[str]]:
-    """The names of the boards for which each of the submissions was chosen."""
+    """Return the names of the boards for which each submission was chosen."""
     found: defaultdict[UUID, list[str]] = defaultdict(list)
     made = session.execute(
         select(EntryChoice.submission_id, Board.name)
@@ -73,7 +73,7 @@ def chosen_for(session: Session, submission_ids: Collection[UUID]) -> dict[UUID,
 
 
 def boards_entered(session: Session, submission: Submission) -> list[Board]:
-    """The boards on which a scored submission can stand: of its task and track, and of a setting that it entered."""
+    """List the boards that a scored submission can enter: of its task and track, with a setting that it entered."""
     run = current_run(submission)
     entered = {(score.metric, score.split) for score in run.scores if score.reason != NOT_ENTERED}
     boards = session.scalars(
@@ -127,7 +127,7 @@ def _wanted(session: Session, submission: Submission, name: str | None) -> list[
 
 
 def _changed(session: Session, submission: Submission) -> None:
-    """The boards are others now."""
+    """Bump the board versions and renew the team's entries."""
     boards_changed(session, [submission.phase_task_id])
     session.flush()
     renew_team(session, submission.phase_task_id, submission.team_id)

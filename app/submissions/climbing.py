@@ -1,7 +1,7 @@
-"""Hill climbing: teams whose submissions differ by few lines again and again. Organisers are told, once for each team.
+"""Hill climbing: teams whose submissions differ by few lines again and again. Organisers are alerted once per team.
 
-What changed is measured by the sweep (`workers.climbing`); here is what is kept of it, and who counts as climbing.
-Nothing is done to a team: small changes can be honest, and organisers decide.
+The sweep counts the changed lines (`workers.climbing`); this module stores them and decides who is climbing. Nothing
+happens to a team: small changes can be honest, and organisers decide.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from app.models import (
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 
-#: A submission is a small step if it changes at most this share of its lines (one line always is) …
+#: A change of at most this share of the lines is a small step (one line always is) …
 SMALL_SHARE = 0.02
-#: … and a team that makes so many of them in one phase's task climbs.
+#: … and a team with this many in one phase's task climbs.
 SMALL_STEPS = 5
-#: Measured in one sweep; the next goes on.
+#: Maximum number per sweep; the next continues.
 MEASURED_AT_ONCE = 50
-#: What was not measured within this time after it came is left as it is: else all that ever came is looked through.
+#: Submissions not measured within this time are skipped; otherwise each sweep would scan all submissions.
 MEASURED_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """A scored submission and its team's one before it in the same phase and task, if there is one."""
+    """A scored submission and the team's previous one in the same phase and task, if any."""
 
     submission_id: UUID
     sha256: str
@@ -55,7 +55,7 @@ class Unmeasured:
 
 @dataclass(frozen=True, slots=True)
 class Climber:
-    """A team with many small steps: how many of how many submissions, and when organisers were told."""
+    """A team with many small steps; told_at: when organisers were alerted."""
 
     team: str
     phase: str
@@ -66,7 +66,7 @@ class Climber:
 
 
 def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
-    """Scored submissions of teams for which nobody measured yet what changed, the oldest first."""
+    """List teams' scored submissions whose changes are not measured yet, oldest first."""
     earlier = aliased(Submission)
     before = (
         select(earlier.id)
@@ -100,8 +100,7 @@ def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
 
 
 def mail_organisers(session: Session, measured: Collection[UUID], settings: Settings, now: datetime) -> int:
-    """Write to the organisers about every team that began to climb with these submissions; how many alerts there
-    were."""
+    """Mail the organisers of every team that began to climb with these submissions; return the number of alerts."""
     told = 0
     alerted = exists().where(
         ClimbingAlert.team_id == Submission.team_id, ClimbingAlert.phase_task_id == Submission.phase_task_id
@@ -117,7 +116,7 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
 
 
 def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
-    """The teams that climb in this competition, most small steps first: whoever does was told of when it began."""
+    """List the climbing teams of this competition, most small steps first; all of them have an alert."""
     alerted = (
         select(ClimbingAlert.team_id, ClimbingAlert.phase_task_id)
         .join(Team, Team.id == ClimbingAlert.team_id)
@@ -128,7 +127,7 @@ def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
 
 
 def _climbers(session: Session, places: Select[int, int]) -> dict[tuple[int, int], tuple[Climber, Competition]]:
-    """Among these teams in these tasks of phases, by both."""
+    """Return the climbers among these teams in these tasks of phases, by (team, phase task)."""
     small = func.count().filter(
         LineChange.changed > 0,
         (LineChange.changed <= 1) | (LineChange.changed <= SMALL_SHARE * LineChange.of_lines),

@@ -1,6 +1,6 @@
-"""The log of downloads of files that are for participants: who, when, which. For organisers.
+"""The log of downloads of files restricted to participants, for organisers: who, when, which.
 
-Files for everyone leave no trace: who fetches them need not be anybody.
+Downloads of public files are not logged: they need no account.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.models import Competition, FileDownload, PhaseTask, PublicFile, User
 
 
 def record_download(session: Session, phase_task: PhaseTask, file: PublicFile, user: User, now: datetime) -> None:
-    """phase_task: its phase and task loaded."""
+    """Log a download. phase_task: with its phase and task loaded."""
     session.add(
         FileDownload(
             competition_id=phase_task.phase.competition_id,
@@ -35,7 +35,7 @@ def record_download(session: Session, phase_task: PhaseTask, file: PublicFile, u
 
 @dataclass(frozen=True, slots=True)
 class DownloadFilter:
-    """Empty: all."""
+    """A filter for downloads; empty: all."""
 
     user: str = ""
     file: str = ""
@@ -49,7 +49,7 @@ def list_downloads(
     before: int | None = None,
     limit: int = 50,
 ) -> tuple[list[FileDownload], int | None]:
-    """Newest first, users loaded; and where the next page goes on (None: this was the last)."""
+    """Return a page, newest first, with users loaded, and the start of the next page (None: this is the last)."""
     query = _downloads(competition, wanted).order_by(FileDownload.id.desc()).limit(limit + 1)
     if before is not None:
         query = query.where(FileDownload.id < before)
@@ -58,23 +58,23 @@ def list_downloads(
 
 
 def all_downloads(session: Session, competition: Competition) -> list[FileDownload]:
-    """Oldest first, users loaded."""
+    """List all downloads, oldest first, with users loaded."""
     return list(session.scalars(_downloads(competition, DownloadFilter()).order_by(FileDownload.id)))
 
 
 def files_downloaded(session: Session, competition: Competition) -> list[str]:
-    """The names of files in the log."""
+    """List the names of files in the log."""
     here = select(func.min(FileDownload.file)).where(FileDownload.competition_id == competition.id)
     found: list[str] = []
     following = session.scalar(here)
-    while following is not None:  # from name to name through the index: of each there may be very many
+    while following is not None:  # from name to name through the index, since each may have very many rows
         found.append(following)
         following = session.scalar(here.where(FileDownload.file > following))
     return found
 
 
 def downloads_csv(downloads: Iterable[FileDownload]) -> str:
-    """A line for each."""
+    """Return the downloads as CSV."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["downloaded_at", "username", "email", "phase", "task", "file", "sha256"])

@@ -1,7 +1,7 @@
-"""The files of a task in a phase: from when they are there, and for whom. What lists, previews or sends one asks here.
+"""Access to the files of a task in a phase: from when and for whom, for all that lists, previews or sends one.
 
-What is declared is `PhaseTask.files_from` and `files_for`, by file name. A file is there from the start of its phase on
-unless something else is said: blind test data of next year are nobody's before. Organisers have all files at any time.
+Declared by file name in `PhaseTask.files_from` and `files_for`. By default, a file is available from the start of its
+phase, so that nobody has next year's blind test data early. Organisers have all files at any time.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from app.people.rights import may_organise
 from app.teams.registration import Missing, registration_needed, standing
 from app.teams.registration_rules import rules_of
 
-#: In `PhaseTask.files_from`: as soon as it is declared.
+#: In `PhaseTask.files_from`: available as soon as it is declared.
 AT_ONCE = "now"
 
 
 class NotYetThere(EvergoldError):
-    """The file is declared, and will be there later; details: available_from."""
+    """The file is declared, but not available yet; details: available_from."""
 
     status = 404
     code = "not_yet_there"
@@ -32,8 +32,12 @@ class NotYetThere(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
-    """A file for one viewer. available_from: the moment, None where it was there at once; missing: what this viewer
-    lacks of what is asked, None for nothing, and for whom nothing is asked; is_there: for those who lack nothing."""
+    """Access of one viewer to a file.
+
+    available_from: None if it was available at once.
+    is_there: True if it is available to those who lack nothing.
+    missing: the requirement that this viewer does not meet; None if there is none.
+    """
 
     file: PublicFile
     available_from: datetime | None
@@ -44,12 +48,12 @@ class FileAccess:
 
     @property
     def is_open(self) -> bool:
-        """Whether this viewer may have it now."""
+        """True if this viewer may download it now."""
         return self.is_there and not self.needs_login and self.missing is None
 
 
 def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime | None:
-    """The moment from which a file is there; None: it was at once."""
+    """Return the moment from which a file is available; None: at once."""
     said = phase_task.files_from.get(name)
     if said is None:
         return phase.starts_at
@@ -57,14 +61,14 @@ def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime |
 
 
 def audience_of(competition: Competition, phase_task: PhaseTask, name: str) -> Audience:
-    """As declared; else everyone where nobody is asked anything before they take part."""
+    """Return the declared audience; by default everyone, if participation has no requirements."""
     declared = phase_task.files_for.get(name)
     return rules_of(competition).files_for if declared is None else Audience(declared)
 
 
 @dataclass(frozen=True, slots=True)
 class FileViewer:
-    """Who looks at the files of a competition; missing: what they lack of taking part."""
+    """The viewer of a competition's files; missing: what they lack to take part."""
 
     organises: bool = False
     is_known: bool = False
@@ -74,7 +78,7 @@ class FileViewer:
 def file_viewer(
     session: Session, competition: Competition, user: User | None, *, seen_as: SeenAs | None = None
 ) -> FileViewer:
-    """seen_as: of organisers who look through others' eyes."""
+    """Return the viewer; seen_as: set for organisers who preview the pages of others."""
     if user is None or seen_as is SeenAs.PUBLIC:
         return FileViewer()
     if seen_as is None and may_organise(session, user, competition, Right.EDIT):
@@ -85,7 +89,7 @@ def file_viewer(
 def file_access(
     competition: Competition, phase: Phase, phase_task: PhaseTask, viewer: FileViewer, now: datetime
 ) -> list[FileAccess]:
-    """Every file of the task in this phase, in its order, for this viewer. `phase_task.files` must be loaded."""
+    """List every file of the task in this phase, in order, for this viewer. `phase_task.files` must be loaded."""
     found = []
     for file in phase_task.files:
         since, audience = available_from(phase, phase_task, file.name), audience_of(competition, phase_task, file.name)
@@ -104,7 +108,7 @@ def file_access(
 
 
 def check_may_have(access: FileAccess, competition: Competition) -> None:
-    """Raises NotYetThere, NotAuthenticated, or RegistrationNeeded with what is missing."""
+    """Raise NotYetThere, NotAuthenticated, or RegistrationNeeded with what is missing."""
     if not access.is_there and access.available_from is not None:
         moment = in_utc(access.available_from)
         raise NotYetThere(

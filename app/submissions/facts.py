@@ -1,6 +1,6 @@
-"""What accepting an upload rests on and others may change at any moment, asked in one question.
+"""The state that accepting an upload depends on and that others may change at any moment, loaded by one query.
 
-The rooms that these things belong to decide what follows from them; here they are only looked up together.
+The modules of these objects decide what follows from them; here they are only loaded together.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """team: the user's, None: there is none yet; sees_all: whether they are an organiser by name, with the right to
-    submissions; replayed: what the user sent with this Idempotency-Key before; counts: what the team used, None where
-    it is not its own past alone."""
+    """The state that accepting an upload depends on.
+
+    team: the user's; None: there is none yet.
+    sees_all: True if they are an organiser by name, with the right to submissions.
+    replayed: the user's earlier submission with this Idempotency-Key.
+    counts: the team's usage; None if it also includes former teams of its members.
+    """
 
     team: Team | None
     registration: Registration | None
@@ -45,7 +49,7 @@ class Facts:
 
 
 def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
-    """As things stand; right for longer than a moment only under the team's lock."""
+    """Load the current state, which stays valid only under the team's lock."""
     asked = {
         "user": user.id,
         "competition": phase_task.phase.competition_id,
@@ -60,9 +64,11 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
 
 
 def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
-    """The same with the team, if there is one yet, locked until the transaction ends; who left it while we waited for
-    its lock has another now."""
-    if writes_wait_in_line(session.get_bind()):  # nobody else writes anyway: there is no lock to wait for
+    """Load the state and lock the team, if there is one, until the transaction ends.
+
+    Retries if the user changed teams while waiting for the lock.
+    """
+    if writes_wait_in_line(session.get_bind()):  # a single writer: there is no lock to wait for
         return look_up(session, user, phase_task, key, now)
     while True:
         locked_id = lock_team_of(session, user, phase_task.phase.competition_id)
@@ -74,8 +80,10 @@ def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str
 def with_team(
     session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime, known: Facts | None
 ) -> tuple[Team, Facts]:
-    """The team, made if there is none, which nobody else sees until the transaction ends. known: as `look_up_locked`
-    gave it in this transaction; None: it was not asked yet."""
+    """Return the team, created if there is none; a new one is invisible to others until the transaction ends.
+
+    known: the result of `look_up_locked` in this transaction; None: not loaded yet.
+    """
     facts = known or look_up_locked(session, user, phase_task, key, now)
     while facts.team is None:
         team = new_team_for(session, user, phase_task.phase.competition_id, now)

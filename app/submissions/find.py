@@ -1,4 +1,4 @@
-"""Submissions, for whoever may see them."""
+"""Look-up of submissions that a user may see."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from app.submissions.own import is_at, own_places
 
 
 def current_run(submission: Submission) -> ScoringRun:
-    """The run that counts; `submission.runs` must be loaded."""
+    """Return the run that counts; `submission.runs` must be loaded."""
     return next(run for run in submission.runs if run.is_current)
 
 
 def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
-    """The submission with all a page needs; for members of its team, whoever sent it, and organisers; else NotFound."""
+    """Return a submission with all a page needs. Raises NotFound except for its team, submitter and organisers."""
     return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
 
 
 def get_submission_with_report(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
-    """As `get_submission`, but its current run has the report, which holds every score, and no rows of scores."""
+    """Return a submission as `get_submission` does, but its current run has the report instead of score rows."""
     runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
     return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), viewer)
 
@@ -47,7 +47,7 @@ def _visible(session: Session, query: Select[Submission], viewer: User | None) -
 
 
 def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
-    """Who has left a team sees what they sent themselves, and nothing else of it."""
+    """Return whether the viewer may see it. Former members see only what they submitted themselves."""
     if submission.user_id == viewer.id:
         return True
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
@@ -67,8 +67,10 @@ def list_submissions(
     after: UUID | None = None,
     limit: int = 50,
 ) -> tuple[list[Submission], UUID | None]:
-    """The submissions of the user's teams, and what they sent for teams that they have left, newest first; and where
-    the next page goes on (None: this was the last)."""
+    """Return a page of the user's submissions, newest first, and the start of the next page (None: this is the last).
+
+    Includes those of the user's teams and those that the user made for former teams.
+    """
     if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
         return [], None
     conditions = []
@@ -86,7 +88,7 @@ def list_submissions(
 
 
 def runs_beside(session: Session, submission: Submission, limit: int) -> list[Submission]:
-    """The newest submissions of its team to the same task of the same phase, newest first."""
+    """List the team's latest submissions to the same task of the same phase, newest first."""
     query = (
         _whole_submissions()
         .where(Submission.team_id == submission.team_id, Submission.phase_task_id == submission.phase_task_id)
@@ -106,7 +108,7 @@ def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElem
 
 
 def _is_ones_own(user: User) -> ColumnElement[bool]:
-    """Of the user's teams, or sent by the user."""
+    """Return the condition for submissions of the user's teams, or by the user."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
 
@@ -120,7 +122,7 @@ def _whole_submissions() -> Select[Submission]:
 
 
 def _located_submissions() -> Select[Submission]:
-    """With everything above them, but no runs."""
+    """Select submissions with all parent objects, but without runs."""
     above = joinedload(Submission.phase_task)
     return select(Submission).options(
         above.joinedload(PhaseTask.phase).joinedload(Phase.competition),

@@ -1,7 +1,7 @@
-"""A team becomes part of another: its people, its submissions and all that rests on them, in one transaction.
+"""Merging of teams: members, submissions and everything attached move to another team, in one transaction.
 
-Both teams are locked, so no upload is counted for either meanwhile; whoever waited looks again whose member they are.
-Nothing is refused before both have agreed, as every refusal says something of the other team. See decision 048.
+Both teams are locked, so that no upload counts for either meanwhile; uploads that waited then look up their team again.
+Refusals come only after both have agreed, since each reveals something about the other team. See decision 048.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _NAME_CHARACTERS = System.name.type.length
 def accept_merge(
     session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
 ) -> Team:
-    """By the captain of the team that was asked; the team that asked, of which all are members now.
+    """Accept an offer as captain of the team that received it; return the offering team, of which all are members now.
 
-    competition: as `find_competition` gives it. Raises NotFound, Forbidden, TeamFull, and NoMerging where the two have
-    submitted more than one team could have.
+    competition: from `find_competition`. Raises NotFound, Forbidden, TeamFull, and NoMerging if the two have submitted
+    more than one team could have.
     """
     check_merging(session, competition, user, now)
     asking_id = session.scalar(select(MergeOffer.asking_id).where(MergeOffer.id == offer_id))
@@ -110,7 +110,7 @@ either has submitted is that team's.
 def _used_by_both(
     session: Session, competition: Competition, team: Team, source: Team, now: datetime
 ) -> Sequence[PhaseTask]:
-    """The tasks of phases for which both have used something: only there merging could be a way to more tries."""
+    """List the phase tasks for which both have used quota: only there could merging yield extra submissions."""
     query = (
         select(PhaseTask)
         .join(PhaseTask.phase)
@@ -123,8 +123,10 @@ def _used_by_both(
 
 
 def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now: datetime) -> None:
-    """Raises NoMerging where they have used more than one team could have since the phase began; who splits up, tries
-    twice as often and merges then gains nothing."""
+    """Raise NoMerging if they have used more than one team could have since the phase began.
+
+    So splitting up to submit twice as often and then merging gains nothing.
+    """
     for asked in places:
         used = quota(session, team, asked, now)
         for limit, words in _bounds(used, asked, now):
@@ -139,7 +141,7 @@ def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now
 
 
 def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str]]:
-    """How many submissions one team could have made until now, by each limit that there is."""
+    """Return how many submissions one team could have made until now, for each limit."""
     closes = closes_at(asked.phase, used.allowance)
     last = now if closes is None or now < closes else closes - timedelta(microseconds=1)
     begun = _windows_begun(asked.phase.starts_at, last)
@@ -153,7 +155,7 @@ def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str
 
 
 def _windows_begun(start: datetime, end: datetime) -> Mapping[str, int]:
-    """In how many days, weeks and months one could submit, as `moments` counts them."""
+    """Count the days, weeks and months in which submissions were possible, as `moments` does."""
     first, last = moments(start), moments(end)
     months = (last["month_start"].year - first["month_start"].year) * 12
     return {
@@ -163,11 +165,11 @@ def _windows_begun(start: datetime, end: datetime) -> Mapping[str, int]:
     }
 
 
-# ------------------------------------------------------------------------------------------------------- what is moved
+# ------------------------------------------------------------------------------------------------------- moved objects
 
 
 def _move_people(session: Session, source: Team, team: Team, members: Sequence[TeamMember], now: datetime) -> None:
-    """What they used so far counts for them wherever they go, as if they had left their team and joined the other."""
+    """Move the members with their past usage, as if each had left their team and joined the other."""
     last = last_sent(session, source)
     for one in members:
         note_past(session, source, one, last, now)
@@ -180,7 +182,10 @@ def _move_people(session: Session, source: Team, team: Team, members: Sequence[T
 
 
 def _move_submissions(session: Session, source: Team, team: Team) -> int:
-    """How many there were. The boards are held first: a run that ends meanwhile waits, and then finds whose it is."""
+    """Move the submissions and return their number.
+
+    Boards are locked first, so that runs that end meanwhile wait and then find the new team.
+    """
     sent = select(Submission.phase_task_id).where(Submission.team_id == source.id).distinct()
     places = sorted(session.scalars(sent))
     boards_changed(session, places)
@@ -204,8 +209,7 @@ def _move_submissions(session: Session, source: Team, team: Team) -> int:
 
 
 def _move_marks(session: Session, source: Team, team: Team) -> None:
-    """What organisers said of the team that is no more, they said of each of its submissions: nobody is cleared by
-    merging, and nobody else is blamed."""
+    """Turn marks of the merged team into marks of its submissions: merging clears nobody and blames nobody else."""
     whole = select(RowMark).where(RowMark.team_id == source.id, RowMark.submission_id.is_(None))
     for mark in session.scalars(whole).all():
         sent = select(Submission.id).where(
@@ -223,7 +227,7 @@ def _move_marks(session: Session, source: Team, team: Team) -> None:
 
 
 def _move_unless_there(session: Session, source: Team, team: Team) -> None:
-    """Of which a team has one in each place: where both have one, that of the team that stays holds."""
+    """Move objects of which a team has one per place; if both teams have one, the remaining team's is used."""
     places: tuple[tuple[Any, tuple[str, ...]], ...] = (
         (EntryChoice, ("phase_task_id", "board_id")),
         (ClimbingAlert, ("phase_task_id",)),
@@ -238,7 +242,7 @@ def _move_unless_there(session: Session, source: Team, team: Team) -> None:
 
 
 def _move_systems(session: Session, source: Team, team: Team) -> None:
-    """With their cards; one that is called as one of the other team's says whose it was."""
+    """Move systems with their cards; on a name collision, append the name of the merged team."""
     for system in session.scalars(select(System).where(System.team_id == source.id).order_by(System.id)).all():
         name = system.name
         for number in count(1):
@@ -251,7 +255,7 @@ def _move_systems(session: Session, source: Team, team: Team) -> None:
 
 
 def _move_allowances(session: Session, source: Team, team: Team) -> None:
-    """Of two in one phase the larger of each part: what was allowed to one team is not allowed twice."""
+    """Merge extensions of the same phase by taking the larger of each part: they do not add up."""
     for theirs in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
         ours = allowance_of(session, team.id, theirs.phase_id)
         if ours is None:

@@ -1,7 +1,7 @@
-"""The newest of submissions that lie in several places: tasks in phases, or what one team sent there.
+"""The newest submissions across several places: tasks in phases, or what one team submitted there.
 
-Each place has an index in the order of time, all of them together have none. So the newest of each are found, and of
-these the newest: asked for as a whole, everything that was ever sent would be read and sorted for each page.
+Only each single place has an index by time. So the newest of each place are found first, and then the newest of these:
+a single query would read and sort all submissions for each page.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from app.base.batches import in_batches
 from app.base.db import likely
 from app.models import RunStatus, ScoringRun, Submission
 
-#: A statement may have only so many parts.
+#: A statement may have only a limited number of parts.
 PLACES_AT_A_TIME = 100
 Condition = ColumnElement[bool]
 
 
 def newest_in(session: Session, places: Sequence[Condition], conditions: Sequence[Condition], limit: int) -> list[UUID]:
-    """The newest that are in one of the places and meet all of the conditions, newest first."""
+    """Return the newest submissions in any of the places that meet all conditions, newest first."""
     some = [
         select(Submission.submitted_at, Submission.id)
         .where(place, *conditions)
@@ -36,18 +36,18 @@ def newest_in(session: Session, places: Sequence[Condition], conditions: Sequenc
 
 
 def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
-    """How many are in these places, `most` in each at most."""
+    """Count the submissions in these places, at most `most` in each."""
     some = [select(Submission.id).where(place).limit(most) for place in places]
     return sum(session.scalar(select(func.count()).select_from(query.subquery())) or 0 for query in _together(some))
 
 
 def stands_as(status: RunStatus) -> Condition:
-    """Whether the current run of a submission is in this state."""
+    """Return the condition for submissions whose current run has this status."""
     return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
 
 
 def _together(queries: Sequence[Select[*tuple[object, ...]]]) -> Iterator[Select[*tuple[object, ...]]]:
-    """The rows of all of them, in few statements."""
+    """Combine the queries into few statements that return the rows of all."""
     for some in in_batches(queries, PLACES_AT_A_TIME):
         parts = [query.subquery() for query in some]
         yield select(union_all(*(select(*part.columns) for part in parts)).subquery())

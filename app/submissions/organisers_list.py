@@ -1,6 +1,6 @@
-"""All submissions of a competition, for its organisers: the list with its filters, page by page.
+"""All submissions of a competition, for its organisers: a filtered list in pages.
 
-Whoever asks here organises the competition: nothing is left out for an embargo's sake.
+Callers must be organisers: an embargo hides nothing here.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from app.models import (
 )
 from app.submissions.newest import newest_in, stands_as
 
-#: So many are acted on at once.
+#: Maximum number of submissions per action.
 CHOSEN_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFilter:
-    """Names; empty and None: all. since, until: days of UTC, both included."""
+    """A filter by names; empty and None: all. since, until: days in UTC, both inclusive."""
 
     team: str = ""
     phase: str = ""
@@ -51,7 +51,7 @@ class SubmissionFilter:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """As an address has them, those that narrow the list alone."""
+        """The set filters as query parameters."""
         said = {name: getattr(self, name) for name in self.__slots__}
         flags = {True: "yes", False: "no"}
         return {
@@ -63,7 +63,7 @@ class SubmissionFilter:
 
 @dataclass(frozen=True, slots=True)
 class ListedSubmission:
-    """A submission as organisers see it in the list. mark: what they said of it, or else of its team, on this task."""
+    """A submission in the organisers' list; mark: its own, or else its team's on this task."""
 
     id: UUID
     phase_task_id: int
@@ -87,7 +87,7 @@ class ListedSubmission:
 def list_all_submissions(
     session: Session, competition: Competition, wanted: SubmissionFilter, *, after: UUID | None = None, limit: int = 50
 ) -> tuple[list[ListedSubmission], UUID | None]:
-    """Newest first; and where the next page goes on (None: this was the last). Raises NotFound."""
+    """Return a page, newest first, and the start of the next page (None: this is the last). Raises NotFound."""
     conditions = _conditions(wanted)
     if after is not None:
         conditions.append(_older_than(session, competition, after))
@@ -98,7 +98,7 @@ def list_all_submissions(
 
 
 def _places(session: Session, competition: Competition, wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
-    """Each task of a phase, or what one team sent there."""
+    """Return a condition for each task of a phase, or for a team's submissions to it."""
     query = (
         select(PhaseTask.id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
@@ -116,7 +116,7 @@ def _places(session: Session, competition: Competition, wanted: SubmissionFilter
 
 
 def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmission]:
-    """Those with these ids, by team, so that whoever acts on them takes the locks of teams in one order.
+    """List the submissions with these ids by team, so that actions on them lock teams in a fixed order.
 
     Raises NotFound unless all are of this competition.
     """
@@ -128,7 +128,7 @@ def chosen_submissions(session: Session, competition: Competition, ids: Collecti
 
 
 def teams_that_submitted(session: Session, competition: Competition) -> Sequence[str]:
-    """Their names, baselines too."""
+    """List the names of teams with submissions, including baselines."""
     sent = exists().where(Submission.team_id == Team.id)
     query = select(Team.name).where(Team.competition_id == competition.id, sent).order_by(Team.name)
     return session.scalars(query).all()
@@ -168,7 +168,7 @@ def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
 
 
 def _is_of_team() -> ColumnElement[bool]:
-    """For marks: of everything that the submission's team sent to this task in this phase."""
+    """Return the condition for marks of all submissions of a team to this task in this phase."""
     return and_(
         RowMark.submission_id.is_(None),
         RowMark.team_id == Submission.team_id,
@@ -177,7 +177,7 @@ def _is_of_team() -> ColumnElement[bool]:
 
 
 def _conditions(wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
-    """Besides those of `_places`."""
+    """Return the conditions besides those of `_places`."""
     found: list[ColumnElement[bool]] = []
     if wanted.status is not None:
         found.append(stands_as(wanted.status))

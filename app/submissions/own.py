@@ -1,4 +1,4 @@
-"""One's own submissions: where somebody sent what, alone or with a team."""
+"""A user's own submissions: the places to which they submitted, alone or with a team."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from app.models import (
 )
 from app.submissions.newest import count_in
 
-#: In each place no more are counted: a number beside a title needs no more digits.
+#: Maximum count per place, enough for a number next to a title.
 MOST_COUNTED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class OwnPlace:
-    """A task in a phase that a team of the user's submitted to. is_member: now; of a team that they have left, only
-    what they sent themselves is theirs."""
+    """A phase task to which a team of the user submitted.
+
+    is_member: False for former teams, of which only the user's own submissions are included.
+    """
 
     team_id: int
     phase_task_id: int
@@ -42,9 +44,9 @@ def own_places(
     phase: str | None = None,
     task: str | None = None,
 ) -> list[OwnPlace]:
-    """Wherever a team of theirs submitted, or they did for one that they have left; among what has these names."""
+    """List the places where the user's teams submitted, or the user for a former team; restricted to these names."""
     those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id)
-    # What they sent for a team that they have left, wherever that is now: it may have become part of another.
+    # Submissions for former teams, wherever they are now, since the team may have been merged.
     sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user.id)
     has_left = session.scalar(select(FormerMember.id).where(FormerMember.user_id == user.id).limit(1)) is not None
     teams = (union(those, sent_by_them) if has_left else those).subquery()
@@ -70,12 +72,12 @@ def own_places(
 
 
 def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
-    """Of a submission: whether it is there, and theirs."""
+    """Return the condition for submissions at this place that are the user's."""
     here = and_(Submission.team_id == place.team_id, Submission.phase_task_id == place.phase_task_id)
     return here if place.is_member else and_(here, Submission.user_id == user.id)
 
 
 def count_own(session: Session, competition: Competition, user: User) -> int:
-    """How often this user, or a team of theirs, submitted to the competition; MOST_COUNTED in a place at most."""
+    """Count submissions by this user or their teams to the competition, at most MOST_COUNTED per place."""
     places = own_places(session, user, competition=competition.name)
     return count_in(session, [is_at(place, user) for place in places], MOST_COUNTED)

@@ -1,4 +1,4 @@
-"""Files of rejected submissions are not kept for ever: no score rests on them. What was wrong with them stays told."""
+"""Deletion of rejected submissions' files: no score depends on them. Their error reports stay."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from app.models import RunStatus, ScoringRun, Submission
 
 
 def clear_rejected_files(session: Session, days: int, now: datetime) -> int:
-    """Give up the files of submissions that were rejected so long ago and by every run that ever looked at them; how
-    many. Nobody else needs them: then `app.operations.unowned` takes them away. days: 0 keeps them for ever."""
+    """Release the files of submissions that every run rejected at least this many days ago; return how many.
+
+    `app.operations.unowned` then deletes files that nothing else references. days: 0 keeps them forever.
+    """
     if not days:
         return 0
     long_ago = now - timedelta(days=days)
-    # Written so that SQLite begins with what was rejected, and not with all that was ever sent.
+    # Phrased so that SQLite starts from the rejected runs, not from all submissions.
     rejected = select(ScoringRun.submission_id).where(ScoringRun.status == RunStatus.REJECTED)
     runs = select(ScoringRun.id).where(ScoringRun.submission_id == Submission.id)
     may_matter = exists(runs.where(ScoringRun.status != RunStatus.REJECTED))

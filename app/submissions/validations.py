@@ -1,6 +1,7 @@
-"""Files that are only checked: no team, no quota, no score, no trace. What a worker says of one is told for a day.
+"""Validations: files that are only checked, without team, quota or score. Results are deleted after a day.
 
-A validation is its sender's alone, not even organisers see it. Its life with a worker is `app.runs.validations`'.
+A validation is visible to its owner only, not even to organisers. For its lifecycle on workers, see
+`app.runs.validations`.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from app.submissions.accept import base_name, check_words
 from app.teams.find import find_team
 from app.teams.registration import check_registered
 
-#: How long its answer can be read; then nothing is left of it.
+#: Time for which a result can be read; then everything about it is deleted.
 KEPT = timedelta(days=1)
-#: So old is no file whose check is still being accepted.
+#: Older files cannot belong to a check that is still being accepted.
 UNCOMMITTED = timedelta(hours=1)
-#: How many files of one person may wait or be checked at a time.
+#: Maximum number of pending or running checks per user.
 AT_ONCE = 3
-#: When it is worth asking again whether one of those was checked by now.
+#: Recommended wait before retrying at that limit.
 ASK_AGAIN_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedValidation:
-    """created: False when an Idempotency-Key brought back an earlier one."""
+    """The result of accepting a validation; created: False if an Idempotency-Key returned an earlier one."""
 
     validation: Validation
     created: bool
 
 
 def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
-    """Every refusal of an upload but those for its number: who may not submit here may not ask for a check either."""
+    """Raise every refusal of an upload except quotas: only those who may submit here may validate."""
     check_takes_uploads(phase_task.phase.competition)
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
@@ -61,13 +62,13 @@ def accept_validation(
     bytes_per_day: int = 0,
     now: datetime,
 ) -> AcceptedValidation:
-    """The queued validation; the caller commits, then sends. `phase_task` as `find_phase_task` gives it.
+    """Create the queued validation; the caller commits, then sends. `phase_task` comes from `find_phase_task`.
 
-    validation_id: for which its file lies in storage already; bytes_per_day: as in `check_bytes_today`.
+    validation_id: the id under which its file is stored already. bytes_per_day: see `check_bytes_today`.
     """
     check_words("", "", idempotency_key)
     idempotency_key = idempotency_key or None
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one at a time is counted
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # serialises counting per user
     if idempotency_key and (earlier := find_validation_replay(session, user, idempotency_key, now)):
         return _replayed(earlier, phase_task, upload)
     check_may_validate(session, user, phase_task, now)
@@ -86,19 +87,19 @@ def accept_validation(
     try:
         with session.begin_nested():
             session.add(validation)
-    except IntegrityError:  # an old one with this key, which the sweep has not taken away yet
+    except IntegrityError:  # an old one with this key, not deleted by the sweep yet
         raise IdempotencyConflict("This Idempotency-Key was already used; use a new one for a new check.") from None
     return AcceptedValidation(validation, created=True)
 
 
 def find_validation_replay(session: Session, user: User, idempotency_key: str, now: datetime) -> Validation | None:
-    """What this user already asked with this key."""
+    """Return this user's earlier validation with this key."""
     mine = select(Validation).where(Validation.user_id == user.id, Validation.idempotency_key == idempotency_key)
     return session.scalar(mine.where(Validation.asked_at > now - KEPT))
 
 
 def get_validation(session: Session, validation_id: UUID, viewer: User | None, now: datetime) -> Validation:
-    """With the task and phase that it was for; for who sent it alone, and for a day, else NotFound."""
+    """Return a validation with its task and phase. Raises NotFound for others than its owner, and after a day."""
     above = joinedload(Validation.phase_task)
     found = session.scalar(
         select(Validation)
@@ -111,14 +112,16 @@ def get_validation(session: Session, validation_id: UUID, viewer: User | None, n
 
 
 def forget_validations(session: Session, now: datetime) -> int:
-    """Take away those whose day is over; how many."""
+    """Delete expired validations; return how many."""
     over = Validation.asked_at <= now - KEPT
     return len(session.scalars(delete(Validation).where(over).returning(Validation.id)).all())
 
 
 def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datetime, *, more: int = 0) -> None:
-    """Raises LimitReached if this user's files of the last day and `more` bytes exceed the limit (0: none); right only
-    under the user's lock."""
+    """Raise LimitReached if this user's files of the last day and `more` bytes exceed the limit (0: none).
+
+    Reliable only under the user's lock.
+    """
     mine = (Validation.user_id == user.id, Validation.asked_at > now - KEPT)
     used, first = session.execute(
         select(func.sum(Validation.size_bytes), func.min(Validation.asked_at)).where(*mine)
@@ -135,7 +138,7 @@ def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datet
 
 
 def clear_check_files(session: Session, storage: Storage, now: datetime) -> int:
-    """Remove the files of checks that have ended, and those that no check came to own; how many."""
+    """Delete the files of ended checks and those that no check owns; return how many."""
     files = {validation_id: kept for kept in storage.listed(f"{CHECKS}/") if (validation_id := _id_of(kept.name))}
     waiting = select(Validation.id).where(Validation.id.in_(files))
     ended = set(session.scalars(waiting.where(Validation.status.in_(CHECKED))))
@@ -158,7 +161,7 @@ def _id_of(name: str) -> UUID | None:
 
 
 def _check_at_once(session: Session, user: User, now: datetime) -> None:
-    """Raises LimitReached; right only under the user's lock."""
+    """Raise LimitReached at the limit of concurrent checks; reliable only under the user's lock."""
     waiting = select(func.count()).where(Validation.user_id == user.id, Validation.status.not_in(CHECKED))
     count = session.scalars(waiting).one()
     if count >= AT_ONCE:

@@ -1,6 +1,6 @@
-"""A team takes a submission back: it stands on no board any more, its quota stays used, and organisers still see it.
+"""Withdrawal of a submission by its team: it leaves all boards, still counts against the quota, and organisers see it.
 
-It, or an organiser, may put it back.
+The team, or an organiser, may restore it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from app.teams.find import lock_team_of_submission
 
 
 class NotWithdrawable(EvergoldError):
-    """The phase is over, or this submission counts nowhere anyway."""
+    """The phase is over, or this submission does not count anyway."""
 
     status = 409
     code = "not_withdrawable"
 
 
 def withdraw_submission(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
-    """As often as one likes: twice is once. Raises NotFound, Forbidden, NotWithdrawable."""
+    """Withdraw a submission; no-op if it already is. Raises NotFound, Forbidden, NotWithdrawable."""
     submission = get_submission(session, submission_id, user)
     if not _is_member(session, submission, user):
         raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
@@ -46,14 +46,17 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
     lock_team_of_submission(session, submission)
     marked = update(Submission).where(Submission.id == submission.id, Submission.withdrawn_at.is_(None))
     if not session.scalars(marked.values(withdrawn_at=now).returning(Submission.id)).all():
-        return  # somebody else of the team was faster
+        return  # another member of the team was faster
     session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
     _changed(session, submission, user, "submission.withdraw", now)
 
 
 def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
-    """Let a withdrawn submission count again; a choice of it has to be made again. By its team as long as it may
-    withdraw, and by organisers at any time. Raises NotFound, Forbidden, NotWithdrawable."""
+    """Restore a withdrawn submission, without its former choices.
+
+    Allowed to its team as long as it may withdraw, and to organisers at any time. Raises NotFound, Forbidden,
+    NotWithdrawable.
+    """
     submission = get_submission(session, submission_id, user)
     competition = submission.phase_task.phase.competition
     if submission.withdrawn_at is None:
@@ -71,7 +74,7 @@ def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -
 
 
 def may_put_back(session: Session, submission: Submission, user: User, now: datetime) -> bool:
-    """Whether this user could put it back now; as `get_submission` gives it."""
+    """Return whether this user could restore it now; the submission comes from `get_submission`."""
     if submission.withdrawn_at is None:
         return False
     if may_organise(session, user, submission.phase_task.phase.competition, Right.SUBMISSIONS):
@@ -82,7 +85,7 @@ def may_put_back(session: Session, submission: Submission, user: User, now: date
 
 
 def is_returnable(session: Session, submission: Submission, now: datetime) -> bool:
-    """Whether its team could put it back now, were it withdrawn."""
+    """Return whether its team could restore it now if it were withdrawn."""
     try:
         _check(session, submission, now)
         _check_open_scores(submission, now)
@@ -92,7 +95,7 @@ def is_returnable(session: Session, submission: Submission, now: datetime) -> bo
 
 
 def _check_open_scores(submission: Submission, now: datetime) -> None:
-    """A team that does not see its scores would read them from the board, with one run after the other off it."""
+    """Refuse while teams do not see their scores: they could read them from the board, withdrawing run after run."""
     if not decide(declared_of(submission.phase_task.phase, submission.phase_task), now).own_scores:
         raise NotWithdrawable("Scores are not shown to teams yet, so only the organisers put a submission back.")
 
@@ -103,14 +106,14 @@ def _is_member(session: Session, submission: Submission, user: User) -> bool:
 
 
 def _changed(session: Session, submission: Submission, user: User, action: str, now: datetime) -> None:
-    """The boards are others now, and it is known who did it."""
+    """Bump the board versions and write an audit entry."""
     boards_changed(session, [submission.phase_task_id])
     renew_team(session, submission.phase_task_id, submission.team_id)
     record(session, user, action, f"submission {submission.id}", _details(submission), now=now)
 
 
 def is_withdrawable(session: Session, submission: Submission, now: datetime) -> bool:
-    """Whether its team could withdraw it now; as `get_submission` gives it."""
+    """Return whether its team could withdraw it now; the submission comes from `get_submission`."""
     if submission.withdrawn_at is not None:
         return False
     try:
@@ -125,7 +128,7 @@ def _check(session: Session, submission: Submission, now: datetime) -> None:
     if status in FREE_OF_CHARGE:
         raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
     if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
-        # Which of its runs a team leaves there would tell it more of their scores than a Ladder does.
+        # The choice of runs to leave would reveal more about their scores than a Ladder does.
         raise NotWithdrawable("On a Ladder nothing can be withdrawn; write to the organisers, who can hide a row.")
     until = closes_at(phase, allowance_of(session, submission.team_id, phase.id))
     if until is not None and until <= now:

@@ -1,1 +1,1 @@
-"""Who takes part: registration, teams, invitations, members; a person's account is `app.people`'."""
+"""Participation: registration, teams, invitations, members; accounts are in `app.people`."""

@@ -1,4 +1,4 @@
-"""Teams: whose, with whom, under which name; a person alone is a team of one."""
+"""Lookup of teams: members, captain, name; a person alone is a team of one."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from app.teams.names import is_name_taken
 
 
 def find_team(session: Session, user: User, competition_id: int) -> Team | None:
-    """The user's team in this competition, if there is one yet."""
+    """Return the user's team in this competition, if there is one yet."""
     return session.scalar(_TEAM_OF, {"user": user.id, "competition": competition_id})
 
 
-#: Written once, as every upload asks this.
+#: Built once, as every upload runs it.
 _TEAM_OF = (
     select(Team)
     .join(TeamMember, TeamMember.team_id == Team.id)
@@ -40,7 +40,7 @@ _TEAM_OF = (
 
 
 def members_of(session: Session, team: Team) -> list[TeamMember]:
-    """Those who are in it now, users loaded; who has been there longest comes first."""
+    """Return the current members with their users, longest membership first."""
     query = (
         select(TeamMember)
         .join(TeamMember.user)
@@ -52,13 +52,13 @@ def members_of(session: Session, team: Team) -> list[TeamMember]:
 
 
 def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
-    """The id of the member who speaks for the team: the one named, or else who has been there longest."""
+    """Return the user id of the captain: the named one, or else the member of longest standing."""
     ids = [member.user_id for member in members]
     return team.captain_id if team.captain_id in ids else next(iter(ids), None)
 
 
 def new_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team | None:
-    """A team of one, for somebody who has none; None where another request of theirs made one meanwhile."""
+    """Create a team of one for a user without a team; None if a concurrent request of theirs created one."""
     names = _names_for(session, user, competition_id)
     free = next((name for name in names if not is_name_taken(session, competition_id, name)), None)
     if free is None:
@@ -74,20 +74,25 @@ def new_team_for(session: Session, user: User, competition_id: int, now: datetim
 
 
 def lock_team_of(session: Session, user: User, competition_id: int) -> int | None:
-    """The id of the user's team, locked; None: there is none yet. Who waited for the lock may have another by now."""
+    """Return the id of the user's team, locked; None if there is none.
+
+    The user may have changed teams while waiting.
+    """
     asked = {"user": user.id, "competition": competition_id}
-    locked: int | None = session.connection().scalar(_LOCKED_TEAM_OF, asked)  # of a number the ORM makes nothing more
+    locked: int | None = session.connection().scalar(_LOCKED_TEAM_OF, asked)  # a plain number needs no ORM
     return locked
 
 
 def lock_team(session: Session, team: Team) -> None:
-    """Until the transaction ends nobody else counts or submits for this team (on SQLite: nobody writes at all)."""
+    """Lock the team until the transaction ends: nobody else counts or submits for it (on SQLite: writes)."""
     session.execute(_LOCKED_TEAM, {"team": team.id})
 
 
 def lock_team_of_submission(session: Session, submission: Submission) -> None:
-    """Until the transaction ends nobody else counts or submits for its team, which may have merged into another while
-    we waited."""
+    """Lock the submission's team until the transaction ends; nobody else counts or submits for it.
+
+    Retries if the team merged into another while waiting.
+    """
     while True:
         found = submission.team_id
         session.execute(_LOCKED_TEAM, {"team": found})
@@ -96,7 +101,7 @@ def lock_team_of_submission(session: Session, submission: Submission) -> None:
             return
 
 
-#: In a question about a user in a competition, which are its parameters.
+#: Subquery with the parameters user and competition.
 TEAM_ID_OF = (
     select(TeamMember.team_id)
     .where(TeamMember.user_id == bindparam("user"), TeamMember.competition_id == bindparam("competition"))
@@ -107,7 +112,7 @@ _LOCKED_TEAM = select(Team.id).where(Team.id == bindparam("team")).with_for_upda
 
 
 def _names_for(session: Session, user: User, competition_id: int) -> Iterator[str]:
-    """What a team of one is called; whoever has left teams that keep these names gets a number more for each."""
+    """Yield names for a team of one; a user who has left teams that use these names gets further numbers."""
     yield user.display_name
     yield f"{user.display_name[:50]} ({user.username})"
     yield f"{user.username} #{user.id}"
@@ -117,7 +122,7 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """A team as its members see it; captain_id: of the member who speaks for it."""
+    """A team as its members see it; `captain_id` is a user id."""
 
     competition: str
     team: Team
@@ -129,12 +134,12 @@ class TeamView:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody can join."""
+        """True if nobody can join."""
         return self.members_max is not None and len(self.members) >= self.members_max
 
 
 def view_team(session: Session, competition: Competition, user: User, now: datetime) -> TeamView | None:
-    """The user's team; None: they have none (yet)."""
+    """Return the user's team; None if they have none (yet)."""
     team = find_team(session, user, competition.id)
     if team is None:
         return None
@@ -151,7 +156,7 @@ def view_team(session: Session, competition: Competition, user: User, now: datet
 
 
 def open_invitation(session: Session, team: Team, now: datetime) -> TeamInvitation | None:
-    """The link that works now."""
+    """Return the currently valid link."""
     query = select(TeamInvitation).where(
         TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None), TeamInvitation.expires_at > now
     )
@@ -159,14 +164,16 @@ def open_invitation(session: Session, team: Team, now: datetime) -> TeamInvitati
 
 
 def members_max(competition: Competition) -> int | None:
-    """How many members a team may have; None: as many as it likes."""
+    """Return the maximum number of members of a team; None for no limit."""
     declared: int | None = competition.teams.get("members_max")
     return declared
 
 
 def names_fixed_at(session: Session, competition: Competition, team: Team) -> datetime | None:
-    """From when on a team keeps its name: the declared moment, or the end of the first phase whose boards are frozen
-    and to which it has submitted; None: never, as far as one can say now."""
+    """Return when the team's name becomes final; None if never, as far as is known now.
+
+    This is the declared moment, or the end of the first phase with frozen boards that it has submitted to.
+    """
     declared = competition.teams.get("rename_until")
     if declared is not None:
         return datetime.fromisoformat(declared)

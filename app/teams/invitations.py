@@ -1,6 +1,6 @@
-"""Links with which others join a team: one at a time, for a while, as many people as the team has room for.
+"""Links for joining a team: one at a time, for a limited period, for as many people as the team has room for.
 
-Only a hash of the secret is kept; a newer link, the captain, or the removal of a member ends it.
+Only a hash of the secret is stored; a newer link, the captain, or the removal of a member ends it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _SECRET_CHARACTERS = 200
 
 
 def invite(session: Session, competition: Competition, user: User, now: datetime) -> tuple[TeamInvitation, str]:
-    """A new link's row and secret, by the captain; the one before ends. Raises NotFound, Forbidden, TeamFull."""
+    """Create a link by the captain, ending the previous one; return row and secret.
+
+    Raises NotFound, Forbidden, TeamFull.
+    """
     team = team_of_captain(session, competition, user)
     limit = members_max(competition)
     if limit is not None and len(members_of(session, team)) >= limit:
@@ -45,7 +48,7 @@ def invite(session: Session, competition: Competition, user: User, now: datetime
 
 
 def revoke_invitation(session: Session, competition: Competition, user: User, now: datetime) -> None:
-    """End the open link; raises NotFound where there is none."""
+    """End the open link. Raises NotFound if there is none."""
     team = team_of_captain(session, competition, user)
     if not end_invitations(session, team, now):
         raise NotFound("There is no open invitation to your team.")
@@ -53,7 +56,7 @@ def revoke_invitation(session: Session, competition: Competition, user: User, no
 
 
 def find_invitation(session: Session, competition: Competition, secret: str, now: datetime) -> TeamInvitation:
-    """The open invitation with this secret, or the whole link, its team loaded; raises NotFound."""
+    """Return the open invitation with this secret or whole link, with its team. Raises NotFound."""
     secret = secret.strip().rpartition("link=")[2][:_SECRET_CHARACTERS]
     found = session.scalar(
         select(TeamInvitation)

@@ -1,7 +1,7 @@
-"""Founding, renaming, joining and leaving teams; each under the lock of the teams that it concerns.
+"""Creating, renaming, joining and leaving teams, each under the lock of the teams concerned.
 
-What a team has submitted stays the team's; what it submitted while somebody was there counts for them afterwards, too:
-see `app.competitions.charges` and decision 014.
+Submissions stay with the team; those made during a membership also count against the former member's quota: see
+`app.competitions.charges` and decision 014.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from app.teams.registration import check_registered
 
 
 class AlreadyInTeam(EvergoldError):
-    """One team per person and competition."""
+    """The user already has a team in this competition."""
 
     status = 409
     code = "already_in_team"
 
 
 class TeamFull(EvergoldError):
-    """details: members_max."""
+    """The team has reached its limit. `details` has members_max."""
 
     status = 409
     code = "team_full"
 
 
 class NamesFixed(EvergoldError):
-    """The name stands in official results, or the organisers' date has passed. details: since."""
+    """The name is in official results, or the organisers' date has passed. `details` has since."""
 
     status = 409
     code = "names_fixed"
@@ -58,7 +58,7 @@ class NamesFixed(EvergoldError):
 
 
 def create_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
-    """A new team with this user as its captain; raises RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken."""
+    """Create a team with this user as its captain. Raises RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken."""
     check_registered(session, competition, user)
     if find_team(session, user, competition.id) is not None:
         raise AlreadyInTeam("You have a team in this competition already: rename it, or leave it first.")
@@ -78,7 +78,10 @@ def create_team(session: Session, competition: Competition, user: User, name: st
 
 
 def rename_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
-    """Only the captain, and until names are fixed; frozen results keep the old name. Raises as `create_team` does."""
+    """Rename the team: only by the captain, and until names are fixed; frozen results have the old name.
+
+    Raises NotFound, Forbidden, NamesFixed, InvalidForm, NameTaken.
+    """
     team = team_of_captain(session, competition, user)
     fixed = names_fixed_at(session, competition, team)
     if fixed is not None and now >= fixed:
@@ -104,7 +107,7 @@ def rename_team(session: Session, competition: Competition, user: User, name: st
 def join_team(
     session: Session, competition: Competition, user: User, invitation: TeamInvitation, now: datetime
 ) -> Team:
-    """Become a member, leaving a team of one on the way; `invitation` as `find_invitation` gives it.
+    """Join a team, leaving a team of one if necessary. invitation: from `find_invitation`.
 
     Raises RegistrationNeeded, AlreadyInTeam, TeamFull, and NotFound for an invitation that has just ended.
     """
@@ -127,20 +130,20 @@ def join_team(
         with session.begin_nested():
             member = TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id, joined_at=now)
             session.add(member)
-    except IntegrityError:  # by another request of the same user, at this very moment
+    except IntegrityError:  # concurrently, by another request of the same user
         raise AlreadyInTeam("You have just joined another team. Please reload the page.") from None
     _record(session, user, "join", competition, team, now, name=team.name)
     return team
 
 
 def leave_team(session: Session, competition: Competition, user: User, now: datetime) -> None:
-    """Its submissions stay with the team; the captain's role goes to who has been there longest."""
+    """Leave the team, which keeps its submissions; the member of longest standing becomes captain."""
     team = locked_team(session, competition, user)
     _leave(session, competition, team, user, now)
 
 
 def remove_member(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
-    """Only the captain, who leaves instead; the open invitation ends, for whoever is removed may know it."""
+    """Remove a member, by the captain, who has to leave instead. The open invitation ends: the member may know it."""
     team = team_of_captain(session, competition, user)
     member = _member(session, team, username)
     if member.user_id == user.id:
@@ -160,7 +163,7 @@ def transfer_team(session: Session, competition: Competition, user: User, userna
 
 
 def end_invitations(session: Session, team: Team, now: datetime) -> bool:
-    """Whether there was an open one."""
+    """End invitations; return True if one was open."""
     ended = session.execute(
         update(TeamInvitation)
         .where(TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None))
@@ -171,7 +174,7 @@ def end_invitations(session: Session, team: Team, now: datetime) -> bool:
 
 
 def locked_team(session: Session, competition: Competition, user: User) -> Team:
-    """The user's team, until the transaction ends; raises NotFound."""
+    """Return the user's team, locked until the transaction ends. Raises NotFound."""
     while True:
         team = find_team(session, user, competition.id)
         if team is None:
@@ -183,7 +186,7 @@ def locked_team(session: Session, competition: Competition, user: User) -> Team:
 
 
 def team_of_captain(session: Session, competition: Competition, user: User) -> Team:
-    """The same, for what only captains do; raises Forbidden."""
+    """Like `locked_team`, for captains only. Raises Forbidden for others."""
     team = locked_team(session, competition, user)
     if captain_of(team, members_of(session, team)) != user.id:
         raise Forbidden("This is for the captain of the team.")
@@ -191,7 +194,7 @@ def team_of_captain(session: Session, competition: Competition, user: User) -> T
 
 
 def lock_both(session: Session, competition: Competition, user: User, team_id: int) -> Team | None:
-    """Lock that team and the user's own, which is returned; in order of their ids, so that nobody waits in a circle."""
+    """Lock that team and the user's own, which is returned; in order of their ids, to avoid deadlocks."""
     while True:
         present = find_team(session, user, competition.id)
         wanted = {team_id, *([present.id] if present else [])}
@@ -228,29 +231,31 @@ def _leave(
 
 
 def last_sent(session: Session, team: Team) -> datetime | None:
-    """When the team last submitted."""
+    """Return when the team last submitted."""
     return session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
 
 
 def note_past(session: Session, team: Team, member: TeamMember, last: datetime | None, now: datetime) -> None:
-    """What the team used while this member was in it counts for them wherever they go. last: as `last_sent` gives it,
-    under the team's lock."""
+    """Record a membership, so that the team's usage during it counts for this person anywhere.
+
+    last: from `last_sent`, under the team lock.
+    """
     if last is None or not _has_used(session, team, member):
         return
-    # Requests are timed before they get the lock: what was accepted before this moment counts, whatever its time says.
+    # Requests are timed before they get the lock: everything accepted before now counts, whatever its timestamp.
     past = {"team_id": team.id, "user_id": member.user_id, "competition_id": member.competition_id}
     session.add(FormerMember(**past, joined_at=member.joined_at, left_at=max(now, last)))
 
 
 def _has_used(session: Session, team: Team, member: TeamMember) -> bool:
-    """Whether anything was submitted while they were there."""
+    """True if anything was submitted during their membership."""
     while_there = Submission.submitted_at >= member.joined_at if member.joined_at else Submission.id.is_not(None)
     used = exists().where(Submission.team_id == team.id, or_(Submission.user_id == member.user_id, while_there))
     return bool(session.scalar(select(used)))
 
 
 def forget_team(session: Session, team: Team) -> None:
-    """A team without members or submissions frees its name, unless something else still speaks of it."""
+    """Delete a team without members or submissions, which frees its name, unless other rows refer to it."""
     try:
         with session.begin_nested():
             session.execute(delete(TeamInvitation).where(TeamInvitation.team_id == team.id))

@@ -1,6 +1,6 @@
-"""Two teams of a competition become one, if both want it: one captain asks, the other answers, until a declared date.
+"""Merging of two teams by consent: one captain makes an offer, the other answers, until a declared date.
 
-What happens to what they have submitted is `app.submissions.merging`'s; see decision 048.
+`app.submissions.merging` handles their submissions; see decision 048.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
 from app.teams.registration import check_registered
 
-#: So many of a team's own offers may wait for an answer: each is a mail to others.
+#: Limit on a team's pending offers: each one mails other people.
 OFFERS_AT_ONCE = 5
 
 
 class NoMerging(EvergoldError):
-    """Teams do not merge here, not any more, or not these two. details: merge_until."""
+    """Teams do not merge here, no longer, or not these two. `details` has merge_until."""
 
     status = 409
     code = "no_merging"
@@ -38,7 +38,7 @@ class NoMerging(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What waits for an answer, teams and who asked loaded. until: the declared date, None: teams do not merge here."""
+    """Pending offers, with teams and requesters. `until` is the declared date, None if teams do not merge here."""
 
     until: datetime | None
     is_open: bool
@@ -47,13 +47,13 @@ class Offers:
 
 
 def merge_until(competition: Competition) -> datetime | None:
-    """Until when two teams may become one; None: they may not."""
+    """Return until when two teams may merge; None if they may not."""
     declared = competition.teams.get("merge_until")
     return None if declared is None else datetime.fromisoformat(declared)
 
 
 def offers_of(session: Session, competition: Competition, team: Team | None, now: datetime) -> Offers:
-    """As the members of this team see them; after the date there are none."""
+    """Return pending offers as members of this team see them; none after the date."""
     until = merge_until(competition)
     if team is None or until is None or now >= until:
         return Offers(until, is_open=until is not None and now < until)
@@ -67,7 +67,7 @@ def offers_of(session: Session, competition: Competition, team: Team | None, now
 
 
 def check_merging(session: Session, competition: Competition, user: User, now: datetime) -> None:
-    """Raises NoMerging once the date has passed, CompetitionArchived, RegistrationNeeded."""
+    """Raise NoMerging after the date, CompetitionArchived, RegistrationNeeded."""
     check_not_archived(competition)
     check_registered(session, competition, user)
     until = merge_until(competition)
@@ -83,9 +83,9 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
 def ask_to_merge(
     session: Session, competition: Competition, user: User, name: str, settings: Settings, now: datetime
 ) -> MergeOffer:
-    """By the captain of the team that will stay, to another by its name; asked again while it waits, it is the same.
+    """Offer to merge, by the captain of the team that will remain; return a pending offer to the same team as it is.
 
-    Raises NotFound, Forbidden, InvalidForm, and what `check_merging` does.
+    Raises NotFound, Forbidden, InvalidForm, and the errors of `check_merging`.
     """
     check_merging(session, competition, user, now)
     team = team_of_captain(session, competition, user)
@@ -106,7 +106,7 @@ def ask_to_merge(
     offer.user_id, offer.status, offer.asked_at, offer.answered_at = user.id, OfferStatus.OPEN, now, None
     session.flush()
     _record(session, user, "ask", competition, team, asked, now)
-    if is_first:  # who asks, takes it back and asks again writes one mail, not many
+    if is_first:  # an offer that is withdrawn and repeated sends only one mail
         _mail_question(session, competition, user, team, asked, settings, now)
     return offer
 
@@ -114,7 +114,7 @@ def ask_to_merge(
 def end_offer(
     session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
 ) -> None:
-    """Decline it, or take it back: by the captain of either team. Raises NotFound, Forbidden."""
+    """Decline or withdraw an offer, by the captain of either team. Raises NotFound, Forbidden."""
     team = team_of_captain(session, competition, user)
     offer = open_offer(session, offer_id, or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
     is_ours = offer.asking_id == team.id
@@ -126,7 +126,7 @@ def end_offer(
 
 
 def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:
-    """One that waits for an answer, locked, its teams loaded; raises NotFound. mine: what makes it the user's."""
+    """Return a pending offer, locked, with its teams. Raises NotFound. mine: conditions that make it the user's."""
     query = _loaded().where(MergeOffer.id == offer_id, _IS_OPEN, *mine)
     locked = query.with_for_update(of=MergeOffer).execution_options(populate_existing=True)
     offer = session.scalar(locked)
@@ -136,7 +136,7 @@ def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> M
 
 
 def end_offers(session: Session, teams: Iterable[Team], now: datetime) -> None:
-    """Those that wait, by and to these teams: what they would merge with is another team now."""
+    """End the pending offers by and to these teams, whose other side is a different team now."""
     ids = [team.id for team in teams]
     waiting = select(MergeOffer).where(or_(MergeOffer.asking_id.in_(ids), MergeOffer.asked_id.in_(ids)), _IS_OPEN)
     for offer in session.scalars(waiting.order_by(MergeOffer.id).with_for_update()):
@@ -162,15 +162,15 @@ def _loaded() -> Select[MergeOffer]:
 
 
 def _between(session: Session, team: Team, asked: Team) -> MergeOffer | None:
-    """What was asked before; the asking team is locked."""
+    """Return the earlier offer; the team that made it must be locked."""
     query = select(MergeOffer).where(MergeOffer.asking_id == team.id, MergeOffer.asked_id == asked.id)
     return session.scalar(query.execution_options(populate_existing=True).with_for_update())
 
 
 def _team_named(session: Session, competition: Competition, name: str) -> Team | None:
-    """One that somebody is in."""
+    """Return the team of this name, if it has members."""
     name = " ".join(name.split())
-    if not name.isprintable():  # PostgreSQL takes no NUL
+    if not name.isprintable():  # PostgreSQL accepts no NUL
         return None
     query = select(Team).where(
         Team.competition_id == competition.id,
@@ -238,7 +238,7 @@ def mail_members(
     said: dict[str, str],
     now: datetime,
 ) -> None:
-    """To each of them with a confirmed address."""
+    """Mail each member with a confirmed address."""
     for member in members:
         text = body.format(username=member.user.username, **said)
         subject = f"{competition.title}: merging teams"
@@ -246,10 +246,10 @@ def mail_members(
 
 
 def page_of_team(competition: Competition, settings: Settings) -> str:
-    """Where its members find their team, for a mail."""
+    """Return the address of the team page, for a mail."""
     return public_address(settings, links.team(competition.name))
 
 
 def offers_of_user(session: Session, competition: Competition, user: User, now: datetime) -> Offers:
-    """The same for the team that this user is in."""
+    """Return the pending offers of the user's team, like `offers_of`."""
     return offers_of(session, competition, find_team(session, user, competition.id), now)

@@ -1,4 +1,4 @@
-"""Which names of teams people cannot tell apart: those that differ in case alone, or in letters that look alike."""
+"""Team names that people would confuse: those that differ only in case or in letters that look alike."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app.models import Competition, Team
 
 
 def is_name_taken(session: Session, competition_id: int, name: str, own: Team | None = None) -> bool:
-    """Whether another team of the competition is called so, or so nearly that people would mistake one for the other.
+    """True if another team of the competition has this name or one easily confused with it.
 
-    Until the transaction ends, nobody else takes a name in this competition.
+    Until the transaction ends, nobody else can take a name in this competition.
     """
-    # What refers to the competition may still be written meanwhile.
+    # Rows that refer to the competition can still be written meanwhile.
     session.execute(select(Competition.id).where(Competition.id == competition_id).with_for_update(key_share=True))
     others = select(Team.name).where(Team.competition_id == competition_id)
     if own is not None:
@@ -27,13 +27,13 @@ def is_name_taken(session: Session, competition_id: int, name: str, own: Team | 
 
 
 def look_alike(name: str, other: str) -> bool:
-    """Whether the names differ in nothing but case and letters that look alike (Unicode's confusables)."""
+    """True if the names differ only in case and in letters that look alike (Unicode's confusables)."""
     return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
 
 
 @lru_cache(maxsize=10_000)
 def _looks(name: str) -> tuple[str, str]:
-    """How it looks as it is, and in small letters: a capital I looks like an l, and is the same letter as i."""
+    """Return the skeleton as written and in lower case: a capital I looks like an l, but is the same letter as i."""
     plain = unicodedata.normalize("NFKC", name)
     return _skeleton(plain).casefold(), _skeleton(plain.casefold()).casefold()
 
@@ -44,9 +44,9 @@ def _skeleton(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _prototype(letter: str) -> str:
-    """The one letter (or two) that stands for all those that look like this one.
+    """Return the one letter (or two) that represents all lookalikes of this one.
 
-    In the library's table it stands beside each of these alone, and all of these stand beside it.
+    In the library's table a prototype is listed with each lookalike, and each lookalike only with the prototype.
     """
     table = _confusables()
     alike = table.get(letter, [])
@@ -59,7 +59,7 @@ def _prototype(letter: str) -> str:
 
 @cache
 def _confusables() -> Mapping[str, list[dict[str, Any]]]:
-    """Unicode's table, read when the first name is compared: it takes 7 MB, and most processes never ask."""
+    """Load Unicode's table on first use: it takes 7 MB, and most processes never need it."""
     from confusable_homoglyphs.confusables import confusables_data
 
     table: Mapping[str, list[dict[str, Any]]] = confusables_data

@@ -1,6 +1,6 @@
-"""What a competition asks of those who register: declared questions, and answers read against them. Pure.
+"""Questions at registration: declared questions, and validation of answers. Pure.
 
-Answers are for organisers; nobody else sees them but who gave them.
+Only organisers and the person who gave them see the answers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ TEXT_CHARACTERS = 1_000
 YES, NO = "yes", "no"
 _NEEDED = "Please answer this."
 
-#: An answer, as JSON has it: a tick is a truth value.
+#: An answer as in JSON: a tick is a boolean.
 Answer = str | bool
 
 
 class QuestionKind(StrEnum):
-    """What an answer is."""
+    """Type of an answer."""
 
     TEXT = "text"
     CHOICE = "choice"
@@ -33,7 +33,7 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """As declared; required: without an answer (of a tick: unless it is ticked) nobody takes part."""
+    """A declared question; `required` means that nobody takes part without an answer (or without ticking it)."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ class Question:
 
 @cache
 def ready_questions() -> Mapping[str, Question]:
-    """Those whose name is enough."""
+    """Return the predefined questions, which need only a name."""
     countries = (resources.files("app") / "data" / "countries.txt").read_text("utf-8").splitlines()
     ready = (
         Question("affiliation", "Affiliation", help="University, institute, company; or none."),
@@ -56,7 +56,7 @@ def ready_questions() -> Mapping[str, Question]:
 
 
 def question_of(declared: Mapping[str, Any]) -> Question:
-    """declared: one of `registration.questions`; what it does not say, the ready question of its name does."""
+    """Return a question of `registration.questions`; missing keys come from the predefined question of its name."""
     said = {key: value for key, value in declared.items() if value not in (None, (), [], "")}
     if "kind" in said:
         said["kind"] = QuestionKind(said["kind"])
@@ -67,16 +67,16 @@ def question_of(declared: Mapping[str, Any]) -> Question:
 
 
 def answer_text(answer: Answer | None) -> str:
-    """For people; empty where there is none."""
+    """Format an answer for people; empty if there is none."""
     if isinstance(answer, bool):
         return YES if answer else NO
     return answer or ""
 
 
 def read_answers(sent: Mapping[str, Any], questions: Sequence[Question]) -> tuple[dict[str, Answer], dict[str, str]]:
-    """What to keep, and a sentence for each answer that is wrong or missing; fields are `answers.NAME`.
+    """Return the answers to store, and a sentence for each wrong or missing one; fields are `answers.NAME`.
 
-    From forms and the command line a tick comes as a text, `yes` or `no`.
+    From forms and the command line a tick comes as text, `yes` or `no`.
     """
     names = [question.name for question in questions]
     kept: dict[str, Answer] = {}
@@ -97,13 +97,13 @@ def read_answers(sent: Mapping[str, Any], questions: Sequence[Question]) -> tupl
 
 
 def answers_to(questions: Sequence[Question], answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Without answers to what is no longer asked."""
+    """Return the answers to current questions."""
     names = {question.name for question in questions}
     return {name: answer for name, answer in answers.items() if name in names}
 
 
 def lacks_answers(answers: Mapping[str, Any], questions: Sequence[Question]) -> bool:
-    """Whether a required question has no answer that holds now: it may be newer, or have other choices since."""
+    """True if a required question has no valid answer: it may be new, or have other choices now."""
     _, wrong = read_answers(answers_to(questions, answers), questions)
     required = {f"answers.{question.name}" for question in questions if question.required}
     return not required.isdisjoint(wrong)

@@ -1,7 +1,6 @@
-"""Who may take part in a competition: everybody, or whose address is confirmed, by approval, domain or list; terms and
-questions.
+"""Registration: open to all, or by confirmed address, approval, domain or list; with terms and questions.
 
-Where nothing is asked and everybody may, the first upload registers silently. Organisers need no registration.
+Without terms, questions and restrictions the first upload registers silently. Organisers need no registration.
 """
 
 from __future__ import annotations
@@ -41,26 +40,29 @@ from app.teams.registration_rules import Rules, rules_of
 
 
 class Missing(StrEnum):
-    """What stands between somebody and taking part."""
+    """Reason why somebody cannot take part yet."""
 
-    REGISTRATION = "registration"  # they have not registered
-    TERMS = "terms"  # they have not accepted the terms as they are now
-    ANSWERS = "answers"  # to questions that must be answered
-    CONFIRMATION = "confirmation"  # of their e-mail address
-    APPROVAL = "approval"  # the organisers' answer
+    REGISTRATION = "registration"  # not registered
+    TERMS = "terms"  # current terms not accepted
+    ANSWERS = "answers"  # required questions not answered
+    CONFIRMATION = "confirmation"  # e-mail address not confirmed
+    APPROVAL = "approval"  # organisers have not decided yet
     REFUSED = "refused"  # by the organisers
-    NOT_LISTED = "not_listed"  # address and name are none of those that the competition is open to
+    NOT_LISTED = "not_listed"  # neither address nor name is admitted
 
 
 class RegistrationNeeded(Forbidden):
-    """details: competition, missing, registration (the address of the page)."""
+    """Registration is missing or incomplete.
+
+    `details` has competition, missing, registration (the address of the page).
+    """
 
     code = "registration_needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How somebody stands in a competition; missing: None when they may take part."""
+    """Registration status of a user; `missing` is None if they may take part."""
 
     rules: Rules
     row: Registration | None
@@ -68,26 +70,26 @@ class Standing:
 
     @property
     def has_accepted(self) -> bool:
-        """The terms as they are now; also where there are none."""
+        """True if the current terms are accepted, or if there are none."""
         return self.rules.terms_sha256 in (None, self.row.terms_sha256 if self.row else None)
 
 
-# -------------------------------------------------------------------------------------------------------------- asking
+# -------------------------------------------------------------------------------------------------------------- access
 
 
 def standing(session: Session, competition: Competition, user: User) -> Standing:
-    """What this user has done, and what is missing."""
+    """Return the user's registration, and what is missing."""
     row = session.get(Registration, (competition.id, user.id), populate_existing=True)
     return standing_by(session, competition, user, row)
 
 
 def standing_by(session: Session, competition: Competition, user: User, row: Registration | None) -> Standing:
-    """The same where the user's row is known."""
+    """Like `standing`, if the user's row is loaded."""
     rules = rules_of(competition)
     found = Standing(rules, row, None)
     missing = _missing(rules, row, found.has_accepted)
     if missing is None and rules.mode is RegistrationMode.CONFIRMED and not is_confirmed(session, user):
-        missing = Missing.CONFIRMATION  # also of whoever has another address since
+        missing = Missing.CONFIRMATION  # also after a change of address
     if missing is None or may_organise(session, user, competition, ANY_RIGHT):
         return found
     return Standing(rules, row, missing)
@@ -113,23 +115,23 @@ def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Miss
         return Missing.CONFIRMATION
     if row.status == RegistrationStatus.PENDING and rules.mode is RegistrationMode.APPROVAL:
         return Missing.APPROVAL
-    return Missing.REGISTRATION  # what they asked for was under other rules
+    return Missing.REGISTRATION  # their request was made under other rules
 
 
 def check_registered(session: Session, competition: Competition, user: User) -> Standing:
-    """How they stand; raises RegistrationNeeded, which says what is missing and where to do it."""
+    """Return the status. Raises RegistrationNeeded, with what is missing and where to provide it."""
     return check_standing(competition, standing(session, competition, user))
 
 
 def check_standing(competition: Competition, standing: Standing) -> Standing:
-    """The same, where it is known."""
+    """Like `check_registered`, if the status is known."""
     if standing.missing is not None:
         raise registration_needed(competition, standing.missing)
     return standing
 
 
 def registration_needed(competition: Competition, missing: Missing) -> RegistrationNeeded:
-    """The refusal, in words."""
+    """Return the refusal with a message."""
     page = f"/competitions/{competition.name}/registration"
     return RegistrationNeeded(
         f"{MISSING_WORDS[missing]} See {page}.", competition=competition.name, missing=missing, registration=page
@@ -149,7 +151,7 @@ MISSING_WORDS = {
 
 
 def participants_of(session: Session, competition: Competition) -> list[User]:
-    """Everybody who takes part: whose registration is approved, and members of teams; by user name."""
+    """List all participants by user name: approved registrations and members of teams."""
     registered = select(Registration.user_id).where(Registration.competition_id == competition.id)
     members = (
         select(TeamMember.user_id)
@@ -166,7 +168,7 @@ def participants_of(session: Session, competition: Competition) -> list[User]:
 def list_registrations(
     session: Session, competition: Competition, *, status: RegistrationStatus | None = None
 ) -> list[Registration]:
-    """All of them, or those of one status, users loaded, in the order in which they came."""
+    """List registrations, of one status or all, with users, in order of registration."""
     query = (
         select(Registration)
         .join(Registration.user)
@@ -191,10 +193,13 @@ def register(
     answers: Mapping[str, Any] | None = None,
     before_mail: Callable[[], None] = lambda: None,
 ) -> Registration:
-    """Ask to take part; again is right when something changed. accepted: the sha256 of the terms that were read;
-    answers: by question, as sent; None: those that were given before.
+    """Register, or register again after a change.
 
-    before_mail: called before a link goes out, to refuse too many. Raises InvalidForm, RegistrationNeeded (refused).
+    - accepted: the sha256 of the terms that were read.
+    - answers: by question, as sent; None for those given before.
+    - before_mail: called before a link is sent, to refuse too many.
+
+    Raises InvalidForm, RegistrationNeeded (refused).
     """
     rules = rules_of(competition)
     row = _row(session, competition, user, now)
@@ -215,7 +220,7 @@ def register(
 
 
 def _keep_terms(session: Session, rules: Rules) -> None:
-    """The text that was accepted, once; two who accept it at the same time keep one."""
+    """Store the accepted text once; concurrent acceptances store one copy."""
     if rules.terms_sha256 is None or session.get(AcceptedTerms, rules.terms_sha256) is not None:
         return
     with suppress(IntegrityError), session.begin_nested():
@@ -223,7 +228,7 @@ def _keep_terms(session: Session, rules: Rules) -> None:
 
 
 def note_taking_part(session: Session, competition: Competition, user: User, known: Standing, now: datetime) -> None:
-    """Register silently, where nothing has to be asked; elsewhere there is a row already, or an organiser."""
+    """Register silently if nothing is required; otherwise the user already has a row or is an organiser."""
     if not known.rules.is_silent or (known.row and known.row.status == RegistrationStatus.APPROVED):
         return
     if known.row is None and insert_now(session, _silent_registration(competition, user, now)):
@@ -245,7 +250,7 @@ def _silent_registration(competition: Competition, user: User, now: datetime) ->
 
 
 def settle_confirmed(session: Session, user: User, now: datetime) -> list[Competition]:
-    """Answer what only waited for the user's address to be confirmed; the competitions that they may enter now."""
+    """Decide registrations that waited for a confirmed address; return the competitions now open to the user."""
     waiting = session.execute(
         select(Registration, Competition)
         .join(Competition, Competition.id == Registration.competition_id)
@@ -259,7 +264,7 @@ def settle_confirmed(session: Session, user: User, now: datetime) -> list[Compet
         if not rules.needs_address:
             continue
         fits = rules.fits(_email(session, user))
-        if rules.mode is RegistrationMode.APPROVAL and not fits:  # another address than they registered with
+        if rules.mode is RegistrationMode.APPROVAL and not fits:  # not the address they registered with
             row.status = RegistrationStatus.PENDING
         else:
             _decide_by_rule(row, fits, now)
@@ -279,8 +284,7 @@ def decide_all(
     *,
     actor: User | str | None = None,
 ) -> int:
-    """Approve or refuse them all, in the order of their ids so that two organisers never wait for each other; how many
-    were changed by it."""
+    """Approve or refuse all users, ordered by id to avoid deadlocks; return the number of changes."""
     several = sorted({user.id: user for user in users}.values(), key=lambda user: user.id)
     return sum(decide(session, competition, user, status, settings, now, actor=actor) for user in several)
 
@@ -295,7 +299,7 @@ def decide(
     *,
     actor: User | str | None = None,
 ) -> bool:
-    """Approve or refuse, also somebody who never asked; the person gets a mail. False when it was so already."""
+    """Approve or refuse somebody, even without a request, and notify them; return False if unchanged."""
     row = _row(session, competition, user, now)
     if row.status == status and (status == RegistrationStatus.APPROVED or row.decided_by is not None):
         return False
@@ -311,14 +315,14 @@ _DEEDS = {RegistrationStatus.APPROVED: "approve", RegistrationStatus.REFUSED: "r
 
 
 def _wrong_terms(rules: Rules, row: Registration, accepted: str | None) -> str:
-    """A sentence, unless the terms as they are now are accepted: with this form, or before."""
+    """Return a sentence, unless the current terms are accepted, with this form or before."""
     if rules.terms_sha256 in (None, accepted, row.terms_sha256):
         return ""
     return "The terms have changed; please read them." if accepted else "Please read the terms and accept them."
 
 
 def _row(session: Session, competition: Competition, user: User, now: datetime) -> Registration:
-    """The user's row, locked until the transaction ends; a new one asks for nothing yet."""
+    """Return the user's row, locked until the transaction ends; a new one requests nothing yet."""
     key = (competition.id, user.id)
     row = session.get(Registration, key, with_for_update=True, populate_existing=True)
     if row is not None:
@@ -329,7 +333,7 @@ def _row(session: Session, competition: Competition, user: User, now: datetime) 
     try:
         with session.begin_nested():
             session.add(row)
-    except IntegrityError:  # by another request of the same user, at this very moment
+    except IntegrityError:  # concurrently, by another request of the same user
         return session.get_one(Registration, key, with_for_update=True, populate_existing=True)
     return row
 
@@ -344,7 +348,7 @@ def _ask(
     now: datetime,
     before_mail: Callable[[], None],
 ) -> None:
-    """What follows from the rules for somebody who is not approved yet."""
+    """Apply the rules to somebody who is not approved yet."""
     if rules.mode is RegistrationMode.OPEN or rules.names(user):
         _decide_by_rule(row, True, now)
     elif rules.mode is RegistrationMode.APPROVAL and not rules.fits(_email(session, user)):
@@ -354,7 +358,7 @@ def _ask(
     elif is_confirmed(session, user):
         _decide_by_rule(row, rules.fits(_email(session, user)), now)
     elif rules.mode is RegistrationMode.DOMAIN and not rules.fits(_email(session, user)):
-        _decide_by_rule(row, False, now)  # the domains are no secret; who is on a list, nobody learns by guessing
+        _decide_by_rule(row, False, now)  # domains are public, but nobody should learn by guessing who is on a list
     else:
         row.status, row.registered_at = RegistrationStatus.UNCONFIRMED, now
         before_mail()
@@ -367,5 +371,5 @@ def _decide_by_rule(row: Registration, fits: bool, now: datetime) -> None:
 
 
 def _email(session: Session, user: User) -> str:
-    """As it is now; `user` may have been loaded before it was changed."""
+    """Return the current address; `user` may have been loaded before a change."""
     return session.scalars(select(User.email).where(User.id == user.id)).one()

@@ -1,4 +1,4 @@
-"""Mails about registrations: to organisers when somebody waits, to the person when they have answered."""
+"""Mails about registrations: to organisers about pending ones, to the person about the decision."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mail_decision(
     settings: Settings,
     now: datetime,
 ) -> None:
-    """To the person: what the organisers have decided."""
+    """Notify the person of the organisers' decision."""
     page = public_address(settings, links.registration(competition.name))
     body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
     subject = f"{competition.title}: your registration"
@@ -65,7 +65,7 @@ def mail_organisers(
     settings: Settings,
     now: datetime,
 ) -> None:
-    """To every organiser: who waits, and what they answered. email: of the user, as it is now."""
+    """Notify every organiser of a pending registration with its answers. email: the user's current address."""
     body = _WAITS.format(
         display_name=user.display_name,
         username=user.username,

@@ -1,4 +1,4 @@
-"""What a competition declares of who may take part; pure, for `app.teams.registration` to act on."""
+"""Declared rules of participation; pure, applied by `app.teams.registration`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.teams.questions import Question, question_of
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the competition declares."""
+    """The declaration of the competition."""
 
     mode: RegistrationMode = RegistrationMode.OPEN
     domains: tuple[str, ...] = ()
@@ -21,39 +21,39 @@ class Rules:
 
     @property
     def terms_sha256(self) -> str | None:
-        """Of the text that must be accepted; None: there is none."""
+        """Hash of the text that must be accepted; None if there is none."""
         return hashlib.sha256(self.terms.encode()).hexdigest() if self.terms else None
 
     @property
     def asks(self) -> bool:
-        """Whether there is a form: terms to accept, or questions."""
+        """True if there is a form: terms to accept, or questions."""
         return bool(self.terms or self.questions)
 
     @property
     def needs_address(self) -> bool:
-        """Whether it matters whose an address is."""
+        """True if the address must be confirmed."""
         is_asked = self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
         return is_asked or (self.mode is RegistrationMode.APPROVAL and bool(self.domains))
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody has to register before the first upload; the address may still have to be confirmed."""
+        """True if nobody has to register before the first upload; the address may still have to be confirmed."""
         return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.asks
 
     @property
     def files_for(self) -> Audience:
-        """Who may have files of which nothing else is declared: everyone, if nothing is asked of anybody."""
+        """Default audience of files: everyone if there are no requirements."""
         is_open = self.mode is RegistrationMode.OPEN and not self.asks
         return Audience.EVERYONE if is_open else Audience.PARTICIPANTS
 
     def names(self, user: User) -> bool:
-        """Whether the user name is on the list."""
+        """True if the user name is on the list."""
         return self.mode is RegistrationMode.LIST and user.username in self.allowed
 
     def fits(self, email: str) -> bool:
-        """Whether the address is one of those that may take part, with `approval` without being asked about.
+        """True if the address is admitted; with `approval`, without a decision.
 
-        `*.uni.edu` stands for what ends with `.uni.edu`.
+        `*.uni.edu` matches everything that ends with `.uni.edu`.
         """
         if self.mode is RegistrationMode.CONFIRMED:
             return True
@@ -64,7 +64,7 @@ class Rules:
 
 
 def rules_of(competition: Competition) -> Rules:
-    """The declared rules, with their defaults."""
+    """Return the declared rules with defaults."""
     said = competition.registration
     return Rules(
         mode=RegistrationMode(said.get("mode") or RegistrationMode.OPEN),

@@ -1,1 +1,1 @@
-"""Texts in Markdown, as organisers write them: their HTML, its bounds and its cache; not where texts are kept."""
+"""Organisers' Markdown texts: rendering to HTML, limits and cache."""

@@ -1,4 +1,4 @@
-"""Renders Markdown: a job of the helper, see `app.helper`."""
+"""Markdown rendering. A job of the helper, see `app.helper`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.texts.markdown import TextTooLarge, markdown_html
 
 
 def render(head: dict[str, Any], content: bytes) -> Message:
-    """Return the HTML of the text `content`; or `refused`, why there is none."""
+    """Return the HTML of the text `content`, or the reason as `refused`."""
     try:
         return {}, markdown_html(content.decode(), head["highest"], head["images"]).encode()
     except TextTooLarge as fault:

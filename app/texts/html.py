@@ -1,5 +1,7 @@
-"""The HTML of organisers' Markdown: rendered in the helper, cached by the text's hash, so that views cost next to
-nothing. A text beyond the bounds is shown as it was written."""
+"""HTML of organisers' Markdown: rendered in the helper, and cached by hash, so that views are cheap.
+
+A text beyond the limits is shown as written.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from app.helper.process import Job, TooMuchWork, run_now
 from app.texts.markdown import ImageAttributes
 
 _RENDER = Job("app.texts.child:render", processor_seconds=4, seconds=20, mebibytes=512)
-#: Changes with what `app.texts.markdown` makes of a text.
+#: Increment when the output of `app.texts.markdown` changes.
 _RENDERER = 1
 CACHE_LIMIT_BYTES = 32 * 1024 * 1024
-#: What a cached text takes besides its HTML.
+#: Overhead of a cached text besides its HTML.
 _ENTRY_BYTES = 300
-#: How long a text that took too long is not tried again: the machine may have been busy.
+#: Retry interval for a text that took too long: the machine may have been busy.
 _TRIED_AGAIN_SECONDS = 60.0
 _HIGHEST_HEADING = 3
 _TOO_LONG = "It takes too long to lay out."
@@ -33,20 +35,23 @@ _PLAIN = Markup('<div class="as-written">{}</div>\n')
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of ours; width, height: in pixels, None where they are not known."""
+    """One of our images; `width` and `height` are in pixels, None if unknown."""
 
     address: str
     width: int | None = None
     height: int | None = None
 
 
-#: By path, as texts name them.
+#: By path, as named in texts.
 Images = Mapping[str, ShownImage]
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """fault: why the text has no HTML of its own, in a sentence; until: when that is looked at again (monotonic)."""
+    """A rendered text.
+
+    `fault` explains in a sentence why it could not be laid out; `until` is when to retry (monotonic).
+    """
 
     html: Markup
     fault: str = ""
@@ -54,26 +59,26 @@ class Rendered:
 
 
 def render_markdown(text: str, highest: int = _HIGHEST_HEADING, images: Images | None = None) -> Markup:
-    """Return the HTML, its headings from `highest` down; images: those that the text may show."""
+    """Return the HTML, with headings from `highest` down. images: those that the text may show."""
     try:
         return rendered(text, highest, images).html
-    except Busy:  # readable without being laid out, and laid out the next time
+    except Busy:  # readable as written, and laid out the next time
         return _PLAIN.format(text)
 
 
 def text_fault(text: str) -> str:
-    """Return why pages cannot show the text laid out, in a sentence, or nothing; raises Busy."""
+    """Explain in a sentence why pages cannot lay out the text; empty if they can. Raises Busy."""
     return rendered(text).fault if text else ""
 
 
 def rendered(text: str, highest: int = _HIGHEST_HEADING, images: Images | None = None) -> Rendered:
-    """Return the text as pages show it, from the cache where it was rendered before; raises Busy."""
+    """Return the rendered text, from the cache if possible. Raises Busy."""
     head = {"highest": highest, "images": _attributes(images or {}) if "![" in text else {}}
     key = hashlib.sha256(json.dumps([_RENDERER, head, text]).encode()).digest()
     found = _CACHE.get(key)
     if found is not None:
         return found
-    with _RENDER.turn():  # another request may have rendered it while this one waited
+    with _RENDER.turn():  # another request may have rendered it meanwhile
         return _CACHE.get(key) or _CACHE.keep(key, _render(text, head))
 
 
@@ -100,7 +105,7 @@ def _attributes(images: Images) -> ImageAttributes:
 
 
 class _Cache:
-    """Rendered texts by key; those that were not used for the longest time go first."""
+    """Cache of rendered texts by key; evicts the least recently used."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -126,7 +131,7 @@ class _Cache:
 
 
 def _size_bytes(one: Rendered) -> int:
-    """At least what the text takes: Python keeps up to four bytes for a character."""
+    """Return an upper estimate of the size: Python uses up to four bytes per character."""
     return _ENTRY_BYTES + len(one.html) * (1 if one.html.isascii() else 4)
 
 

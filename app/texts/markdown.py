@@ -1,6 +1,6 @@
-"""Organisers' Markdown as HTML: no raw HTML, no images but the competition's own, headings below those of the page.
+"""Organisers' Markdown as HTML: no raw HTML, only the competition's own images, headings below those of the page.
 
-Pure, and bounded by what the HTML amounts to; `app.texts.html` runs it in the helper, and caches what it returns.
+Pure, with limits on the size of the HTML; `app.texts.html` runs it in the helper and caches the result.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
-#: A group, no landmark: several texts of one page may each have a first table.
+#: A group, not a landmark: several texts of one page may each have a first table.
 _SCROLLING = Markup('<div class="table-scroll" role="group" aria-label="{}" tabindex="0">')
 _CAPTION = Markup('<caption class="visually-hidden">{}</caption>')
 
-#: The HTML of a text: no longer than so many times the text and a few pages, and never longer than this. Honest texts
-#: are far below: lists of single letters come to nine times their length.
+#: Limit on the HTML of a text: a multiple of its length plus a few pages, and an absolute maximum. Real texts are far
+#: below: lists of single letters reach nine times their length.
 GROWTH_LIMIT, GROWTH_FREE, HTML_LIMIT = 25, 20_000, 400_000
-#: Cells of all tables of a text, those that Markdown adds to short rows included.
+#: Cells of all tables of a text, including those that Markdown adds to short rows.
 CELLS_LIMIT = 5_000
 
-#: By path, as texts name them: `src`, and `width` and `height` in pixels where they are known.
+#: By path, as named in texts: `src`, and `width` and `height` in pixels if known.
 ImageAttributes = Mapping[str, Mapping[str, str]]
 
 
 class TextTooLarge(ValueError):
-    """A text unfolds to more than a page can show; str(): a sentence for whoever wrote it."""
+    """The HTML of a text is larger than a page can show; str() is a sentence for its author."""
 
 
 def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
-    """Return the HTML, its headings from `highest` down; links to other sites send no referrer.
+    """Return the HTML, with headings from `highest` down; links to other sites send no referrer.
 
-    images: those that the text may show; without any it has none at all. Raises TextTooLarge.
+    images: those that the text may show; if empty, images are disabled. Raises TextTooLarge.
     """
     parser = markdown_parser() if not images else _parser_with_images()
     tokens = parser.parse(text)
@@ -57,7 +57,7 @@ def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
 
 
 def html_bound(text: str) -> int:
-    """The largest HTML that this text may have."""
+    """Return the maximum size of the HTML for this text."""
     return min(GROWTH_LIMIT * len(text) + GROWTH_FREE, HTML_LIMIT)
 
 
@@ -67,7 +67,7 @@ def _parser_with_images() -> MarkdownIt:
 
 
 def _set_images(tokens: Sequence[Token], images: ImageAttributes) -> None:
-    """Give ours their address and size, so that nothing moves as they load; of others the words stay."""
+    """Set address and size of our images, so that the page does not move while loading; others become plain text."""
     for token in tokens:
         for inside in token.children or ():
             if inside.type == "image":
@@ -82,13 +82,13 @@ def _set_image(token: Token, image: Mapping[str, str] | None) -> None:
 
 
 def render_inline(text: str) -> Markup:
-    """A sentence with `code` and *emphasis*, without a paragraph around it."""
+    """Render a sentence with `code` and *emphasis*, without a paragraph around it."""
     return Markup(markdown_parser().renderInline(text))  # noqa: S704 - as above
 
 
 @lru_cache(maxsize=1)
 def markdown_parser() -> MarkdownIt:
-    """CommonMark with tables, without raw HTML and images."""
+    """Return a CommonMark parser with tables, without raw HTML and images."""
     return _made_parser()
 
 
@@ -101,8 +101,10 @@ def _made_parser() -> MarkdownIt:
 
 
 def bound_tables(parser: MarkdownIt) -> None:
-    """Let the parser raise TextTooLarge as soon as a text has too many cells: a table of 1,500 characters may have
-    60,000, for rows are filled up to the width of the first."""
+    """Make the parser raise TextTooLarge as soon as a text has too many cells.
+
+    A table of 1,500 characters can have 60,000, as rows are padded to the width of the first.
+    """
 
     too_many = TextTooLarge(f"Its tables have more than {CELLS_LIMIT:,} cells, empty ones included.")
 
@@ -133,19 +135,19 @@ def _at_most(state: StateBlock, first: int, last: int) -> int:
 def _scrolling_code(
     renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, context: EnvType
 ) -> str:
-    """Code is not wrapped; what is wider than the page is reached by keyboard, too."""
+    """Render code without wrapping, scrollable by keyboard."""
     draw = renderer.fence if tokens[at].type == "fence" else renderer.code_block
     return draw(tokens, at, options, context).replace("<pre>", '<pre tabindex="0">', 1)
 
 
 def with_readable_tables(tokens: Sequence[Token], title: str = "") -> list[Token]:
-    """Tables have a name and say what their headings are for; wide ones scroll by themselves, by keyboard too."""
+    """Give tables names and scoped headings, and make wide ones scrollable, by keyboard as well."""
     found: list[Token] = []
     tables = 0
     for at, token in enumerate(tokens):
         if token.type == "th_open":
             token.attrSet("scope", "col")
-            if not tokens[at + 1].content:  # the corner of a table is no heading
+            if not tokens[at + 1].content:  # an empty corner cell is not a heading
                 token.tag = tokens[at + 2].tag = "td"
                 token.attrs.pop("scope")
         if token.type == "table_open":
@@ -164,7 +166,7 @@ def _html(content: str) -> Token:
 
 
 def _lower_headings(tokens: Sequence[Token], to: int) -> None:
-    """The text's highest heading becomes the highest that the page has left for it."""
+    """Shift headings so that the text's highest one becomes the highest left by the page."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     highest = min((int(token.tag[1:]) for token in headings), default=1)
     for token in headings:

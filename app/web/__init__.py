@@ -1,1 +1,1 @@
-"""Everything that answers HTTP: the JSON API, the pages, and what both share; nothing below imports this package."""
+"""The HTTP layer: the JSON API, the pages, and code shared by both; nothing below imports this package."""

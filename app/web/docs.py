@@ -1,4 +1,4 @@
-"""The API's own page: Swagger UI, served by us; with the viewer's CSRF token, so that "Try it out" may write too."""
+"""The interactive API page: self-hosted Swagger UI with the viewer's CSRF token so that "Try it out" may write too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web application: routes, error handlers, and what surrounds them. It never opens gold, and loads no scorer."""
+"""The web application: routes, error handlers and middleware. It never opens gold, and loads no scorer."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ TAGS = [
     {"name": "accounts", "description": "Accounts and API tokens."},
     {"name": "server", "description": "The server itself."},
 ]
-#: Downloads keep one representation, so that their sha256 can be their ETag.
+#: Downloads have a single representation, so that their sha256 can be their ETag.
 UNCOMPRESSED = ("application/octet-stream", "image/png", "application/zip")
 
 
-#: How long a web process that starts waits for a database that does not answer (yet).
+#: Time that a starting web process waits for a database that does not respond (yet).
 DATABASE_SECONDS = 30.0
 
 
 class DatabaseNotReady(RuntimeError):
-    """The server cannot start: no database, or one without our tables."""
+    """The server cannot start: the database is missing or lacks our tables."""
 
 
 def create_app(settings: Settings | None = None, *, is_watched_over: bool = False) -> FastAPI:
-    """The application for these settings (default: the environment's).
+    """Return the application for these settings (default: from the environment).
 
-    is_watched_over: whether the process that started this one looked at the tables, and starts it again when it ends:
-    then it does not end for tables of another revision, but answers that the server is being upgraded.
+    is_watched_over: the process that started this one has checked the database schema and restarts it when it ends.
+    Then a schema of another revision does not end the process; requests are answered with "being upgraded" instead.
     """
     settings = settings or get_settings()
     configure_logging(settings.log_format)
@@ -113,7 +113,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     app.state.editing_turns = editing_turns()
     app.state.lately = health.Lately()
     for part in (
-        submissions,  # looked through first, for each upload
+        submissions,  # matched first, for the speed of uploads
         health,
         competitions,
         allowances,
@@ -159,8 +159,8 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     add_error_handlers(app, error_page)
     app.add_exception_handler(LogInFirst, to_login)
     pages.check_guards()
-    # The last one added is the outermost.
-    # Quickly, as what passes here is for one reader; what is kept for many is compressed well, once.
+    # The middleware added last is the outermost.
+    # Compressed fast, for these responses have one reader; cached responses are compressed well, once.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=3, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(PublicAnswers, limit_bytes=settings.answers_mebibytes * MEBIBYTE)
     app.add_middleware(AnswerHead)
@@ -194,7 +194,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
-    """On PostgreSQL, which several web processes may share, each tells the others what is on its way."""
+    """Publish in-flight uploads to other web processes during the block; only on PostgreSQL, which they may share."""
     server = app.state.server
     if server.engine.dialect.name != "postgresql":
         yield
@@ -210,7 +210,7 @@ async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _check_database(engine: Engine) -> None:
-    """The tables fit, or somebody has to be told: raises OtherRevision. A server that restarts is waited for."""
+    """Check the schema, waiting for a database that restarts; raise OtherRevision, DatabaseNotReady."""
     give_up_at = time.monotonic() + DATABASE_SECONDS
     while True:
         try:

@@ -1,6 +1,6 @@
-"""The pages: Jinja templates that work without JavaScript; scripts only make them livelier.
+"""The pages: Jinja templates that work without JavaScript; scripts only add convenience.
 
-A form that anybody could send in somebody else's name does not start: see `check_guards`.
+The application refuses to start with a form that is not protected against forged requests: see `check_guards`.
 """
 
 from __future__ import annotations
@@ -129,19 +129,19 @@ for part in (
 ):
     add_routes(router, part.router)
 
-#: What people send who cannot be logged in yet; these have `OwnForm`.
+#: Forms for people who cannot be logged in yet; these have `OwnForm`.
 WITHOUT_LOGIN = frozenset({"/login", "/register", "/password/forgot", "/password/new"})
-#: Nothing to log out of needs no form, and mail programs unsubscribe by themselves: these look for it on their own.
+#: Logout without a login needs no form, and mail programs unsubscribe without one: these routes check it themselves.
 WITHOUT_FORM = frozenset({"/logout", "/mail/unsubscribe"})
 _READING = frozenset({"GET", "HEAD"})
 
 
 class UnguardedForm(RuntimeError):
-    """A page takes a form and asks neither who sends it nor whether it is ours: our mistake, said before it starts."""
+    """A form route checks neither its sender nor the form: a programming error, raised before the server starts."""
 
 
 def check_guards() -> None:
-    """Raises UnguardedForm unless everything that can be sent to a page has a guard of `app.web.html.guards`."""
+    """Raise UnguardedForm unless every form route of the pages has a guard of `app.web.html.guards`."""
     routes = [route for route in router.routes if isinstance(route, APIRoute)]
     sent = [route for route in routes if not (route.methods or set()) <= _READING]
     unguarded = [route for route in sent if not is_guarded(route.dependant)]

@@ -1,10 +1,10 @@
-"""Public pages and boards from memory, as plain ASGI: the same bytes for all who are not logged in, as long as nothing
-changed; 304 for those who have them.
+"""A cache of public pages and boards, as plain ASGI, for visitors who are not logged in.
 
-An answer is made for nobody in particular: the route that makes it sees no cookie, and who has a log-in or a token
-passes by. Each request has the database asked how things stand (`app.boards.freshness`) after it came, together with
-those that come at the same time, so that every process notices a change at once; tags are digests of what is sent, the
-same in all of them. No page says how long something still takes, but when it is: a script counts by the reader's clock.
+All of them get the same bytes as long as nothing changes, or 304 if they have them already. Cached routes see no
+cookie, and requests with a login or token bypass the cache. Each request checks the state of the database
+(`app.boards.freshness`) after it has arrived, together with concurrent ones, so that every process notices a change at
+once; tags are digests of the body, so they are equal in all processes. Pages never contain remaining times, only due
+times: a script counts down by the reader's clock.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COMPETITION = rf"/competitions/(?P<competition>{_NAME})"
 _BOARD = rf"{_COMPETITION}/phases/{_NAME}/boards/{_NAME}"
 _QUERY_CHARACTERS = 200
-#: So much of the memory, one part of this many, is for what there is no end of.
+#: One part in this many of the memory is for addresses of unlimited variety.
 SHARE_OF_MANY = 4
-#: What a route may still see: not who asks, nor what they have, nor by which of countless names they call us.
+#: Headers that a cached route may see: not the user's identity, nor If-None-Match, nor Host with its arbitrary names.
 _SEEN_HEADERS = frozenset({b"accept", b"user-agent"})
-#: Said anew of everything that is kept.
+#: Headers that are set again for everything cached.
 _OURS = frozenset({b"cache-control", b"content-encoding", b"content-length", b"etag", b"vary"})
 _SAID = (
     (b"cache-control", b"public, no-cache"),
@@ -51,9 +51,11 @@ _SAID = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Addresses that are answered from memory. parameters: the only ones it knows; is_stored: it shows
-    what the database has; is_arranged: it can be asked to sort and filter; is_one_of_many: so are there too many of it
-    to stand beside whole boards."""
+    """A kind of cached addresses.
+
+    parameters: the only query parameters allowed. is_stored: depends on the database. is_arranged: may be sorted and
+    filtered. is_one_of_many: too numerous to share the memory of whole boards.
+    """
 
     path: re.Pattern[str]
     parameters: frozenset[str] = frozenset()
@@ -64,8 +66,11 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class PublicRequest:
-    """What is asked for: query, the same for addresses that ask for the same; is_one_of_many: of things of which there
-    is no end, such as searches."""
+    """A request that may be served from the cache.
+
+    query: normalised, so that equivalent addresses share an entry. is_one_of_many: of unlimited variety, such as
+    searches.
+    """
 
     kind: Kind
     competition: str | None
@@ -93,7 +98,7 @@ KINDS = (
 
 
 class PublicAnswers:
-    """Answers from memory what it may, and remembers what it could not."""
+    """Middleware that serves public responses from memory, and caches those it can."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int) -> None:
         self._app = app
@@ -111,7 +116,7 @@ class PublicAnswers:
         answer = kept.get(key)
         if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
-            async with being_made:  # once, however many ask for it at the same time
+            async with being_made:  # once per key, however many concurrent requests
                 answer = kept.get(key)
                 if answer is None:
                     messages = await self._made(scope, receive, asked)
@@ -123,13 +128,13 @@ class PublicAnswers:
         await _send(scope, send, answer)
 
     def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
-        """Where such an answer is kept, and how much there may be of them: nobody drives out boards by searching."""
+        """Return the cache and its size limit; searches have their own, so that they cannot evict boards."""
         server: Server = scope["app"].state.server
         share = self._limit_bytes // SHARE_OF_MANY
         return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
 
     async def _key(self, scope: Scope, asked: PublicRequest) -> Key | None:
-        """Everything that the answer depends on; None where there is nothing of the kind."""
+        """Return everything that the response depends on; None if there is nothing to cache."""
         kind = asked.kind
         headers = Headers(scope=scope)
         server: Server = scope["app"].state.server
@@ -156,7 +161,7 @@ class PublicAnswers:
 
 
 def _public_request(scope: Scope) -> PublicRequest | None:
-    """None for what is no matter for this module."""
+    """Return the cacheable request, or None."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None
     for kind in KINDS:
@@ -171,7 +176,7 @@ def _public_request(scope: Scope) -> PublicRequest | None:
 
 
 def _is_anybody(scope: Scope) -> bool:
-    """Whether nobody says who they are, be it in vain."""
+    """Return True if the request has no credentials, valid or not."""
     for name, value in scope["headers"]:
         if name == b"authorization" or (name == b"cookie" and SESSION_COOKIE.encode() in value):
             return False
@@ -179,8 +184,10 @@ def _is_anybody(scope: Scope) -> bool:
 
 
 def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
-    """The query in one form, and whether it asks to sort or filter. None for what is not known: it might say anything,
-    `as` for one; and nobody shall fill the memory with it."""
+    """Return the normalised query, and whether it sorts or filters; None if it is not known.
+
+    Unknown parameters could mean anything, such as `as`, and must not fill the memory.
+    """
     text = query.decode("latin-1")
     if len(text) > _QUERY_CHARACTERS:
         return None
@@ -191,7 +198,7 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
 
 
 def _standing(server: Server, competition: str | None) -> str | None:
-    """How things stand now. A database that does not answer is for the routes to tell of."""
+    """Return the current state of the competition; None if the database is down, which the route then reports."""
     try:
         return freshness(server.engine, competition, server.clock())
     except SQLAlchemyError:
@@ -199,7 +206,7 @@ def _standing(server: Server, competition: str | None) -> str | None:
 
 
 async def _worth_keeping(messages: list[Message]) -> Answer | None:
-    """A whole answer that sets no cookie: that one would be somebody's."""
+    """Return the response as a cache entry, or None unless it is a 200 without cookies, which would be personal."""
     start = messages[0]
     headers = [(name.lower(), value) for name, value in start["headers"]]
     if start["status"] != 200 or any(name == b"set-cookie" for name, _ in headers):

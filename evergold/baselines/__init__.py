@@ -1,1 +1,1 @@
-"""The simplest systems there are, for each task type: they write a valid submission from public data alone."""
+"""The simplest systems for each task type: they write a valid submission from public data alone."""

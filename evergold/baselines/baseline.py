@@ -1,4 +1,4 @@
-"""What a baseline is, and how baselines read public files: tables, and folders or zips of languages."""
+"""The type of a baseline, and readers of public files: tables, and folders or zips of languages."""
 
 from __future__ import annotations
 
@@ -28,9 +28,14 @@ class UnknownBaseline(ScoringError):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A system. summary: one line, for lists and boards; suffix: of the file that it writes; learns: whether it needs
-    training data; predict(items, training, options): the content of its submission; fits(options): whether it is one
-    for a task with these options."""
+    """A simple system.
+
+    summary: one line, for lists and boards.
+    predict(items, training, options): the content of its submission.
+    suffix: of the file that it writes.
+    learns: whether it needs training data.
+    fits(options): whether it suits a task with these options.
+    """
 
     name: str
     summary: str
@@ -44,7 +49,7 @@ Row = Mapping[str, str]
 
 
 def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
-    """The rows of an organisers' CSV file, alone or in a zip; raises InvalidItems where a column is missing."""
+    """Read the rows of an organisers' CSV file, alone or in a zip; raises InvalidItems if a column is missing."""
     problems = Problems()
     _, data = read_single(path, _LIMITS, InvalidItems)
     table = read_table(data, columns, problems, optional=optional, others=True, file=path.name)
@@ -53,8 +58,10 @@ def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) 
 
 
 def read_any_rows(path: Path, columns: Sequence[str], lists: Mapping[str, str] | None = None) -> list[Row]:
-    """As `read_rows`, with all columns, of a table that may also be TSV or JSON lines. lists: columns that may hold
-    lists there, and what their texts are joined with."""
+    """Read rows like `read_rows`, with all columns, of a table that may also be TSV or JSON lines.
+
+    lists: columns that may hold lists there, and the separators that join their texts.
+    """
     data, problems = read_single(path, _LIMITS, InvalidItems)[1], Problems()
     more = [name for name in _column_names(data) if name not in columns]
     table = read_any_table(data, columns, problems, optional=more, others=True, lists=lists)
@@ -63,7 +70,7 @@ def read_any_rows(path: Path, columns: Sequence[str], lists: Mapping[str, str] |
 
 
 def _column_names(data: bytes) -> list[str]:
-    """Those in the first line of a table; what is wrong with it, reading the table says."""
+    """Return the column names in the first line of a table; its faults are reported when the table is read."""
     first = next((line for line in data.decode("utf-8-sig", "replace").splitlines() if line.strip()), "")
     if is_json_lines(data):
         with suppress(ValueError):
@@ -79,7 +86,7 @@ def _rows(table: Table) -> list[Row]:
 
 
 def written_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """A CSV file."""
+    """Return a CSV file."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -88,7 +95,7 @@ def written_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> byt
 
 
 def read_languages(paths: Iterable[Path], names: Sequence[str]) -> dict[str, list[tuple[str, bytes]]]:
-    """The files of these names by the folder that they lie in (`FR`), with their names, from folders and zips.
+    """Return the files of these names, with their names, by their folder (`FR`), from folders and zips.
 
     A single file that is in no zip belongs to the language "".
     """
@@ -105,7 +112,7 @@ def read_languages(paths: Iterable[Path], names: Sequence[str]) -> dict[str, lis
 
 
 def written_zip(members: Mapping[str, bytes]) -> bytes:
-    """A zip whose bytes depend on nothing but its members."""
+    """Return a zip whose bytes depend only on its members."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_DEFLATED) as archive:
         for name, data in members.items():
@@ -116,5 +123,5 @@ def written_zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def needs_training(message: str) -> InvalidItems:
-    """The error of a baseline that was given nothing to learn from."""
+    """Return the error of a baseline that was given nothing to learn from."""
     return InvalidItems([Problem("no-training", message)])

@@ -1,4 +1,4 @@
-"""All baselines by task type; writes the submission of one, checked as the server would, for `evergold baseline`."""
+"""All baselines by task type; `write_baseline` writes one's submission, checked as the server would."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evergold.baselines.baseline import Baseline, UnknownBaseline
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
-#: By task type; the first of each is the one to begin with.
+#: By task type; the first of each is the recommended one.
 BASELINES: Mapping[str, Sequence[Baseline]] = {
     "idiom-detection": labels.BASELINES,
     "idiom-similarity": similarities.BASELINES,
@@ -39,14 +39,14 @@ BASELINES: Mapping[str, Sequence[Baseline]] = {
 
 
 def first_baseline(task: str, options: Mapping[str, Any] | None = None) -> Baseline | None:
-    """The one to begin with, which needs no training data, for a task with these options; None: there is none."""
+    """Return the first baseline without training data for a task with these options; None if there is none."""
     known = [baseline for baseline in BASELINES.get(task, ()) if not baseline.learns]
     chosen = read_options(get_task(task), options) if known else None
     return next((baseline for baseline in known if baseline.fits(chosen)), None)
 
 
 def find_baseline(task: str, name: str) -> Baseline:
-    """A baseline of a task type by its name; raises UnknownTask, UnknownBaseline."""
+    """Return a baseline of a task type by its name; raises UnknownTask, UnknownBaseline."""
     known = BASELINES.get(get_task(task).name, ())
     found = next((baseline for baseline in known if baseline.name == name), None)
     if found is None:
@@ -65,9 +65,9 @@ def write_baseline(
 ) -> None:
     """Write the submission of a baseline, and check it as the server would.
 
-    items: the blind file, as everybody downloads it; training: labelled data, for those that learn from it; options: of
-    the task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also where it is none for these
-    options), InvalidOptions, InvalidItems where the items or the training data cannot be used, OSError.
+    items: the blind file, as everybody downloads it; training: labelled data, for baselines that learn; options: of the
+    task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also if it does not suit these options),
+    InvalidOptions, InvalidItems if the items or the training data cannot be used, OSError.
     """
     baseline, type_ = find_baseline(task, name), get_task(task)
     chosen = read_options(type_, options)

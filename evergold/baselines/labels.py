@@ -9,7 +9,7 @@ from pathlib import Path
 from evergold.baselines.baseline import Baseline, Row, needs_training, read_rows, written_rows
 from evergold.scoring.tasks.idiom_detection import Options
 
-#: What organisers call the columns of labelled data: SemEval's, then AStitch's.
+#: Names of the columns of labelled data: SemEval's, then AStitch's.
 _LABELS, _EXPRESSIONS = ("Label", "label"), ("MWE", "sentence2")
 _HEADER = ("ID", "Language", "Setting", "Label")
 
@@ -39,7 +39,7 @@ def _frequency(items: Path, training: Sequence[Path], options: Options) -> bytes
 
 
 def _written(items: Path, options: Options, predict: Callable[[Row], str]) -> bytes:
-    """The label of each item, the same in every setting."""
+    """Return the label of each item, the same in every setting."""
     rows = read_rows(items, ("ID", "Language"), ("MWE",))
     return written_rows(
         _HEADER, ((row["ID"], row["Language"], name, predict(row)) for name in options.settings for row in rows)
@@ -47,7 +47,7 @@ def _written(items: Path, options: Options, predict: Callable[[Row], str]) -> by
 
 
 def _examples(training: Sequence[Path], options: Options) -> list[tuple[str, str]]:
-    """Labels and, in lower case, expressions, "" where a file has none; labels that the task lacks are passed over."""
+    """Return labels and lower-case expressions, "" if a file has none; labels that the task lacks are skipped."""
     examples = []
     for path in training:
         rows = read_rows(path, (), (*_LABELS, *_EXPRESSIONS))
@@ -63,7 +63,7 @@ def _examples(training: Sequence[Path], options: Options) -> list[tuple[str, str
 
 
 def _most_frequent(labels: Iterable[str], options: Options) -> str:
-    """Of equally frequent ones the first of the task."""
+    """Return the most frequent label; of equally frequent ones the task's first."""
     counts = Counter(labels)
     return max(options.labels, key=lambda label: counts[label])
 

@@ -14,7 +14,7 @@ _HEADER = ("ID", "Language", "Setting", "Label")
 
 
 def _nearest(rows: Sequence[Row]) -> list[str]:
-    """1 for the meaning that is most like its sentence, the first of equal ones; 0 for the others."""
+    """Return 1 for the meaning most similar to its sentence, the first of equal ones; 0 for the others."""
     best: dict[str, tuple[float, int]] = {}
     for place, row in enumerate(rows):
         likeness = trigram_cosine(row["Sentence"], row["Meaning"])
@@ -35,7 +35,7 @@ def _always(label: str, rows: Sequence[Row]) -> list[str]:
 def _predict(
     decide: Callable[[Sequence[Row]], list[str]], items: Path, training: Sequence[Path], options: MatchingOptions
 ) -> bytes:
-    """The label of each pair, the same in every setting."""
+    """Return the label of each pair, the same in every setting."""
     rows = read_rows(items, ("ID", "Language", "Sentence", "Meaning"), ("SentenceID",))
     labels = decide(rows)
     return written_rows(

@@ -1,4 +1,4 @@
-"""Baselines of mwe-identification: what was annotated in training, found again by its lemmas; nothing at all."""
+"""Baselines of mwe-identification: MWEs annotated in training, found by their lemmas; nothing at all."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Lemmas = tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An MWE as training has it: its usual category, and how far apart its first and last token were at most."""
+    """An MWE of training data: its usual category, and the largest distance of its first and last token."""
 
     category: str
     widest: int
 
 
-#: By the lemma that an MWE's sorted lemmas begin with.
+#: By the first of an MWE's sorted lemmas.
 Lexicon = Mapping[bytes, Mapping[Lemmas, Entry]]
 
 
@@ -65,7 +65,8 @@ def _learn(files: Sequence[bytes]) -> Lexicon:
 
 
 def _find(lemmas: Sequence[bytes], lexicon: Lexicon) -> list[tuple[list[int], str]]:
-    """Positions and category of every entry whose lemmas all stand in a sentence, nowhere wider than in training.
+    """Return positions and category of every entry whose lemmas all occur in a sentence, no wider apart than in
+    training.
 
     Each entry is found once, where it is narrowest; in the order of the first tokens.
     """
@@ -82,7 +83,7 @@ def _find(lemmas: Sequence[bytes], lexicon: Lexicon) -> list[tuple[list[int], st
 
 
 def _narrowest(key: Lemmas, places: Mapping[bytes, Sequence[int]]) -> list[int]:
-    """The tokens of these lemmas that lie closest together; none where a lemma is not there (often enough)."""
+    """Return the closest tokens with these lemmas; empty if a lemma does not occur (often enough)."""
     wanted = Counter(key)
     if any(len(places.get(lemma, ())) < count for lemma, count in wanted.items()):
         return []
@@ -102,7 +103,7 @@ def _narrowest(key: Lemmas, places: Mapping[bytes, Sequence[int]]) -> list[int]:
 
 
 def _written(items: Path, lexicons: Mapping[str, Lexicon]) -> bytes:
-    """A zip with a file for each language, or the one file where the items are one."""
+    """Return a zip with a file for each language, or a single file if the items are one."""
     blind = {language: files[0][1] for language, files in _by_preference(items).items()}
     if list(blind) == [""]:
         return _annotated(blind[""], next(iter(lexicons.values()), {}))
@@ -112,13 +113,13 @@ def _written(items: Path, lexicons: Mapping[str, Lexicon]) -> bytes:
 
 
 def _by_preference(items: Path) -> dict[str, list[tuple[str, bytes]]]:
-    """The blind file of each language first, of a folder that has gold, too."""
+    """Return the blind file of each language first, even in a folder that also has gold."""
     found = read_languages([items], (BLIND, TEST))
     return {language: sorted(files, key=lambda file: file[0] != BLIND) for language, files in found.items()}
 
 
 def _annotated(data: bytes, lexicon: Lexicon) -> bytes:
-    """The file with what was found in its MWE column."""
+    """Return the file with the found MWEs in its MWE column."""
     content, header = opened(data, None, Problems(), InvalidItems)
     head = content.split(b"\n", 1)[0]
     blocks = [b"\n".join([*sentence.comments, *_rows(sentence, header, lexicon)]) for sentence in sentences(content)]

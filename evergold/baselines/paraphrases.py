@@ -1,4 +1,4 @@
-"""Baselines of mwe-paraphrase: the sentence as it is, and without the MWEs that trial data have marked."""
+"""Baselines of mwe-paraphrase: the sentence unchanged, and without the MWEs that are marked in trial data."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def _deletion(items: Path, training: Sequence[Path], options: Options) -> bytes:
 
 
 def _mwes(files: Sequence[GoldFile]) -> list[frozenset[str]]:
-    """The words of every MWE that is marked, longer ones first."""
+    """Return the words of every marked MWE, longer ones first."""
     found = {frozenset(word.casefold() for word in item.mwe) for file in files for item in file.items}
     return sorted(found, key=lambda mwe: (-len(mwe), sorted(mwe)))
 
 
 def _without(sentence: str, mwes: Sequence[frozenset[str]]) -> str:
-    """The sentence without the words of the first MWE that is in it whole; as it is where there is none."""
+    """Return the sentence without the words of the first MWE that is completely in it; unchanged if there is none."""
     words = sentence.split()
     bare = [word.strip(_PUNCTUATION).casefold() for word in words]
     mwe = next((mwe for mwe in mwes if mwe <= set(bare)), frozenset())
@@ -44,7 +44,7 @@ def _without(sentence: str, mwes: Sequence[frozenset[str]]) -> str:
 
 
 def _unmarked(sentence: str) -> str:
-    """Published sentences may have half of a mark, which no submission may have."""
+    """Remove marks: published sentences may have half of one, which no submission may have."""
     return sentence.replace("[[", "").replace("]]", "")
 
 
@@ -52,7 +52,7 @@ _PUNCTUATION = ".,;:!?…\"'«»“”„’()[]"
 
 
 def _written(items: Path, paraphrase: Callable[[str, str], str]) -> bytes:
-    """A zip with a file for each language, or the one file where the items are one."""
+    """Return a zip with a file for each language, or a single file if the items are one."""
     blind = {
         language: read_blind(min(files, key=lambda file: file[0] != BLIND)[1])
         for language, files in read_languages([items], (BLIND, TEST)).items()

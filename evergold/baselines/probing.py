@@ -1,4 +1,4 @@
-"""Baselines of idiomaticity-probing: what is left of a sentence, or of its compound, on the surface."""
+"""Baselines of idiomaticity-probing: surface similarity of sentences, or of their compounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _predict(
 def _similarities(
     rows: Sequence[Row], levels: Sequence[str], similarity: Callable[[str, str], float]
 ) -> Iterator[tuple[str, ...]]:
-    """Of every probe with the original of its compound and context, at every level."""
+    """Yield the similarity of every probe to the original of its compound and context, at every level."""
     originals = {_place(row): row for row in rows if row["probe"] == ORIGINAL}
     for row in rows:
         if row["probe"] != ORIGINAL:
@@ -37,7 +37,7 @@ def _place(row: Row) -> tuple[str, str, str]:
 
 
 def _text(row: Row, level: str) -> str:
-    """The sentence, or those of its words that are marked as the compound."""
+    """Return the sentence, or only its words that are marked as the compound."""
     if level != NC:
         return row["sentence"]
     marks = row["nc"].split()

@@ -1,4 +1,4 @@
-"""Baselines of ranking: the candidates as they are listed, and by the words that they share with the query."""
+"""Baselines of ranking: the candidates in the listed order, and by the words that they share with the query."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from evergold.baselines.text import number, word_overlap
 from evergold.scoring.ranking_files import DOCUMENT, QUERY, SCORE
 from evergold.scoring.tasks.ranking import RankingOptions
 
-#: What the blind file calls the texts of both sides.
+#: Columns of the blind file with the texts of both sides.
 QUERY_TEXT, DOCUMENT_TEXT = "query_text", "document_text"
-#: Where any document may be ranked, and the blind file names none.
+#: Used if any document may be ranked, and the blind file names none.
 _NO_DOCUMENT = "none"
 
 
 def _ranked(
     relevance: Callable[[Row, int], float], items: Path, training: Sequence[Path], options: RankingOptions
 ) -> bytes:
-    """relevance: of a row, and how many rows of its query come after it."""
+    """Rank by relevance, a function of a row and the number of rows of its query after it."""
     rows = read_any_rows(items, [QUERY])
     of_query: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:

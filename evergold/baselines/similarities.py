@@ -1,4 +1,4 @@
-"""Baselines of idiom-similarity: how alike two sentences are on the surface."""
+"""Baselines of idiom-similarity: the surface similarity of two sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADER = ("ID", "Language", "Setting", "Sim")
 
 
 def _predict(similarity: Callable[[str, str], float], items: Path, training: Sequence[Path], options: Options) -> bytes:
-    """The similarity of each pair, the same in every setting."""
+    """Return the similarity of each pair, the same in every setting."""
     rows = read_rows(items, ("ID", "Language", "sentence1", "sentence2"))
     found = [(row, number(similarity(row["sentence1"], row["sentence2"]))) for row in rows]
     return written_rows(

@@ -1,4 +1,4 @@
-"""Baselines of sequence-labelling: no span at all, and what was labelled in training, found again word for word."""
+"""Baselines of sequence-labelling: no span at all, and spans labelled in training, found again word for word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evergold.scoring.span_files import read_conll, read_spans
 from evergold.scoring.spans import OUTSIDE, spans_of
 from evergold.scoring.tasks.sequence_labelling import TASK, SequenceOptions
 
-#: The type of every text that was labelled, in its words or as it stands.
+#: The type of every labelled text, as words or as a whole.
 Lexicon = Mapping[tuple[str, ...], str]
 
 
@@ -37,7 +37,7 @@ def _lexicon(items: Path, training: Sequence[Path], options: SequenceOptions) ->
 
 
 def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The words of every span, the whole text of it as one where texts are not split; its type."""
+    """Yield the words of every span (its whole text as one if texts are not split) and its type."""
     data, problems = read_single(path, error=InvalidItems)[1], Problems()
     if is_json_lines(data):
         for text in read_spans(data, options.types, problems, others=True):
@@ -53,7 +53,7 @@ def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str,
 
 
 def _in_sentences(data: bytes, lexicon: Lexicon) -> Iterator[str]:
-    """From left to right the longest that is known."""
+    """Tag the longest known spans from left to right."""
     longest = max(map(len, lexicon))
     for number, sentence in enumerate(read_conll(data, Problems())):
         tags, place = [OUTSIDE] * len(sentence.tokens), 0
@@ -70,7 +70,7 @@ def _in_sentences(data: bytes, lexicon: Lexicon) -> Iterator[str]:
 
 
 def _in_texts(data: bytes, lexicon: Lexicon) -> Iterator[str]:
-    """From left to right the longest that is known, between words."""
+    """Mark the longest known spans from left to right, at word boundaries."""
     known = sorted((text for (text,) in lexicon), key=lambda text: (-len(text), text))
     pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, known)) + r")(?!\w)")
     for text in read_spans(data, None, Problems(), others=True):

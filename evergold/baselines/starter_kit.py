@@ -1,7 +1,7 @@
 """A starter kit for one task of a server: a script and a notebook that load the data, predict, check and submit.
 
-Both are made of the same steps. What they predict is the first baseline that needs no training data; the line that
-calls it is the one to replace.
+Both consist of the same steps. They predict with the first baseline that needs no training data; users replace the line
+that calls it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ SCRIPT, NOTEBOOK, FOLDER = "starter.py", "starter.ipynb", "starter-kit"
 
 @dataclass(frozen=True, slots=True)
 class StarterTask:
-    """Which task of which server. task_type, options: as `evergold validate` takes them; items: the blind file's name
-    on the server."""
+    """A task of a server.
+
+    task_type, options: as `evergold validate` takes them; items: the blind file's name on the server.
+    """
 
     server: str
     competition: str
@@ -33,38 +35,38 @@ class StarterTask:
 
     @property
     def place(self) -> str:
-        """As commands and the client take it."""
+        """The place, as commands and the client take it."""
         return f"{self.competition}/{self.phase}/{self.task}"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step: what it does, as Markdown, and the code."""
+    """A step: its description in Markdown, and its code."""
 
     text: str
     code: str
 
 
 def has_starter_kit(task_type: str, options: Mapping[str, Any]) -> bool:
-    """Whether there is a baseline to begin with."""
+    """Return whether there is a baseline to begin with."""
     return first_baseline(task_type, options) is not None
 
 
 def starter_kit(task: StarterTask) -> bytes:
-    """The zip of both, the same bytes for the same task."""
+    """Return the zip of both, the same bytes for the same task."""
     files = {SCRIPT: starter_script(task), NOTEBOOK: starter_notebook(task)}
     return written_zip({f"{FOLDER}/{name}": text.encode() for name, text in files.items()})
 
 
 def starter_script(task: StarterTask) -> str:
-    """The steps as a program; `--submit` submits."""
+    """Return the steps as a program; `--submit` submits."""
     head = f'"""{_words(_HEAD, task)}"""\n\n'
     parts = ["\n".join([*_commented(step.text), step.code]) for step in _steps(task, 'SUBMIT = "--submit" in sys.argv')]
     return head + "\n\n".join(parts) + "\n"
 
 
 def starter_notebook(task: StarterTask) -> str:
-    """The steps as a Jupyter notebook (format 4.5), without outputs."""
+    """Return the steps as a Jupyter notebook (format 4.5), without outputs."""
     cells = [_cell("markdown", "head", f"# {_words(_HEAD, task)}")]
     for number, step in enumerate(_steps(task, "SUBMIT = False  # True: the last step submits")):
         cells += [_cell("markdown", f"text-{number}", step.text), _cell("code", f"code-{number}", step.code)]
@@ -83,7 +85,7 @@ def _commented(text: str) -> list[str]:
 
 
 def _words(template: str, task: StarterTask) -> str:
-    """Titles are organisers' words: none may end the docstring that they stand in."""
+    """Fill in a template; quotes in an organiser's title must not end the docstring that contains it."""
     title, server = (text.replace("\\", " ").replace('"', "'") for text in (task.title, task.server))
     return template.format(title=title, server=server)
 

@@ -1,4 +1,4 @@
-"""Baselines of table and text-generation: the same label or number for every item, or its text as it is."""
+"""Baselines of table and text-generation: the same label or number for every item, or its text unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evergold.scoring.errors import InvalidItems, Problem
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.table_options import TableOptions
 
-#: Where a sentence ends: a mark and white space behind it.
+#: The end of a sentence: a mark followed by white space.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 
 
@@ -52,7 +52,7 @@ def _lead(items: Path, training: Sequence[Path], options: TableOptions) -> bytes
 
 
 def _text_of(row: Row, options: TableOptions) -> str:
-    """Of the first column that has one beside the id."""
+    """Return the text of the first column besides the id that has one."""
     text = next((text for name, text in row.items() if name != options.id and text.strip()), "")
     if not text and not options.allow_empty:
         message = f"item {row[options.id]} has no text to copy, only an id"
@@ -66,7 +66,7 @@ def _written(items: Path, options: TableOptions, predict: Callable[[Row], str]) 
 
 
 def _answers(training: Sequence[Path], options: TableOptions) -> list[str]:
-    """What the training data say, without empty cells."""
+    """Return the answers in the training data, without empty cells."""
     found = [row[options.answer] for path in training for row in read_any_rows(path, [options.answer])]
     if not any(found):
         raise needs_training(f"this baseline learns: give labelled data with a column {options.answer}")

@@ -1,4 +1,4 @@
-"""How alike two texts are on the surface: the words or the character trigrams that they share."""
+"""Surface similarity of two texts: the words or the character trigrams that they share."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 def words(text: str) -> list[str]:
-    """In lower case, without punctuation."""
+    """Return the words in lower case, without punctuation."""
     return _WORD.findall(text.casefold())
 
 
 def word_overlap(text: str, other: str) -> float:
-    """The share, in [0, 1], of the different words of both that both have; 0 where there are none."""
+    """Return the share, in [0, 1], of all different words that both texts have; 0 if there are none."""
     left, right = _different_words(text), _different_words(other)
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
 def trigram_cosine(text: str, other: str) -> float:
-    """The cosine, in [0, 1], of how often each sequence of three characters occurs, with a space around each word."""
+    """Return the cosine, in [0, 1], of the counts of character trigrams, with a space around each word."""
     left, right = _trigrams(text), _trigrams(other)
     shared = sum(left[trigram] * right[trigram] for trigram in left.keys() & right.keys())
     return min(1.0, shared / math.sqrt(_square(left) * _square(right))) if shared else 0.0
@@ -45,5 +45,5 @@ def _square(counts: Counter[str]) -> int:
 
 
 def number(value: float) -> str:
-    """As submissions have it: six decimals are enough, and the same on every machine."""
+    """Format a number for submissions: six decimals are enough, and the same on every machine."""
     return f"{value:.6f}"

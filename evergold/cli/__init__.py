@@ -1,8 +1,10 @@
-"""`evergold …`: the command line's entry. Commands live in the modules beside this; here is what they share: errors and
-exit codes. Where the server is installed, its commands (`evergold serve`, `apply`, `gold …`) join by an entry point.
+"""Entry point of the command line `evergold …`, with the shared error handling and exit codes.
 
-Quick by rule: what a command needs is imported when it runs, so that `--help` and the commands for teams load neither
-database nor scoring code.
+Commands are in the modules of this package. If the server is installed, its commands (`evergold serve`, `apply`, `gold
+…`) join by an entry point.
+
+Quick by rule: a command's imports run with it, so that `--help` and the commands for teams load neither database nor
+scoring code.
 """
 
 from __future__ import annotations
@@ -44,18 +46,18 @@ def top(
     """Scores predictions for shared tasks whose gold stays hidden, and keeps their leaderboards open."""
 
 
-#: What a command line is given to.
+#: The application that runs a command line.
 cli: Callable[..., Any] = typer.main.get_command(_top)
 
 
 def main() -> None:
-    """The command `evergold`."""
-    gc.set_threshold(20_000, 20, 50)  # what is imported stays; to look through it as often as usual takes a tenth more
+    """Run the command `evergold`."""
+    gc.set_threshold(20_000, 20, 50)  # imported objects stay; scanning them as often as by default takes a tenth longer
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carry out a command line; the exit code."""
+    """Run a command line and return its exit code."""
     try:
         result = cli(args=list(arguments) or ["--help"], prog_name="evergold", standalone_mode=False)
     except CommandError as error:
@@ -88,13 +90,15 @@ def _tell(error: CommandError, as_json: bool) -> int:
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
-    """`--json`, or `--format json` of `score`."""
+    """Return whether the arguments have `--json`, or `--format json` of `score`."""
     pairs = zip(arguments, arguments[1:], strict=False)
     return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairs
 
 
 def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
-    """The server was installed without the parts that a command of it needs; whatever else is missing is our fault."""
+    """Report that the server lacks optional parts needed by its command; any other missing module is a bug and
+    re-raised.
+    """
     package = (error.name or "").partition(".")[0]
     if package in ("", "app", "evergold", "workers") or not server_command(arguments):
         raise error
@@ -107,7 +111,7 @@ def _tell_usage(error: typer.TyperException, arguments: Sequence[str]) -> int:
     if not joined() and (name := server_command(arguments)):
         complain(f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}")
         return Code.USAGE
-    if not message:  # a command that has parts, named alone: its help was printed
+    if not message:  # a group named alone: its help was printed
         return Code.OK
     complain(f"{message} (See `evergold --help`.)")
     return Code.USAGE

@@ -1,4 +1,4 @@
-"""`python -m evergold.cli`: the same as `evergold`."""
+"""`python -m evergold.cli`, which equals `evergold`."""
 
 from evergold.cli import main
 

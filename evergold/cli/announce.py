@@ -1,4 +1,4 @@
-"""`evergold announce`: what organisers tell everybody, on the pages, in a feed, and by mail to whom they choose."""
+"""`evergold announce`: announcements of organisers on the pages, in a feed, and by mail to a chosen group."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _in_words(counted: Json) -> str:
 
 
 def _ask_back(counted: Json) -> None:
-    """Where nobody can answer, it has to be said beforehand."""
+    """Confirm the mails; without a terminal, require --yes."""
     remark(_in_words(counted))
     if not sys.stdin.isatty():
         raise CommandError("Nothing was sent: say --yes to send mails without being asked.", Code.USAGE)

@@ -1,4 +1,4 @@
-"""`evergold baseline`: the simplest systems of a task type, and the valid submission that one of them writes."""
+"""`evergold baseline`: the simplest systems of a task type, and the valid submission of one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evergold card`: the method card of a submission, shown and changed."""
+"""`evergold card`: show and change the method card of a submission."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-#: The name of the system whose card it is.
+#: The name of the system that the card describes.
 SYSTEM = "system"
-#: What every card has, as the server's forms call it.
+#: Fields of every card, named as in the server's forms.
 PARTS = {
     "method": "Method",
     "summary": "Summary",
@@ -58,7 +58,7 @@ def card(
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """A card from a file of JSON or YAML: a mapping."""
+    """Read a card from a file of JSON or YAML: a mapping."""
     from evergold.yaml_lines import read_yaml
 
     try:
@@ -74,7 +74,7 @@ def read_card(path: Path) -> dict[str, Any]:
 
 
 def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
-    """The card as it is, with these parts changed; an empty value takes away."""
+    """Return the card with these parts changed; an empty value removes a part."""
     card, asked = found["card"], {field["name"]: field for field in found["form"]["fields"]}
     wanted = {part: card[part] for part in PARTS}
     fields = {one["name"]: one["value"] for one in card["answers"]}

@@ -1,4 +1,4 @@
-"""`evergold choose` and `evergold withdraw`: which submission counts, and which one does no longer."""
+"""`evergold choose` and `evergold withdraw`: choose the submission that counts, or withdraw one."""
 
 from __future__ import annotations
 

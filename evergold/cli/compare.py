@@ -1,4 +1,4 @@
-"""`evergold compare`: two predictions held against the same gold, at home: by how much one is better, and how sure."""
+"""`evergold compare`: local comparison of two predictions with the same gold: difference and significance."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, re
 
 
 def named_scores(runs: Sequence[Scored], metrics: Sequence[str]) -> Collection[Name] | None:
-    """The scores that --metric names: all of a metric, or one split of it."""
+    """Return the scores that --metric selects: all of a metric, or one split of it."""
     if not metrics:
         return None
     known = [(score.metric, score.split) for score in runs[0].scores]
@@ -121,5 +121,5 @@ def _ends(one: Difference) -> str:
 
 
 def p_text(p: float) -> str:
-    """`.032`, `< .001`, `1.000`."""
+    """Format a p: `.032`, `< .001`, `1.000`."""
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")

@@ -1,4 +1,4 @@
-"""What the commands that talk to a server share: which server, with which token, and errors as exit codes."""
+"""Shared code of the commands that connect to a server: its address and token, and errors as exit codes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ ServerOption = Annotated[
     str | None,
     typer.Option("--server", metavar="URL", help="The server; default: EVERGOLD_SERVER, else that of the last log-in."),
 ]
-#: Refusals that are nobody's mistake: a limit, or a phase that is not open.
-#: What a page says above a form whose fields are marked.
+#: Message above a page's form whose fields are marked.
 _LOOK_THERE = "Please correct what is marked."
+#: Refusals that are nobody's mistake: a limit, or a phase that is not open.
 _REFUSALS = frozenset(
     {"limit_reached", "phase_not_open", "gold_missing", "no_choice", "not_withdrawable", "registration_needed"}
 )
 
 
 def chosen(server: str | None) -> tuple[str, str | None]:
-    """The server's address, and the token for it if there is one."""
+    """Return the server's address, and the token for it if there is one."""
     try:
         return credentials.choose(server)
     except credentials.BadAddress as error:
@@ -37,7 +37,7 @@ def chosen(server: str | None) -> tuple[str, str | None]:
 
 @contextmanager
 def connected(address: str, token: str | None) -> Iterator[Client]:
-    """A client for the server; what goes wrong inside becomes a CommandError with its exit code."""
+    """Yield a client for the server; errors inside become a CommandError with its exit code."""
     from evergold.client import Client, Refused, Unreachable
 
     try:
@@ -51,7 +51,7 @@ def connected(address: str, token: str | None) -> Iterator[Client]:
 
 @contextmanager
 def logged_in(server: str | None) -> Iterator[tuple[Client, str]]:
-    """The same with a token, and the server's address; raises CommandError where there is none."""
+    """Yield a client with a token, and the server's address; raises CommandError if there is no token."""
     address, token = chosen(server)
     if not token:
         raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
@@ -60,7 +60,7 @@ def logged_in(server: str | None) -> Iterator[tuple[Client, str]]:
 
 
 def refused(error: Refused, address: str) -> CommandError:
-    """A server's error in the words of the command line."""
+    """Convert a server's error to one of the command line."""
     if error.code == "not_evergold":
         code = Code.NETWORK if error.status >= 500 else Code.ERROR
         return CommandError(f"{address} is not an Evergold server, or not well: {error.message}", code, name=error.code)
@@ -75,20 +75,20 @@ def refused(error: Refused, address: str) -> CommandError:
 
 
 def _once(message: str, fields: Mapping[str, str]) -> str:
-    """What is wrong with each field, behind a message that says more than to look there."""
+    """Append the errors of fields to the message, or replace one that only points to them."""
     further = [f"{name}: {sentence}" for name, sentence in fields.items() if sentence != message]
     return " ".join(further if further and message == _LOOK_THERE else [message, *further])
 
 
 def quoted(name: str) -> str:
-    """A name as a part of a path."""
+    """Quote a name as a part of a path."""
     from urllib.parse import quote
 
     return quote(name.strip("/"), safe="")
 
 
 def parse_place(text: str, last: str) -> Place:
-    """`competition/phase/…`; `last` names the third part."""
+    """Parse `competition/phase/…`; `last` names the third part."""
     from evergold.client import Place
 
     try:

@@ -1,4 +1,4 @@
-"""`evergold export …`: what organisers take out of this server's database."""
+"""`evergold export …`: exports from this server's database for organisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evergold invitations`: roles in competitions that somebody offers you, for you to accept or decline."""
+"""`evergold invitations`: invitations to roles in competitions, to be accepted or declined."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def publish(
 
 @contextmanager
 def _organiser(server: str | None, as_json: bool = False) -> Iterator[tuple[Client, str]]:
-    """A client that is logged in; a file that is wrong leaves with its own code, its problems told."""
+    """Yield a client that is logged in; an invalid file ends with its own exit code, its problems reported."""
     from evergold.client import Refused
 
     address, token = chosen(server)
@@ -186,7 +186,7 @@ def _show_problems(details: Json, message: str, as_json: bool) -> None:
 
 
 def _round(place: str) -> str:
-    """The path of `COMPETITION/ROUND`."""
+    """Return the path of `COMPETITION/ROUND`."""
     parts = place.strip("/").split("/")
     if len(parts) != 2 or not all(parts):
         raise CommandError(f"'{place}' is not COMPETITION/ROUND; `evergold judge status` lists them.", Code.USAGE)

@@ -1,4 +1,4 @@
-"""`evergold competitions`, `board`, `status`: looking at what a server has."""
+"""`evergold competitions`, `board`, `status`, …: the contents of a server."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ def status(
 
 
 def _standings(submission: Json) -> str:
-    """Each board's ranking score, its rank now and right after it came, and whether it counts there."""
+    """Format each board's ranking score, its rank now and right after it arrived, and whether it counts there."""
     scores = []
-    for one in submission.get("standings", []):  # an older server tells none
+    for one in submission.get("standings", []):  # absent on older servers
         value = "–" if one["value"] is None else f"{one['value']:.4f}"
         then = f" (then {one['rank_then']})" if one.get("rank_then") else ""
         rank = f", rank {one['rank']} of {one['of']}{then}" if one.get("rank") else ""
@@ -160,7 +160,7 @@ def _show_ranking(document: Json) -> None:
 
 
 def _standing(one: Json, by: str) -> str:
-    """A rank, or a score; what stands for it where there is none."""
+    """Format a rank or a score, or the value that replaces a missing rank."""
     if one["rank"] is None:
         return f"({one['counted']:g})"
     return str(one["rank"]) if by == "rank" else f"{one['counted']:.4f}"
@@ -191,7 +191,7 @@ def _show_board(document: Json) -> None:
 
 
 def _team(row: Json) -> str:
-    """With what the row is, where it is not just a team's of this phase."""
+    """Format the team with the kind of its row, if it is not an ordinary one of this phase."""
     notes = [row["kind"]] if row["kind"] != "team" else []
     notes += [f"from {row['carried_from']}"] if row["carried_from"] else []
     notes += [f"{row['status']}: {row['note']}".removesuffix(": ")] if row["status"] else []

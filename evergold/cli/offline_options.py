@@ -1,4 +1,4 @@
-"""What the commands that score at home have in common: what they compare with, which scores they show."""
+"""Shared options of the commands that score locally: gold, items and training data, and the scores to show."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ MetricOption = Annotated[
 
 
 def load_task(name: str) -> AnyTask:
-    """A task type, with numpy told to work in one thread: to start more takes longer than to score a small file. Not
-    where torch asks the same setting. And pydantic is told not to ask everything that is installed for plug-ins."""
+    """Load a task type, with numpy set to one thread: starting more takes longer than scoring a small file.
+
+    Not if torch, which reads the same setting, is needed. Also keeps pydantic from searching all installed packages for
+    plug-ins.
+    """
     from evergold.scoring.tasks import get_task, needs_gpu
 
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -1,6 +1,6 @@
-"""How the command line speaks: tables and colours on a terminal, plain lines or JSON for everything else.
+"""Output of the command line: tables and colours on a terminal, plain lines or JSON elsewhere.
 
-Data go to stdout, everything said about them to stderr. The exit codes are documented in docs/cli.md.
+Data go to stdout, messages about them to stderr. The exit codes are documented in docs/cli.md.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Code(IntEnum):
 
 
 class CommandError(Exception):
-    """What went wrong, in a sentence, and the exit code to leave with; `document` is its form under --json.
+    """An error as a sentence, with the exit code; `document` is its form under --json.
 
-    lines: what stands below the sentence for people, such as the problems of a file.
+    lines: shown below the sentence for people, such as the problems of a file.
     """
 
     def __init__(
@@ -55,32 +55,32 @@ class CommandError(Exception):
         self.document = {"error": {"code": name, "message": message, "details": dict(details or {})}}
 
 
-#: Whoever joins commands may add what puts an exception of theirs into words; None where it is none.
+#: Packages that add commands may append functions that explain their exceptions; None for other exceptions.
 EXPLAINED: list[Callable[[Exception], CommandError | None]] = []
 
 
 def say(text: str) -> None:
-    """A line of data on stdout."""
+    """Print a line of data to stdout."""
     typer.echo(text)
 
 
 def remark(text: str) -> None:
-    """A line about what happens, on stderr."""
+    """Print a message to stderr."""
     typer.echo(text, err=True)
 
 
 def complain(text: str) -> None:
-    """An error, on stderr."""
+    """Print an error to stderr."""
     typer.echo(f"{typer.style('Error:', fg=typer.colors.RED)} {text}", err=True)
 
 
 def print_json(document: object) -> None:
-    """One JSON document on stdout."""
+    """Print one JSON document to stdout."""
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
-    """A table on a terminal; elsewhere lines with tabs, the headings first. `numbers`: columns set to the right."""
+    """Print a table on a terminal; elsewhere lines with tabs, the headings first. `numbers`: right-aligned columns."""
     rows = [[_one_line(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in [columns, *rows]:
@@ -94,12 +94,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: 
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: what teams write is never markup
+        table.add_row(*(Text(cell) for cell in row))  # Text: the teams' text is never markup
     Console().print(table)
 
 
 def print_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> None:
-    """The problems of a file, by line; elsewhere than on a terminal one sentence per line."""
+    """Print the problems of a file, by line; without a terminal one sentence per line."""
     if sys.stdout.isatty():
         print_table(
             ["Line", "Column", "Problem"],
@@ -114,7 +114,7 @@ def print_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> None:
 
 
 def invalid_file(error: InvalidFile, title: str, code: Code, name: str) -> CommandError:
-    """What is wrong with a file, every problem of it below the title."""
+    """Return an error that lists every problem of a file below the title."""
     problems = [problem.as_dict() for problem in error.problems]
     lines = [f"  {problem['sentence']}" for problem in problems]
     if error.omitted:
@@ -124,7 +124,7 @@ def invalid_file(error: InvalidFile, title: str, code: Code, name: str) -> Comma
 
 
 def _one_line(text: str) -> str:
-    """Without line ends, and without the control characters that could play tricks on a terminal."""
+    """Remove line ends, and control characters that could manipulate a terminal."""
     return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
 
 
@@ -137,7 +137,7 @@ PANEL = "Organising"
 
 
 def count(number: int, what: str) -> str:
-    """`1 error`, `2 errors`."""
+    """Format a count with its noun: `1 error`, `2 errors`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -145,7 +145,7 @@ TEAM_PANEL = "Taking part"
 
 
 def ask(question: str, option: str) -> str:
-    """An answer from the terminal, or, where there is none, an error that names the option."""
+    """Prompt on the terminal; without one, raise an error that names the option."""
     if not sys.stdin.isatty():
         raise CommandError(f"There is no terminal to ask on; use {option}.", Code.USAGE)
     answer: str = typer.prompt(question, err=True)
@@ -153,7 +153,7 @@ def ask(question: str, option: str) -> str:
 
 
 def read_password(from_stdin: bool, *, confirm: bool) -> str:
-    """A password, asked for on the terminal, or the first line of stdin."""
+    """Prompt for a password on the terminal, or read it from the first line of stdin."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

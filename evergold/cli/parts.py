@@ -1,6 +1,6 @@
-"""The commands and the modules that they are in: a command line loads the one that it needs.
+"""The commands and their modules: a command line loads only the module that it needs.
 
-Help names them all and says the first lines of what they do, and builds none of them.
+Help lists all commands with the first lines of their descriptions, without building them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typer.models import CommandInfo, TyperInfo
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: In the order of the help, each with the commands that are its own alone: to `export` the server adds some.
+#: In the order of the help, each with the commands that it alone defines: the server adds some to `export`.
 MODULES: dict[str, tuple[str, ...]] = {
     "account": ("register", "login", "logout"),
     "submissions": ("submit",),
@@ -40,13 +40,13 @@ MODULES: dict[str, tuple[str, ...]] = {
     "rescore": ("rescorings", "rescore"),
     "split": ("split",),
 }
-#: Whoever installs a distribution with an entry point of this group adds its commands: a Typer application each.
+#: A distribution with an entry point of this group adds its commands: a Typer application each.
 COMMANDS_GROUP = "evergold.commands"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A command, or a group of some, as help lists it."""
+    """A command, or a group of commands, as help lists it."""
 
     name: str
     help: str
@@ -54,7 +54,7 @@ class Entry:
 
 
 class Commands(typer.core.TyperGroup):
-    """The group of all commands, loaded as they are asked for."""
+    """The group of all commands, loaded on demand."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [entry.name for entry in entries()]
@@ -63,11 +63,11 @@ class Commands(typer.core.TyperGroup):
         module = next((module for module, names in MODULES.items() if cmd_name in names), None)
         found = built(commands_in(module) if module else whole(), cmd_name).get(cmd_name)
         if found is None:
-            self.commands = built(whole())  # to say what is nearest
+            self.commands = built(whole())  # for suggesting the nearest name
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Plain: drawing boxes takes longer than anything else."""
+        """Format plain help: drawing boxes takes longer than anything else."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         self.format_options(ctx, formatter)
@@ -85,15 +85,15 @@ class Commands(typer.core.TyperGroup):
 
 @cache
 def joined() -> tuple[EntryPoint, ...]:
-    """What other distributions add."""
-    from importlib.metadata import entry_points  # with what reads mail, of which it is made: a tenth of a start
+    """Return the entry points of other distributions."""
+    from importlib.metadata import entry_points  # imports the mail parser that it is built on: a tenth of the start
 
     return tuple(entry_points(group=COMMANDS_GROUP))
 
 
 @cache
 def whole() -> typer.Typer:
-    """Every command there is."""
+    """Return the application with all commands."""
     found = _typer()
     for module in MODULES:
         found.add_typer(commands_in(module))
@@ -104,7 +104,7 @@ def whole() -> typer.Typer:
 
 def _typer() -> typer.Typer:
     found = typer.Typer(add_completion=False)
-    found.callback()(lambda: None)  # a group, whatever it holds
+    found.callback()(lambda: None)  # a group, even with a single command
     return found
 
 
@@ -115,7 +115,7 @@ def commands_in(module: str) -> typer.Typer:
 
 @cache
 def built(application: typer.Typer, name: str = "") -> dict[str, Any]:
-    """Its commands by name, ready to run; name: only this one."""
+    """Return the runnable commands of an application by name; name: only this one."""
     wanted = _typer()
     for info in _listed(application):
         if name in ("", _name_of(info)):
@@ -131,7 +131,7 @@ def built(application: typer.Typer, name: str = "") -> dict[str, Any]:
 
 
 def entries() -> list[Entry]:
-    """Every command and group, in order."""
+    """List every command and group, in order."""
     return list({entry.name: entry for entry in _entries(whole())}.values())
 
 
@@ -148,7 +148,7 @@ def _entries(application: typer.Typer) -> Iterator[Entry]:
 
 
 def _listed(application: typer.Typer) -> Iterator[CommandInfo | TyperInfo]:
-    """The commands, and the groups that have a name; what is in one without a name stands beside the others."""
+    """Yield the commands and the named groups; the contents of an unnamed group follow in its place."""
     yield from application.registered_commands
     for group in application.registered_groups:
         if _name_of(group):
@@ -164,7 +164,7 @@ def _name_of(info: CommandInfo | TyperInfo) -> str:
 
 
 def _text(value: Any) -> str:
-    """What was given; typer has placeholders for what was not."""
+    """Return the given text; typer has placeholders for missing ones."""
     return value if isinstance(value, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""`evergold power`: before a contest, the smallest difference that a test set can tell apart."""
+"""`evergold power`: the smallest difference that a test set can detect, before a competition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 Name = tuple[str, str]
 _HEADINGS = ["Metric", "Split", "Units", "Score", "Smallest difference"]
-#: How the systems came about, for people and for JSON.
+#: The origin of the systems, for people and for JSON.
 _SYSTEMS = {
     0: "two made-up systems that are right three times in four",
     1: "the prediction given, and a rival as good whose errors have nothing to do with its own",

@@ -1,4 +1,4 @@
-"""`evergold probe`: a valid submission to idiomaticity probing from any model on this machine."""
+"""`evergold probe`: a valid submission to idiomaticity probing from a local model."""
 
 from __future__ import annotations
 

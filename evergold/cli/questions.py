@@ -1,4 +1,4 @@
-"""`evergold questions`: ask the organisers of a competition, and answer as one of them."""
+"""`evergold questions`: questions to the organisers of a competition, and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`evergold rescore`, `rescorings`: score submissions anew beside the scores that stand, compare, publish or drop."""
+"""`evergold rescore`, `rescorings`: score submissions again in parallel to the current scores; compare, publish or
+drop.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ rescore = typer.Typer(no_args_is_help=True, help="Score submissions anew as a se
 commands.add_typer(rescore, name="rescore", rich_help_panel=PANEL)
 
 SetArgument = Annotated[str, typer.Argument(metavar="COMPETITION/SET", help="As `evergold rescorings` lists them.")]
-#: How often `publish --wait` asks whether the set is ready.
+#: Interval at which `publish --wait` polls whether the set is ready.
 ASK_SECONDS = 5.0
 
 
@@ -129,7 +131,7 @@ def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = 
 
 @contextmanager
 def _organiser(server: str | None) -> Iterator[tuple[Client, str]]:
-    """A client that is logged in."""
+    """Yield a client that is logged in."""
     address, token = chosen(server)
     if not token:
         raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
@@ -144,7 +146,7 @@ def _published(client: Client, place: str, *, tell_teams: bool, wait: bool) -> J
         try:
             document: Json = client.send("POST", f"{_set(place)}/publish", params={"tell_teams": tell_teams}).json()
         except Refused as error:
-            # What failed waits for somebody to mend its cause.
+            # Failed runs wait until somebody fixes the cause.
             if not wait or error.code != "rescoring_not_ready" or error.details.get("failed"):
                 raise
         else:
@@ -159,7 +161,7 @@ def _sets(competition: str) -> str:
 
 
 def _set(place: str) -> str:
-    """The path of `COMPETITION/SET`."""
+    """Return the path of `COMPETITION/SET`."""
     parts = place.strip("/").split("/")
     if len(parts) != 2 or not parts[0] or not (parts[1].isascii() and parts[1].isdecimal()):
         raise CommandError(f"'{place}' is not COMPETITION/SET; `evergold rescorings` lists them.", Code.USAGE)

@@ -1,4 +1,4 @@
-"""`evergold score`: the server's numbers at home, without a server; `python -m evergold.scoring` is this command."""
+"""`evergold score`: the server's numbers computed locally; `python -m evergold.scoring` is this command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLE, JSON = "table", "json"
 
 @dataclass(frozen=True)
 class Files:
-    """What is compared with what."""
+    """The files of a scoring: gold, prediction, items and training data."""
 
     gold: Path
     prediction: Path
@@ -89,7 +89,7 @@ def _division(share: float | None, seed: str | None, *, is_alone: bool) -> Divis
 def _print_scored(
     task: AnyTask, files: Files, options: dict[str, Any], form: str, division: Division | None = None
 ) -> None:
-    """The scores as a table or as JSON, or a report of the task."""
+    """Print the scores as a table or as JSON, or a report of the task."""
     from evergold.scoring.task import read_gold, read_options
 
     _check_format(task, form)
@@ -108,7 +108,7 @@ def _print_scored(
 
 
 def _print_halves(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division, form: str) -> None:
-    """Of both parts of the items: in JSON each score says of which, as tables one after the other."""
+    """Print the scores of both parts of the items: in JSON with a field for the part, else as two tables."""
     from evergold.scoring.halves import Half, half, signed
 
     found = {
@@ -124,7 +124,7 @@ def _print_halves(task: AnyTask, gold: Any, prediction: Any, options: Options, d
 
 
 def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], form: str) -> None:
-    """The scores with their intervals, as a table or as JSON."""
+    """Print the scores with their intervals, as a table or as JSON."""
     from evergold.scoring.uncertainty import Reader
 
     if form not in (TABLE, JSON):
@@ -137,7 +137,7 @@ def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], 
 
 
 def interval_document(interval: Interval | str) -> dict[str, Any]:
-    """An interval as JSON has it, or why there is none."""
+    """Return an interval as JSON has it, or the reason why there is none."""
     if isinstance(interval, str):
         return {"interval": None, "interval_reason": interval}
     return {"interval": asdict(interval), "interval_reason": None}
@@ -164,7 +164,7 @@ def _check_format(task: AnyTask, form: str) -> None:
 
 
 def in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
-    """What is wrong, with every problem of the file, and the exit code for whose file it is."""
+    """Convert an error, with every problem of the file; the exit code depends on whose file it is."""
     from evergold.scoring import InvalidFile, InvalidItems, InvalidOptions, InvalidPrediction, UnknownTask
     from evergold.scoring.excerpts import with_excerpts
 

@@ -1,10 +1,10 @@
-"""The commands that only `evergold-server` has: without it they end in a sentence, not as if they did not exist."""
+"""The commands that only `evergold-server` has: without it they end with an explanation, not as unknown commands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: As they are typed; a group stands for all commands in it. A test compares them with what the server registers.
+#: As typed; a group covers all commands in it. A test compares them with what the server registers.
 SERVER_COMMANDS = frozenset(
     {
         "account",
@@ -45,6 +45,6 @@ INSTALL_SERVER = "pip install 'evergold-server[web,worker,embedded]'"
 
 
 def server_command(arguments: Sequence[str]) -> str | None:
-    """The server's command that a command line begins with, if it does."""
+    """Return the server's command that a command line begins with, if it does."""
     names = (" ".join(arguments[:length]) for length in (2, 1))
     return next((name for name in names if name in SERVER_COMMANDS), None)

@@ -1,4 +1,4 @@
-"""`evergold split`: an annotated corpus in train, dev and test, with a wanted number of unseen MWEs."""
+"""`evergold split`: split an annotated corpus into train, dev and test, with a wanted number of unseen MWEs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ commands = typer.Typer()
 
 MOST_REPEATS = 1_000
 REPORT, DOCUMENT = "report.md", "report.json"
-#: More than so large a share of the corpus in test and dev leaves little to learn from.
+#: If test and dev have more than this share of the corpus, too little is left to learn from.
 _LARGE_SHARE = 0.5
 
 TogetherOption = Annotated[
@@ -91,7 +91,7 @@ def split(
 
 
 def _refuse_existing(out: Path) -> None:
-    """What was split once, annotators and teams may have already."""
+    """Refuse to overwrite an earlier split, which annotators and teams may already have."""
     there = [name for name in _names() if (out / name).exists()]
     if there:
         message = f"{out} has {', '.join(there)} already: nothing is written over. Choose another folder, or empty it."
@@ -128,7 +128,7 @@ def _partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
 
 
 def _write(out: Path, corpus: AnnotatedCorpus, done: Partition, report: Report) -> None:
-    """All files; everything is made before the first is written."""
+    """Write all files; all contents are made before the first is written."""
     import json
 
     from evergold.corpora.blind import blanked

@@ -1,4 +1,4 @@
-"""`evergold submit`: a file on its way to the server."""
+"""`evergold submit`: upload a file and wait for its scores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 INTERVAL = "95 % interval"
 PredictionArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)]
-#: Which exit code a submission's state leads to; one that is still on its way is no error.
+#: Exit code for a submission's status; one that is not final is no error.
 _CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
 
 
@@ -85,17 +85,17 @@ def submit(
 
 
 def outcome_code(submission: Json) -> Code:
-    """0 scored (or not ended yet), 2 rejected, 4 failed."""
+    """Return 0 if scored (or not final yet), 2 if rejected, 4 if failed."""
     return _CODES.get(submission["status"], Code.OK)
 
 
 def show_submission(submission: Json, as_json: bool) -> None:
-    """Scores, problems, or where the submission is by now."""
+    """Print scores, problems, or the current status of the submission."""
     if as_json:
         print_json(submission)
         return
     say(_in_words(submission))
-    show_standings(submission.get("standings", []))  # an older server tells none
+    show_standings(submission.get("standings", []))  # absent on older servers
     if submission["scores"]:
         show_scores(submission["scores"], submission["visibility"]["precision"])
     if submission["problems"]:
@@ -105,7 +105,7 @@ def show_submission(submission: Json, as_json: bool) -> None:
 
 
 def show_standings(standings: list[Json]) -> None:
-    """A line for each board: score, rank, what changed, and whether it counts."""
+    """Print a line for each board: score, rank, change, and whether it counts."""
     if not standings:
         return
     rows = [
@@ -133,7 +133,7 @@ def _signed(value: float | None) -> str:
 
 
 def show_scores(scores: list[Json], precision: int | None) -> None:
-    """A row for each; what was not entered is said once, below. precision: decimals that the phase shows."""
+    """Print a row for each score, and below once the parts not entered. precision: decimals that the phase shows."""
     from evergold.scoring.left_out import left_out
 
     missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
@@ -152,7 +152,7 @@ def _in_words(submission: Json) -> str:
 
 
 def _interval(score: Json) -> tuple[str, ...]:
-    """Its cell where intervals were asked for, empty for a score without one."""
+    """Return the interval's cell if intervals were requested, empty for a score without one."""
     if "interval" not in score:
         return ()
     found = score["interval"]
@@ -169,7 +169,7 @@ def _value(score: Json, precision: int | None) -> str:
 
 @contextmanager
 def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
-    """A bar of the upload, on a terminal."""
+    """Show a progress bar of the upload, on a terminal."""
     if not sys.stderr.isatty():
         yield lambda sent_bytes: None
         return
@@ -184,7 +184,7 @@ def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _live() -> Iterator[Callable[[Json], None]]:
-    """One line that changes, on a terminal; elsewhere a line when it has to wait for a worker that is not there."""
+    """Show one changing line, on a terminal; elsewhere one line if the submission waits for an absent worker."""
     if not sys.stderr.isatty():
         told: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""`evergold tasks`: the task types there are, and from where; what one of them offers."""
+"""`evergold tasks`: the available task types and their origin; details of one of them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tasks(
 
 
 def origin(task: AnyTask) -> str:
-    """The distribution that a task type is from, with its version: `evergold-quiz 1.0.0`."""
+    """Return the distribution that a task type is from, with its version: `evergold-quiz 1.0.0`."""
     from evergold.version import VERSION
 
     return task.distribution or f"evergold {VERSION}"

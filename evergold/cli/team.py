@@ -62,8 +62,8 @@ def _answers(written: list[str]) -> dict[str, str]:
 
 
 def _print_questions(document: Json) -> None:
-    """Those that are asked, with the answers given."""
-    if not document.get("questions"):  # older servers ask nothing
+    """Print the questions of the registration, with the given answers."""
+    if not document.get("questions"):  # older servers have no questions
         return
     rows = [
         (
@@ -191,7 +191,7 @@ def merge(
 
 
 def _offer(offers: list[Json], side: str, team: str) -> int:
-    """The id of the one with this team."""
+    """Return the id of the offer with this team."""
     found = next((one["id"] for one in offers if one[side] == team), None)
     if found is None:
         raise CommandError(f"No offer with '{team}' waits for an answer.", Code.REFUSED)
@@ -212,7 +212,7 @@ def _path(competition: str, *more: str) -> str:
 
 
 def _call(server: str | None, method: str, path: str, **body: Json) -> Json:
-    """The server's answer; empty where it has nothing to say."""
+    """Return the server's response; empty if it has no content."""
     address, token = chosen(server)
     with connected(address, token) as client:
         answer = client.get(path) if method == "GET" else client.send(method, path, **body)

@@ -1,4 +1,4 @@
-"""`evergold validate`: a file checked at home, or by the server without submitting it."""
+"""`evergold validate`: validate a file locally, or on the server without submitting it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> No
 
 
 def task_options(pairs: list[str] | None) -> dict[str, Any]:
-    """What `--option NAME=VALUE` says, each value JSON or plain text."""
+    """Parse `--option NAME=VALUE`, each value as JSON or plain text."""
     options: dict[str, Any] = {}
     for pair in pairs or []:
         name, sign, text = pair.partition("=")

@@ -1,10 +1,8 @@
-"""A Python client for any Evergold server, and where its token is kept; never the command line's words.
+"""A Python client for any Evergold server, and the storage of its token; independent of the command line.
 
-    from evergold.client import Client
-
-    with Client("https://scores.example.org", token) as client:
-        submission = client.submit("predictions.csv", to="demo/evaluation/idiom-detection", wait=True)
-        print(submission.status, submission.scores)
+     with Client("https://scores.example.org", token) as client:
+         submission = client.submit("predictions.csv", to="demo/evaluation/idiom-detection", wait=True)
+         print(submission.status, submission.scores)
 
 docs/client.md describes it. `import evergold.client` alone is quick: the rest is loaded on first use.
 """
@@ -46,7 +44,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The names above, on first use."""
+    """Load the names above on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module 'evergold.client' has no attribute {name!r}")
     return getattr(import_module(f"evergold.client.{_MODULES[name]}"), name)

@@ -1,6 +1,6 @@
-"""A Python client for any Evergold server: what a team does there, one method each. The command line uses it, too.
+"""A Python client for any Evergold server: one method for each action of a team. The command line uses it, too.
 
-Everything that is tried again may be: an upload carries an Idempotency-Key, so that the server counts it once.
+Every retried request is safe to repeat: an upload carries an Idempotency-Key, so that the server counts it once.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from evergold.client.http import OnRetry, OnSent
 from evergold.client.place import Place, quoted
 from evergold.client.results import Board, Json, Submission, Validation
 
-#: How long the server may hold an answer back until there is news.
+#: How long the server may hold back a response until there is news.
 WAIT_SECONDS = 30
-#: While others are before us: how many they are is no news that a server would tell.
+#: While queued: the server does not report a changed queue position as news.
 QUEUED_WAIT_SECONDS = 10
-#: A second try may overtake the first on the server, by no more than this.
+#: A retry may overtake the first attempt on the server, by at most this much.
 OVERTAKEN_SECONDS = 3.0
 
 
 class Client:
-    """A server, as its API shows it to the account that the token belongs to.
+    """A server's API, seen by the account that the token belongs to.
 
     server: its address; default: EVERGOLD_SERVER, else that of the last `evergold login`.
-    token: from the account page; default: EVERGOLD_TOKEN, else the one that `evergold login` keeps for this server;
-    "" for none: boards and competitions are there for everybody.
-    Raises BadAddress for what is no address. Every method raises Unreachable or Refused, both ClientError.
-    Where a place is wanted, it is `competition/phase/task` or `competition/phase/board`, or a Place.
+    token: from the account page; default: EVERGOLD_TOKEN, else the one that `evergold login` stored for this server; ""
+    for none: boards and competitions are public.
+    Raises BadAddress for an invalid address. Every method raises Unreachable or Refused, both ClientError. A place is
+    `competition/phase/task` or `competition/phase/board`, or a Place.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """End the connections; `with Client(…) as client:` does it by itself."""
+        """Close the connections; `with Client(…) as client:` does so automatically."""
         self._http.close()
 
     # ----------------------------------------------------------------------------------------------------- submitting
@@ -73,11 +73,12 @@ class Client:
         on_sent: OnSent | None = None,
         on_retry: OnRetry | None = None,
     ) -> Submission:
-        """Submit a file; with `wait`, what became of it, else as it was accepted. A rejected file raises nothing.
+        """Submit a file; with `wait`, return its final state, else its state when accepted. A rejected file raises
+        nothing.
 
-        track, system, method, description, card: as the page asks for them; card: a whole method card, as a dict.
-        idempotency_key: uploads with the same key count once, whoever sends them again; default: a new one, kept
-        through all tries of this call. on_sent, on_retry: see `evergold.client.http`.
+        track, system, method, description, card: the fields of the submission page; card: a whole method card, as a
+        dict. idempotency_key: uploads with the same key count once, whatever client sends them again; default: a new
+        key, used for all attempts of this call. on_sent, on_retry: see `evergold.client.http`.
         """
         fields = {"method": method, "description": description}
         fields |= {name: value for name, value in (("track", track), ("system", system)) if value}
@@ -89,7 +90,7 @@ class Client:
         return self.wait_for(accepted) if wait else accepted
 
     def wait_for(self, submission: Submission, on_news: Callable[[Submission], None] | None = None) -> Submission:
-        """The submission in its final state; `on_news` sees every state on the way."""
+        """Wait for the final state of a submission and return it; `on_news` is called with every state before."""
         while not submission.is_final:
             if on_news:
                 on_news(submission)
@@ -98,7 +99,10 @@ class Client:
         return submission
 
     def submission(self, submission_id: str, *, wait_seconds: int = 0, stamp: str | None = None) -> Submission:
-        """One of yours; with a wait, as soon as it is final, has another stamp than this, or the time is over."""
+        """Return one of your submissions.
+
+        With a wait: as soon as it is final, has another stamp than this, or the time is over.
+        """
         params: Json = {} if stamp is None else {"seen": stamp}
         path = f"/submissions/{quoted(submission_id)}"
         if wait_seconds:
@@ -108,30 +112,32 @@ class Client:
         return Submission.of(http.document(answer), self.server)
 
     def submissions(self, limit: int = 20, *, ranks_then: bool = False) -> list[Submission]:
-        """Your latest, newest first. ranks_then: with the rank right after each came, which takes longer."""
+        """List your latest submissions, newest first. ranks_then: with the rank right after each arrived, which takes
+        longer.
+        """
         params: Json = {"limit": limit, **({"ranks_then": True} if ranks_then else {})}
         listed = self.document("/submissions", params=params)["submissions"]
         return [Submission.of(document, self.server) for document in listed]
 
     def choose(self, submission_id: str, *, board: str | None = None, undo: bool = False) -> Submission:
-        """Let this submission count, on one board or on all, or no longer."""
+        """Choose this submission as the entry, on one board or on all, or undo the choice."""
         params = {"board": board} if board is not None and not undo else {}
         path = f"/submissions/{quoted(submission_id)}/choice"
         answer = http.send_repeatedly(self._http, "DELETE" if undo else "PUT", path, params=params)
         return Submission.of(http.document(answer), self.server)
 
     def withdraw(self, submission_id: str, *, undo: bool = False) -> Submission:
-        """Let this submission count on no board any more; its quota stays used. undo: put it back."""
+        """Take this submission off all boards; it still counts against the quota. undo: restore it."""
         method = "DELETE" if undo else "PUT"
         answer = http.send_repeatedly(self._http, method, f"/submissions/{quoted(submission_id)}/withdrawal")
         return Submission.of(http.document(answer), self.server)
 
     def card(self, submission_id: str) -> Json:
-        """The method card of a submission, with what is asked and its history."""
+        """Return the method card of a submission, with its questions and history."""
         return self.document(f"/submissions/{quoted(submission_id)}/card")
 
     def edit_card(self, submission_id: str, card: Mapping[str, Any], version: int) -> Json:
-        """Let the card say this, unless somebody was faster than who looked at this version."""
+        """Replace the card, unless it was changed after this version."""
         path = f"/submissions/{quoted(submission_id)}/card"
         return http.document(self.send("PUT", path, json=dict(card), params={"version": version}))
 
@@ -144,9 +150,9 @@ class Client:
         on_retry: OnRetry | None = None,
         wait_seconds: int = WAIT_SECONDS,
     ) -> Validation:
-        """What the server says of a file that it only checks: nothing is submitted, and no quota is used.
+        """Validate a file on the server: nothing is submitted, and no quota is used.
 
-        `evergold.scoring.validate` does the same at home, with the blind file.
+        `evergold.scoring.validate` does the same locally, with the blind file.
         """
         upload = self._upload(Path(path), f"{_place(to).path('tasks')}/validations", uuid.uuid4().hex, {}, on_sent)
         checked = http.document(http.until_answered(upload, on_retry, http.PATIENT))
@@ -158,25 +164,25 @@ class Client:
     # -------------------------------------------------------------------------------------------------------- looking
 
     def competitions(self) -> list[Json]:
-        """All competitions, with phases, tasks and boards."""
+        """List all competitions, with phases, tasks and boards."""
         listed: list[Json] = self.document("/competitions")["competitions"]
         return listed
 
     def board(self, place: str | Place) -> Board:
-        """A leaderboard."""
+        """Return a leaderboard."""
         return Board.of(self.document(_place(place).path("boards")))
 
     def board_csv(self, place: str | Place) -> str:
-        """A board as CSV."""
+        """Return a board as CSV."""
         return self.get(_place(place).path("boards"), headers={"Accept": "text/csv"}).text
 
     def ranking(self, place: str | Place) -> Json:
-        """A ranking across tasks, `COMPETITION/PHASE/RANKING`."""
+        """Return a ranking across tasks, `COMPETITION/PHASE/RANKING`."""
         answer: Json = self.get(_place(place).path("rankings")).json()
         return answer
 
     def ranking_csv(self, place: str | Place) -> str:
-        """The same as CSV."""
+        """Return a ranking across tasks as CSV."""
         return self.get(_place(place).path("rankings"), headers={"Accept": "text/csv"}).text
 
     def board_table(
@@ -188,14 +194,17 @@ class Client:
         decimals: int | None = None,
         official: bool = False,
     ) -> str:
-        """A board as a table for a paper. format: `markdown` or `latex`; columns: `metric split` each, default: all;
-        official: as it was when the phase closed."""
+        """Return a board as a table for a paper.
+
+        format: `markdown` or `latex`; columns: `metric split` each, default: all; official: the board frozen when the
+        phase closed.
+        """
         params: Json = {"format": format, "column": list(columns), "decimals": decimals, "official": official or None}
         wanted = {name: value for name, value in params.items() if value not in (None, [])}
         return self.get(f"{_place(place).path('boards')}/table", params=wanted).text
 
     def citation(self, of: str | Place) -> str:
-        """BibTeX: of a competition, by its name, or of the official board at a place."""
+        """Return the BibTeX entry of a competition, by its name, or of the official board at a place."""
         if isinstance(of, Place) or "/" in of.strip("/"):
             return self.get(f"{_place(of).path('boards')}/citation").text
         return self.get(f"/competitions/{quoted(of.strip('/'))}/citation").text
@@ -203,46 +212,46 @@ class Client:
     # --------------------------------------------------------------------------------------------------------- account
 
     def account(self) -> Json:
-        """The account that the token belongs to."""
+        """Return the account that the token belongs to."""
         return self.document("/me")
 
     def register(self, *, username: str, email: str, password: str, display_name: str = "") -> Json:
-        """A new account."""
+        """Create an account."""
         form = {"username": username, "email": email, "password": password, "display_name": display_name}
         return http.document(self.send("POST", "/register", json=form))
 
     def create_token(self, *, username: str, password: str, name: str) -> Json:
-        """A new token of this account, with its secret, which is shown this once."""
+        """Create a token for this account; the result contains its secret, which is shown only once."""
         return http.document(
             self.send("POST", "/tokens", json={"username": username, "password": password, "name": name})
         )
 
     def revoke_token(self, token_id: int) -> None:
-        """End a token."""
+        """Revoke a token."""
         self.send("DELETE", f"/tokens/{token_id}")
 
     # ------------------------------------------------------------------------------------------------- everything else
 
     def get(self, path: str, **arguments: Any) -> httpx.Response:
-        """Whatever the API has at this path below /api/v1, tried again when the network fails; arguments of httpx."""
+        """Get a path below /api/v1, retried when the network fails; arguments of httpx."""
         return http.send_repeatedly(self._http, "GET", path, **arguments)
 
     def document(self, path: str, **arguments: Any) -> Json:
-        """The same, as a JSON object."""
+        """Get a path below /api/v1 as a JSON object."""
         return http.document(self.get(path, **arguments))
 
     def send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
-        """Change something, by one request that is never repeated by itself."""
+        """Send a request that changes something and is never retried."""
         return http.send_once(self._http, method, path, **arguments)
 
     def download(self, path: str, target: str | PathLike[str], **arguments: Any) -> int:
-        """Write what there is to a file, whole or not at all; its size in bytes. Raises OSError."""
+        """Download to a file, completely or not at all; return its size in bytes. Raises OSError."""
         return http.download(self._http, path, Path(target), **arguments)
 
     def _upload(
         self, path: Path, to: str, key: str, fields: Mapping[str, str], on_sent: OnSent | None
     ) -> Callable[[], httpx.Response]:
-        """A function that sends the file, as often as it is called."""
+        """Return a function that sends the file each time it is called."""
 
         def send() -> httpx.Response:
             with path.open("rb") as file:
@@ -255,7 +264,7 @@ class Client:
 
 
 def _accepted_in_time(upload: Callable[[], httpx.Response], on_retry: OnRetry | None) -> Json:
-    """The accepted submission, also where a try whose answer got lost was in time and the next one is not."""
+    """Return the accepted submission, even if a try whose response got lost was in time and the next one is late."""
     lost: list[str] = []
 
     def note_lost(reason: str) -> None:
@@ -268,7 +277,7 @@ def _accepted_in_time(upload: Callable[[], httpx.Response], on_retry: OnRetry | 
     except Refused as refused:
         if not lost or refused.code != "phase_not_open":
             raise
-    # The deadline has passed, but the try whose answer got lost was in time, perhaps, and is just being accepted.
+    # The deadline has passed, but the try whose response got lost may have been in time, and is just being accepted.
     time.sleep(OVERTAKEN_SECONDS)
     return http.document(http.until_answered(upload, on_retry, http.PATIENT))
 

@@ -1,6 +1,6 @@
-"""Where the command line keeps the server's address and the token: one file, readable by its owner only.
+"""Storage of the command line's server address and token: one file, readable by its owner only.
 
-A token is only ever sent to the server that it was made by, whatever EVERGOLD_SERVER says.
+A token is only ever sent to the server that issued it, even if EVERGOLD_SERVER names another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEFAULT_SERVER = "http://127.0.0.1:8321"
 
 @dataclass(frozen=True)
 class Credentials:
-    """A log-in of the command line; `token_id` is known when the command line made the token itself."""
+    """A log-in of the command line; `token_id` is known if the command line created the token itself."""
 
     server: str
     token: str
@@ -29,7 +29,7 @@ class BadAddress(ValueError):
 
 
 def credentials_path() -> Path:
-    """`evergold/credentials.json` in the folder for configuration: XDG, and on Windows that of the user's programs."""
+    """Return `evergold/credentials.json` in the user's configuration folder (XDG, or APPDATA on Windows)."""
     folder = os.environ.get("XDG_CONFIG_HOME") or (os.environ.get("APPDATA") if _is_windows() else None)
     return Path(folder or Path.home() / ".config") / "evergold" / "credentials.json"
 
@@ -39,7 +39,7 @@ def _is_windows() -> bool:
 
 
 def load() -> Credentials | None:
-    """The stored log-in; what cannot be read counts as none."""
+    """Load the stored log-in; an unreadable file counts as none."""
     try:
         return Credentials(**json.loads(credentials_path().read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -47,7 +47,7 @@ def load() -> Credentials | None:
 
 
 def store(credentials: Credentials) -> Path:
-    """Keep the log-in; the file is never readable by others, not even for a moment."""
+    """Store the log-in; the file is never readable by others, not even for a moment."""
     path = credentials_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     new = path.with_name(f"{path.name}.{os.getpid()}")
@@ -63,7 +63,7 @@ def forget() -> None:
 
 
 def choose(server: str | None) -> tuple[str, str | None]:
-    """The server and the token to use: option, then environment, then what is stored, then the local default."""
+    """Return the server and the token to use: option, then environment, then stored log-in, then the local default."""
     stored = load()
     named = server or os.environ.get("EVERGOLD_SERVER")
     address = normal_address(named) if named else stored.server if stored else DEFAULT_SERVER
@@ -74,7 +74,7 @@ def choose(server: str | None) -> tuple[str, str | None]:
 
 
 def normal_address(server: str) -> str:
-    """Without a slash at its end; raises BadAddress."""
+    """Return the address without a slash at its end; raises BadAddress."""
     address = server.strip().rstrip("/")
     if not address.startswith(("http://", "https://")):
         raise BadAddress(f"'{server}' is not a server's address: it begins with http:// or https://.")

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and a server; everything here is a ClientError with a code and details."""
+"""Errors between a client and a server; each is a ClientError with a code and details."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ClientError(Exception):
-    """Root of what the client raises on purpose. code: a stable word for programs; details: what belongs to it."""
+    """Base class of the client's errors. code: a stable word for programs; details: data that belongs to it."""
 
     def __init__(self, message: str, code: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -17,14 +17,14 @@ class ClientError(Exception):
 
 
 class Unreachable(ClientError):
-    """No usable answer, after all tries; the message says what happened last."""
+    """No usable response after all attempts; the message describes the last failure."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "network")
 
 
 class Refused(ClientError):
-    """The server answered with an error of its own. status: of HTTP; code: as docs/api.md lists them."""
+    """The server responded with an error of its own. status: of HTTP; code: as docs/api.md lists them."""
 
     def __init__(self, status: int, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message, code, details)

@@ -1,4 +1,4 @@
-"""Requests to a server and their tries: what may be repeated is, when the network fails; errors become exceptions."""
+"""Requests to a server and their retries: repeatable requests are retried when the network fails; errors are raised."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from evergold.client.errors import Refused, Unreachable
 from evergold.client.results import Json
 from evergold.version import VERSION
 
-#: Seconds before each further try: about a minute in all for what must arrive, a moment for what is only looked at.
+#: Seconds before each retry: about a minute in all for requests that must arrive, a moment for reads.
 PATIENT = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 BRIEF = (0.3, 1.0)
-#: Answers of a proxy or an overloaded server, not of ours: worth another try.
+#: Responses of a proxy or an overloaded server, not of ours: worth another try.
 _PASSING = frozenset({502, 503, 504})
-#: Said to who waits for more answers at a time than a server holds back for one person; when to ask again.
+#: Status for a client that waits for more responses than the server holds back per person; pause before the next try.
 _CROWDED, CROWDED_SECONDS = 429, 5.0
 TIMEOUT_SECONDS = 30.0
 _CONNECT_SECONDS = 10.0
 
-#: Is told why there is another try.
+#: Called with the reason of a retry.
 OnRetry = Callable[[str], None]
-#: Is told how many bytes were sent, from 0 again at each try.
+#: Called with the number of bytes sent, from 0 again at each try.
 OnSent = Callable[[int], None]
 
 
 def connection(server: str, token: str | None, transport: httpx.BaseTransport | None = None) -> httpx.Client:
-    """Connections to this server's API, with the token if there is one."""
+    """Open connections to this server's API, with the token if there is one."""
     headers = {"User-Agent": f"evergold/{VERSION}"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    # Tokens are for the server that was named: a redirect to another one must not carry them along.
+    # Tokens are for the named server: a redirect to another one must not carry them along.
     return httpx.Client(base_url=f"{server}/api/v1", headers=headers, timeout=timeout(), transport=transport)
 
 
 def timeout(more_seconds: float = 0.0) -> httpx.Timeout:
-    """For an answer that the server may hold back that much longer."""
+    """Return the timeout for a response that the server may hold back this much longer."""
     return httpx.Timeout(TIMEOUT_SECONDS + more_seconds, connect=_CONNECT_SECONDS)
 
 
 def send_once(http: httpx.Client, method: str, path: str, **arguments: Any) -> httpx.Response:
-    """For what must not be repeated by itself."""
+    """Send a request that must not be retried."""
     try:
         return checked(http.request(method, path, **arguments))
     except httpx.TransportError as error:
@@ -53,12 +53,12 @@ def send_once(http: httpx.Client, method: str, path: str, **arguments: Any) -> h
 def send_repeatedly(
     http: httpx.Client, method: str, path: str, pauses: Sequence[float] | None = None, **arguments: Any
 ) -> httpx.Response:
-    """For what may arrive more than once; pauses: seconds before each further try, default BRIEF."""
+    """Send a request that may arrive more than once; pauses: seconds before each retry, default BRIEF."""
     return until_answered(lambda: http.request(method, path, **arguments), pauses=pauses)
 
 
 def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int) -> httpx.Response:
-    """An answer that the server may hold back; while it holds back too many of ours, asked for now and then."""
+    """Get a response that the server may hold back; retry from time to time while it holds back too many of ours."""
     params = {**params, "wait": wait_seconds}
     while True:
         try:
@@ -74,11 +74,11 @@ def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int
 def until_answered(
     send: Callable[[], httpx.Response], on_retry: OnRetry | None = None, pauses: Sequence[float] | None = None
 ) -> httpx.Response:
-    """Send until there is an answer of the server's own, with growing pauses."""
+    """Send until the server itself responds, with growing pauses."""
     for pause in (*(BRIEF if pauses is None else pauses), None):
         try:
             response = send()
-        except httpx.UnsupportedProtocol as error:  # no use in trying again
+        except httpx.UnsupportedProtocol as error:  # a retry cannot help
             raise Unreachable(_reason(error)) from None
         except httpx.TransportError as error:
             reason = _reason(error)
@@ -95,7 +95,7 @@ def until_answered(
 
 
 def download(http: httpx.Client, path: str, target: Path, **arguments: Any) -> int:
-    """Write what there is to this file, whole or not at all; its size in bytes. Raises OSError."""
+    """Download to this file, completely or not at all; return its size in bytes. Raises OSError."""
     part = target.with_name(f"{target.name}.part")
     try:
         with http.stream("GET", path, **arguments) as response, part.open("wb") as file:
@@ -113,7 +113,7 @@ def download(http: httpx.Client, path: str, target: Path, **arguments: Any) -> i
 
 
 def checked(response: httpx.Response) -> httpx.Response:
-    """The answer itself if it is no error; raises Refused."""
+    """Return the response if it is no error; raises Refused."""
     if response.is_success:
         return response
     try:
@@ -126,7 +126,7 @@ def checked(response: httpx.Response) -> httpx.Response:
 
 
 def document(response: httpx.Response) -> Json:
-    """The JSON object of an answer; raises Refused."""
+    """Return the JSON object of a response; raises Refused."""
     try:
         content: Json = response.json()
     except ValueError:
@@ -135,7 +135,7 @@ def document(response: httpx.Response) -> Json:
 
 
 class CountedFile:
-    """A file that says how far it was read; it has all that httpx calls."""
+    """A file that reports how far it was read; it has all methods that httpx calls."""
 
     def __init__(self, file: BinaryIO, on_sent: OnSent) -> None:
         self._file = file

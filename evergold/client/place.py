@@ -1,4 +1,4 @@
-"""Where on a server something is: `competition/phase/task` or `competition/phase/board`."""
+"""Places on a server: `competition/phase/task` or `competition/phase/board`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Place:
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        """Of `competition/phase/name`; raises ValueError."""
+        """Parse `competition/phase/name`; raises ValueError."""
         parts = text.strip("/").split("/")
         if len(parts) != 3 or {"", ".", ".."} & set(parts):
             raise ValueError(f"'{text}' is not competition/phase/name")
         return cls(*parts)
 
     def path(self, kind: str) -> str:
-        """The resource below a phase: kind is `tasks`, `boards` or `rankings`."""
+        """Return the resource below a phase: kind is `tasks`, `boards` or `rankings`."""
         competition, phase, name = (quoted(part) for part in (self.competition, self.phase, self.name))
         return f"/competitions/{competition}/phases/{phase}/{kind}/{name}"
 
 
 def quoted(name: str) -> str:
-    """A name as one part of a path."""
+    """Quote a name as one part of a path."""
     return quote(name, safe="")

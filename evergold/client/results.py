@@ -1,4 +1,4 @@
-"""What a server answers, for programs: submissions, checks, boards. `document` is all of it, as in the API."""
+"""A server's responses for programs: submissions, validations, boards. `document` is the whole response of the API."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from evergold.scoring import Problem, Score
 
 Json = dict[str, Any]
-#: A submission that is so stays so.
+#: Statuses that never change again.
 FINAL = frozenset({"scored", "rejected", "failed"})
-#: What a board's row has besides its scores.
+#: Fields of a board's row besides its scores.
 ROW_FIELDS = ("rank", "team", "kind", "method", "track", "achieved_at")
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A file that was sent, as its team sees it. `scored`, `rejected` and `failed` are final."""
+    """A submission as its team sees it. `scored`, `rejected` and `failed` are final."""
 
     document: Json = field(repr=False)
     #: The server's address.
@@ -53,23 +53,23 @@ class Submission:
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """As far as the phase shows them; equal to what `evergold.scoring.score` gives for the same files."""
+        """The scores that the phase shows; equal to those of `evergold.scoring.score` for the same files."""
         return tuple(_score(score) for score in self.document["scores"])
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the file, or, where it was scored, what was noticed in it."""
+        """Errors of the file, or, if it was scored, its warnings."""
         return tuple(_problem(problem) for problem in self.document["problems"])
 
     @property
     def page(self) -> str:
-        """The address for people."""
+        """The address of the page for people."""
         return f"{self.server}{self.document['links']['page']}"
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What the server says of a file that it only checked: `valid`, `invalid`, or `failed`, which is its own fault."""
+    """The result of validating a file: `valid`, `invalid`, or `failed`, which is the server's own fault."""
 
     document: Json = field(repr=False)
     status: str
@@ -85,13 +85,13 @@ class Validation:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the file, or, where it is valid, what was noticed in it."""
+        """Errors of the file, or, if it is valid, its warnings."""
         return tuple(_problem(problem) for problem in self.document["problems"])
 
 
 @dataclass(frozen=True)
 class Board:
-    """A leaderboard; iterating gives its rows."""
+    """A leaderboard; iterating yields its rows."""
 
     document: Json = field(repr=False)
     #: `competition/phase/board`.
@@ -110,12 +110,12 @@ class Board:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Each with ROW_FIELDS, and every score by its column's name: all digits shown, None where it is undefined."""
+        """Rows with ROW_FIELDS and every score by its column's name: all digits shown, None where it is undefined."""
         columns = self.columns
         return [self._row(row, columns) for row in self.document["rows"]]
 
     def frame(self) -> Any:
-        """The rows as a pandas DataFrame; raises ImportError, in words, where pandas is not installed."""
+        """Return the rows as a pandas DataFrame; raises an explaining ImportError if pandas is not installed."""
         try:
             import pandas
         except ImportError:
@@ -143,7 +143,7 @@ def _score(document: Json) -> Score:
 
 
 def _problem(document: Json) -> Problem:
-    """A newer server may say more of a problem than this version knows, an older one less."""
+    """Ignore fields that only a newer server knows, and accept those that an older one lacks."""
     from evergold.scoring import Problem
 
     return Problem.from_dict({name: document[name] for name in Problem.__dataclass_fields__ if name in document})

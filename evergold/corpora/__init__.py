@@ -1,1 +1,1 @@
-"""Annotated corpora before a shared task: blinding, splitting. Scores and predictions are the business of scoring."""
+"""Annotated corpora before a shared task: blinding and splitting. Scores and predictions are handled by scoring."""

@@ -1,6 +1,6 @@
-"""An annotated corpus out of CUPT files: the text of every sentence, what stays together, its MWEs as numbers.
+"""An annotated corpus from CUPT files: the text of every sentence, its unit, its MWEs as numbers.
 
-Read by the functions that score with the files later, so that what a split counts is what the evaluator will count.
+Read by the functions that score with the files later, so that a split counts what the evaluator will count.
 """
 
 from __future__ import annotations
@@ -48,10 +48,15 @@ class TrainingMwes:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCorpus:
-    """n sentences in the order of the files. header: the first line of each file; texts: every sentence as it stands;
-    words: how many each has, ranges and empty nodes left out; units: which of u units each belongs to, from 0; test,
-    training: its MWEs, whose two readings differ where a lemma is `_` or a code stands on a range; lemma_count: how
-    many multisets of lemmas there are."""
+    """n sentences in the order of the files.
+
+    header: the first line of each file.
+    texts: every sentence as in the file.
+    words: number of words of each, ranges and empty nodes left out.
+    units: which of u units each belongs to, from 0.
+    test, training: its MWEs, whose two readings differ if a lemma is `_` or a code is on a range.
+    lemma_count: number of multisets of lemmas.
+    """
 
     header: bytes
     texts: tuple[bytes, ...]
@@ -63,20 +68,21 @@ class AnnotatedCorpus:
 
     @property
     def unit_count(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return int(self.units.max()) + 1
 
     def written(self, chosen: npt.NDArray[np.bool_]) -> bytes:
-        """A CUPT file of the chosen of the n sentences."""
+        """Return a CUPT file of the chosen sentences."""
         kept = [text + b"\n" for text, is_chosen in zip(self.texts, chosen.tolist(), strict=True) if is_chosen]
         return b"\n".join([self.header + b"\n" + kept[0], *kept[1:]]) + b"\n" if kept else self.header + b"\n"
 
 
 def read_corpus(paths: Sequence[Path], together: KeepTogether = "sentence") -> AnnotatedCorpus:
-    """The corpus that some files make up, one after the other.
+    """Read the corpus that some files make up, one after the other.
 
-    paths: annotated CUPT files, each plain or alone in a zip. Raises InvalidGold with the problems of all files: what
-    `read_gold` refuses, other columns than in the first file, a file given twice, no word on what stays together.
+    paths: annotated CUPT files, each plain or alone in a zip. Raises InvalidGold with the problems of all files: those
+    of `read_gold`, other columns than in the first file, a file given twice, missing data on which sentences stay
+    together.
     """
     problems, reading = Problems(), _Reading()
     for path in paths:
@@ -95,7 +101,7 @@ def read_corpus(paths: Sequence[Path], together: KeepTogether = "sentence") -> A
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far, over all files."""
+    """The data read so far, over all files."""
 
     files: set[Path] = field(default_factory=set)
     header: bytes | None = None
@@ -109,7 +115,7 @@ class _Reading:
     training: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, raw: bytes, file: str, together: KeepTogether, problems: Problems) -> None:
-        """Takes in one file."""
+        """Add one file."""
         gold = read_gold(raw, file)
         data, header = opened(raw, file, Problems(), InvalidGold)
         if self.header is None:
@@ -127,7 +133,7 @@ class _Reading:
             self.training.append((before + mwe.sentence, self._number(mwe.lemmas)))
 
     def corpus(self) -> AnnotatedCorpus:
-        """Everything together."""
+        """Return the corpus of all files."""
         sentences, lemmas = _columns([mwe[:2] for mwe in self.test])
         test = TestMwes(sentences, lemmas, tuple(mwe[2] for mwe in self.test))
         numbers = np.array(self.words, np.int64), np.array(self.units, np.int64)
@@ -147,7 +153,7 @@ def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Numbers, Numbers]:
 
 
 def _test_mwes(gold: CuptGold) -> list[tuple[int, bytes, str]]:
-    """Sentence, lemmas and category of every MWE; the same set of tokens listed twice counts once, as in scores."""
+    """Return sentence, lemmas and category of every MWE; repeated sets of tokens count once, as in scores."""
     found: dict[tuple[int, tuple[int, ...]], tuple[int, bytes, str]] = {}
     for sentence, tokens, category in gold.mwes:
         column = gold.lemmas[sentence].split(b"\t")
@@ -160,7 +166,7 @@ def _words(gold: CuptGold, sentence: int) -> int:
     return sum(token_id.isdigit() for token_id in gold.items.ids(sentence))
 
 
-# -------------------------------------------------------------------------------------------------- what stays together
+# ---------------------------------------------------------------------------------------------------------------- units
 
 
 def _alone(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:
@@ -168,7 +174,7 @@ def _alone(sentences: Sequence[bytes], file: str, problems: Problems) -> list[ob
 
 
 def _source_sentences(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:
-    """What `source_sent_id` says of each sentence, all of it."""
+    """Return the whole `source_sent_id` of each sentence."""
     keys: list[object] = [_comment(text, b"source_sent_id") for text in sentences]
     if lacking := [place + 1 for place, key in enumerate(keys) if key is None]:
         message = (
@@ -179,7 +185,7 @@ def _source_sentences(sentences: Sequence[bytes], file: str, problems: Problems)
 
 
 def _documents(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:
-    """The document of each sentence: a `# newdoc` begins one; those of one `newdoc id` are one."""
+    """Return the document of each sentence: a `# newdoc` begins one; those with the same `newdoc id` are one."""
     keys: list[object] = []
     document: object = (file, 0)
     for place, text in enumerate(sentences):

@@ -1,4 +1,4 @@
-"""An annotated CUPT file as teams may see it."""
+"""Blind files: annotated CUPT files as teams may see them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evergold.scoring.errors import InvalidFile, Problems
 
 
 def blanked(data: bytes) -> bytes:
-    """The file with `_` all down the MWE column, and not a byte else changed."""
+    """Return the file with `_` in the whole MWE column, and no other byte changed."""
     _, header = opened(data, None, Problems(), InvalidFile)
     first, *rest = data.split(b"\n")
     return b"\n".join([first, *(_without_mwe(line, header.mwe) for line in rest)])

@@ -1,5 +1,7 @@
-"""A corpus in train, dev and test: the two splits one after the other, and what each part has, as Table 3 of PARSEME
-1.2 tells it (Ramisch et al. 2020)."""
+"""Partition of a corpus in train, dev and test by two successive splits, and the contents of each part.
+
+Contents are those of Table 3 of PARSEME 1.2 (Ramisch et al. 2020).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ PARTS = (TRAIN, DEV, TEST)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How many unseen MWEs test and dev are to have (dev 0: no dev), repeats: the random splits tried."""
+    """Numbers of unseen MWEs wanted in test and dev (dev 0: no dev); repeats: the random splits tried."""
 
     unseen_test: int
     unseen_dev: int
@@ -28,8 +30,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """test: the split of the whole corpus; dev: that of what remains, None where none is wanted; parts: of n sentences,
-    those in each part."""
+    """A finished partition.
+
+    test: the split of the whole corpus.
+    dev: that of the rest, None if no dev is wanted.
+    parts: of n sentences, those in each part.
+    """
 
     test: Split
     dev: Split | None
@@ -38,8 +44,12 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """How many MWEs of a part are annotated nowhere in the named other parts, and their share of the part's MWEs (None:
-    it has none); categories: the numbers of each."""
+    """MWEs of a part that are annotated nowhere in the named other parts.
+
+    unseen: their number.
+    ratio: their share of the part's MWEs (None: it has none).
+    categories: their number in each category.
+    """
 
     against: tuple[str, ...]
     unseen: int
@@ -60,7 +70,7 @@ class Described:
 
 
 def partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
-    """Test out of the corpus, then dev out of the rest; units stay whole, one at least is left for training.
+    """Split test from the corpus, then dev from the rest; units stay whole, at least one is left for training.
 
     Raises Unreachable, whose step is 0 for test, 1 for dev.
     """
@@ -77,7 +87,7 @@ def partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
 
 
 def describe(corpus: AnnotatedCorpus, parts: dict[str, Mask]) -> list[Described]:
-    """What each part has: dev is held against train, test against train and against train with dev."""
+    """Describe each part: dev is compared with train, test with train and with train and dev."""
     against: dict[str, list[tuple[str, ...]]] = {
         TRAIN: [],
         DEV: [(TRAIN,)],

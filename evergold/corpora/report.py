@@ -1,4 +1,4 @@
-"""What is told of a split: one document for programs, tables in Markdown for people, the course of the ratio as SVG."""
+"""The report of a split: a document for programs, Markdown tables for people, the ratio by size as SVG."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that is told, in the order in which it is told."""
+    """The contents of a report, in the order in which they are shown."""
 
     sources: Sequence[Source]
     wanted: Wanted
@@ -44,13 +44,13 @@ class Report:
 def report_of(
     corpus: AnnotatedCorpus, done: Partition, wanted: Wanted, together: KeepTogether, sources: Sequence[Source]
 ) -> Report:
-    """The report of a partition."""
+    """Return the report of a partition."""
     splits = {TEST: done.test} | ({DEV: done.dev} if done.dev else {})
     return Report(sources, wanted, together, splits, describe(corpus, done.parts))
 
 
 def document_of(report: Report) -> dict[str, Any]:
-    """The report as one JSON document."""
+    """Return the report as one JSON document."""
     return {
         "made_by": f"evergold {VERSION}",
         "sources": [asdict(source) for source in report.sources],
@@ -90,7 +90,7 @@ def _unseen_document(unseen: Unseen) -> dict[str, Any]:
 
 
 def size_rows(parts: Sequence[Described]) -> list[list[str]]:
-    """The columns of the paper's Table 3, headings first: a row for each part."""
+    """Return the columns of the paper's Table 3, headings first: a row for each part."""
     against = max((part.unseen for part in parts), key=len)
     heads = [head for unseen in against for head in (f"Unseen in {_and(unseen)}", "Ratio")]
     rows = [["Part", "Sentences", "Tokens", "MWEs", *heads]]
@@ -102,7 +102,7 @@ def size_rows(parts: Sequence[Described]) -> list[list[str]]:
 
 
 def markdown_of(report: Report, pictures: Mapping[str, str]) -> str:
-    """The report as text. pictures: the file of each split's drawing."""
+    """Return the report as Markdown. pictures: the file of each split's drawing."""
     wanted = report.wanted
     settings = f"unseen in test {wanted.unseen_test}, in dev {wanted.unseen_dev}, repeats {wanted.repeats}"
     settings += f", seed {wanted.seed}, kept together: {report.together}"
@@ -174,7 +174,7 @@ def _ratio(ratio: float | None) -> str:
 
 
 def drawing_of(report: Report, name: str) -> str:
-    """The course of the ratio over the sizes of one part, as in the paper's Figure 2, with the chosen split."""
+    """Draw the ratio over the sizes of one part, as in the paper's Figure 2, with the chosen split."""
     split = report.splits[name]
     against = _AGAINST[name] if DEV in report.splits else "train"
     curve = Curve(

@@ -1,12 +1,13 @@
 """Splits of a corpus that leave a wanted number of MWEs unseen, chosen among random ones, after PARSEME 1.2's method.
 
 Source: Ramisch et al. 2020, "Edition 1.2 of the PARSEME Shared Task", Corpus Splits. A part (test, later dev) is taken
-out of a pool of units; an MWE in it is unseen when its multiset of lemmas is annotated nowhere in what remains. A
-random split of any size is the beginning of a random order of the units. So one pass over an order gives the number of
-unseen MWEs at every size: an MWE is unseen from the size on at which all MWEs of the same lemmas are in the part. That
-number never falls as the part grows, and neither does its mean over N orders: the binary search for the size is exact.
+out of a pool of units; an MWE in it is unseen if its multiset of lemmas is annotated nowhere in the rest. A random
+split of any size is the beginning of a random order of the units. So one pass over an order gives the number of unseen
+MWEs at every size: an MWE is unseen from the size on at which all MWEs of the same lemmas are in the part. That number
+never falls as the part grows, and neither does its mean over N orders: the binary search for the size is exact.
 
-Deviation: where the paper may draw anew at each size and once more for the choice, the same N orders serve for all.
+Deviation: where the paper may draw new orders at each size and once more for the choice, the same N orders serve for
+all.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from evergold.corpora.annotated import AnnotatedCorpus, Numbers
 
 Mask = npt.NDArray[np.bool_]
 
-#: At so many sizes the course of the ratio is kept, to be drawn.
+#: Number of sizes at which the ratio is recorded for the drawing.
 _COURSE_SIZES = 60
 
 
@@ -38,7 +39,7 @@ class Pool:
     lemma_count: int
 
     def without(self, part: Mask) -> Pool:
-        """The pool of the units outside a part, numbered anew in their order."""
+        """Return the pool of the units outside a part, renumbered in their order."""
         numbers = np.cumsum(~part) - 1
         test, training = ~part[self.test_units], ~part[self.training_units]
         return Pool(
@@ -53,7 +54,12 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """unseen: the wanted number; repeats: N; seed; step: 0 for test, 1 for dev, so that both draw for themselves."""
+    """Parameters of a split.
+
+    unseen: the wanted number.
+    repeats: N.
+    step: 0 for test, 1 for dev, so that both draw independently.
+    """
 
     unseen: int
     repeats: int
@@ -75,9 +81,12 @@ class CoursePoint:
 class Split:
     """The chosen part of a pool.
 
-    part: which of u units are in it; size: how many; mean_unseen, mean_ratio: over N splits of this size (the ratio is
-    what the others are held against, r_t); number: which of the N is chosen, from 0; unseen, ratios, costs: of each of
-    the N; course: the ratio at sizes from 1 to the largest.
+    part: which of u units are in it.
+    size: their number.
+    mean_unseen, mean_ratio: over N splits of this size (the ratio is r_t, with which the others are compared).
+    number: the chosen one of the N, from 0.
+    unseen, ratios, costs: of each of the N.
+    course: the ratio at sizes from 1 to the largest.
     """
 
     part: Mask
@@ -92,7 +101,7 @@ class Split:
 
 
 class Unreachable(ValueError):
-    """Even the largest part has too few unseen MWEs; step: of the plan; mean_unseen: what it has, over N splits."""
+    """Even the largest part has too few unseen MWEs; step: of the plan; mean_unseen: their number, over N splits."""
 
     def __init__(self, step: int, mean_unseen: float) -> None:
         super().__init__(f"{mean_unseen:.1f} unseen MWEs at most, on average")
@@ -101,19 +110,19 @@ class Unreachable(ValueError):
 
 
 def pool_of(corpus: AnnotatedCorpus) -> Pool:
-    """All units of a corpus."""
+    """Return the pool of all units of a corpus."""
     test, training = corpus.test, corpus.training
     units = corpus.units[test.sentences], corpus.units[training.sentences]
     return Pool(corpus.unit_count, units[0], test.lemmas, units[1], training.lemmas, corpus.lemma_count)
 
 
 def choose_split(pool: Pool, plan: Plan, largest: int) -> Split:
-    """The best of `plan.repeats` random splits, at the size that has the wanted number of unseen MWEs on average.
+    """Return the best of `plan.repeats` random splits, at the size with the wanted number of unseen MWEs on average.
 
-    largest: how many units the part may have, below the pool's. Of two sizes around the wanted number the nearer one
-    is taken; of N splits the one that minimises |u_t - u| / u_t + |r_t - r|, u being its number of unseen MWEs, r
-    their share of its MWEs (0 where it has none), u_t the wanted number and r_t the mean share; the first of equals.
-    Raises Unreachable.
+    largest: most units the part may have, below the pool's. Of two sizes around the wanted number the nearer one is
+    taken; of N splits the one that minimises |u_t - u| / u_t + |r_t - r|, u being its number of unseen MWEs, r their
+    share of its MWEs (0 if it has none), u_t the wanted number and r_t the mean share; the first of equals. Raises
+    Unreachable.
     """
     sizes = np.unique(np.linspace(1, largest, _COURSE_SIZES).astype(np.int64))
     total = np.zeros(pool.unit_count + 1, np.int64)
@@ -131,13 +140,13 @@ def choose_split(pool: Pool, plan: Plan, largest: int) -> Split:
 
 
 def random_ranks(count: int, plan: Plan, number: int) -> Numbers:
-    """The place of each of `count` units in a random order: 0 to count - 1, the same on every machine.
+    """Return the rank of each of `count` units in a random order: 0 to count - 1, the same on every machine.
 
-    Raw words of PCG64, whose stream NumPy promises never to change, are sorted: what NumPy makes of them it may change.
+    Raw words of PCG64, whose stream NumPy guarantees, are sorted: its derived distributions may change.
     """
     words = np.random.PCG64([plan.seed, plan.step, number]).random_raw(count)
     bits = np.uint64(count.bit_length())
-    # No two are equal, so that there is one way to sort them.
+    # No two are equal, so that there is only one way to sort them.
     numbered = words >> bits << bits | np.arange(count, dtype=np.uint64)
     numbered.sort()
     ranks = np.empty(count, np.int64)
@@ -147,23 +156,26 @@ def random_ranks(count: int, plan: Plan, number: int) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class MwesByRank:
-    """One order of the units, for its m MWEs: the rank of the unit each is in, and the highest rank of a unit that has
-    its lemmas. A part of a size has the units of lower ranks. Kept small, for there are N."""
+    """Ranks of the m MWEs in one order of the units.
+
+    own: the rank of the unit each is in; last: the highest rank of a unit that has its lemmas. A part of a size has the
+    units of lower ranks. Compact, since there are N.
+    """
 
     own: npt.NDArray[np.int32]
     last: npt.NDArray[np.int32]
 
     def count(self, size: int) -> tuple[int, int]:
-        """How many unseen MWEs, and how many MWEs, the part of one size has."""
+        """Return the numbers of unseen MWEs and of MWEs in the part of one size."""
         return int(np.count_nonzero(self.last < size)), int(np.count_nonzero(self.own < size))
 
     def counts(self, unit_count: int) -> tuple[Numbers, Numbers]:
-        """The same for every size from 0 to u."""
+        """Return `count` for every size from 0 to u."""
         return _below(self.last, unit_count), _below(self.own, unit_count)
 
 
 def mwes_by_rank(pool: Pool, ranks: Numbers) -> MwesByRank:
-    """Where the MWEs of a pool stand in an order of its units."""
+    """Return the ranks of the MWEs of a pool in an order of its units."""
     last = np.full(pool.lemma_count, -1, np.int64)
     np.maximum.at(last, pool.training_lemmas, ranks[pool.training_units])
     own = ranks[pool.test_units]
@@ -171,8 +183,10 @@ def mwes_by_rank(pool: Pool, ranks: Numbers) -> MwesByRank:
 
 
 def nearest_size(total: Numbers, wanted: int) -> int | None:
-    """The size at which a number that never falls is nearest to the wanted one, the smaller of equals, from 1; None
-    where even the last one is too small. By binary search."""
+    """Return the size at which a non-decreasing number is nearest to the wanted one, by binary search.
+
+    From 1; the smaller of equals; None if even the last one is too small.
+    """
     size = int(np.searchsorted(total, wanted))
     if size == len(total):
         return None
@@ -182,7 +196,7 @@ def nearest_size(total: Numbers, wanted: int) -> int | None:
 
 
 def _below(ranks: npt.NDArray[np.int32], count: int) -> Numbers:
-    """How many of the ranks are below 0, 1, … count."""
+    """Count the ranks below 0, 1, … count."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(ranks, minlength=count))])
 
 
@@ -191,7 +205,7 @@ def _ratios(unseen: Numbers, mwes: Numbers) -> list[float]:
 
 
 def _course(sizes: Numbers, ratios: list[list[float]]) -> tuple[CoursePoint, ...]:
-    """fsum: the mean is the same in whatever order a machine adds."""
+    """Summarise ratios by size. With fsum, the mean is the same for any order in which a machine adds."""
     columns = zip(*ratios, strict=True)
     return tuple(
         CoursePoint(size, min(column), fsum(column) / len(column), max(column))

@@ -1,1 +1,1 @@
-"""What drawings are made of, and curves: numbers in, SVG out. Pages and the figures on them are the server's."""
+"""Building blocks of drawings, and curves: from numbers to SVG. Pages and their figures belong to the server."""

@@ -1,4 +1,4 @@
-"""Axes of a plot: their ends, round ticks, and where a value stands between two edges."""
+"""Axes of a plot: their ends, round ticks, and the position of a value between two edges."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xml.etree.ElementTree import Element
 from evergold.figures.svg import add_line, add_text, multiples, number_text, round_step
 
 _MOST_TICKS = 6
-#: Between the outermost values and the ends of an axis, as a share of what lies between them.
+#: Margin between the outermost values and the ends of an axis, as a share of their distance.
 _AIR = 0.06
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """low, high: its ends; scale: what values are multiplied by when they are number_text, as 100 for percent."""
+    """An axis. low, high: its ends; scale: factor for values in texts, such as 100 for percent."""
 
     title: str
     low: float
@@ -26,19 +26,19 @@ class Axis:
     unit: str = ""
 
     def text_of(self, value: float) -> str:
-        """A value of this axis, as people write it."""
+        """Return a value of this axis as people write it."""
         return f"{number_text(self.scale * value, self.decimals)}{self.unit}"
 
     def place(self, value: float, start: float, end: float) -> float:
-        """Where a value stands when `low` stands at start and `high` at end."""
+        """Return the position of a value if `low` is at start and `high` at end."""
         return start + (value - self.low) / (self.high - self.low) * (end - start)
 
     def ticks(self) -> list[float]:
-        """The values that get a line and a number."""
+        """Return the values that get a line and a number."""
         return multiples(self.low, self.high, self._step)
 
     def tick_text(self, tick: float) -> str:
-        """The number of a tick, without its unit: no more digits than the ticks need, but two at least."""
+        """Return the number of a tick without its unit: no more digits than the ticks need, but at least two."""
         step = self.scale * self._step
         digits = next((digits for digits in range(2, 9) if abs(round(step, digits) - step) < step * 1e-6), 9)
         return number_text(self.scale * tick, digits).rstrip("0").rstrip(".")
@@ -56,7 +56,7 @@ class Axis:
 
 
 def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
-    """An axis that reaches to round numbers around all values, with a little air; from 0 to 1 where there is none."""
+    """Return an axis to round numbers around all values, with a small margin; from 0 to 1 without values."""
     found = list(values) or [0.0, 1.0]
     low, high = min(found), max(found)
     air = _AIR * (high - low) or 1 / scale
@@ -66,13 +66,13 @@ def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale
 
 
 def count_axis(title: str, most: float) -> Axis:
-    """From 0 to the next whole round number."""
+    """Return an axis from 0 to the next whole round number."""
     step = max(1.0, round_step(most, 5))
     return Axis(title, 0, step * ceil(most / step), 0)
 
 
 def draw_axes(svg: Element, x: Axis, y: Axis, left: float, right: float, top: float, bottom: float) -> None:
-    """Lines, numbers and titles of both axes around this rectangle."""
+    """Draw lines, numbers and titles of both axes around this rectangle."""
     for tick in x.ticks():
         at = x.place(tick, left, right)
         add_line(svg, "fig-grid", at, top, at, bottom)

@@ -1,4 +1,4 @@
-"""A curve as an SVG file: a mean over a band from the lowest to the highest value, with one place on it marked."""
+"""A curve as an SVG file: a mean over a band from the lowest to the highest value, with one marked point."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """points: by ascending x; marked: a place, and what is said beside it; remarks: what a file must say below its
-    title."""
+    """The contents of a curve.
+
+    points: by ascending x.
+    marked, mark: a point, and its label.
+    remarks: texts below the title in a file.
+    """
 
     name: str
     title: str
@@ -44,14 +48,14 @@ class Curve:
 
     @property
     def description(self) -> str:
-        """What is to be seen, in words."""
+        """A description of the drawing in words."""
         first, last = self.points[0], self.points[-1]
         ends = (f"{self.y.text_of(point.mean)} at {self.x.text_of(point.x)}" for point in (first, last))
         return f"{self.y.title} against {self.x.title}: {' to '.join(ends)}. Marked: {self.mark}."
 
 
 def curve_svg(curve: Curve) -> str:
-    """The drawing as a file of its own."""
+    """Draw the curve as a separate file."""
     words = [("fig-title", line) for line in wrap(clean(curve.title), _TITLE_CHARACTERS)]
     words += [("fig-remark", line) for text in curve.remarks for line in wrap(clean(text), _TITLE_CHARACTERS + 18)]
     top = _LINE * len(words) + 14

@@ -1,6 +1,6 @@
-"""SVG elements that a page's stylesheet may recolour: what all figures are drawn from.
+"""SVG elements that a page's stylesheet may recolour: the building blocks of all figures.
 
-Presentation attributes carry the colours of a file that somebody downloads; classes let figures.css replace them.
+Presentation attributes carry the colours of a downloaded file; classes let figures.css replace them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ NAMESPACE = "http://www.w3.org/2000/svg"
 
 _INK, _SOFT, _LINE, _ACCENT, _GOLD = "#1b211e", "#59625c", "#e3e0d5", "#1c6047", "#8a610c"
 _STRONG, _OWN = "#8d8c80", "#b04700"
-#: Okabe and Ito's, for those who see colours otherwise; darkened to stand on white.
+#: Okabe and Ito's palette for colour-blind people, darkened for a white background.
 SERIES_COLOURS = ("#0b6b4f", "#c2500a", "#0067a6", "#a0447e", "#6b5b00", "#3d3d3d")
 _COLOURS = {
     "fig-grid": {"stroke": _LINE},
@@ -77,30 +77,30 @@ _COLOURS = {
         for at, colour in enumerate(SERIES_COLOURS)
     },
 }
-#: What round numbers are made of, times a power of ten.
+#: Factors of round numbers, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def add(parent: Element, tag: str, kind: str, **attributes: str) -> Element:
-    """An element of this class, with the colours that go with it."""
+    """Add an element of this class, with its colours."""
     return SubElement(parent, tag, {"class": kind, **_COLOURS[kind], **attributes})
 
 
 def add_line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
-    """A straight line."""
+    """Add a straight line."""
     ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
     add(parent, "line", kind, **{name: number(value) for name, value in ends.items()})
 
 
 def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> Element:
-    """One line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
+    """Add one line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
     element = add(parent, "text", kind, x=number(x), y=number(y), **{"text-anchor": anchor})
     element.text = clean(text)
     return element
 
 
 def add_names(svg: Element, name: str, title: str, description: str) -> None:
-    """What the drawing is called and shows, for who does not see it."""
+    """Add the drawing's title and description for people who cannot see it."""
     ids = f"{name}-title", f"{name}-description"
     svg.set("aria-labelledby", " ".join(ids))
     SubElement(svg, "title", {"id": ids[0]}).text = clean(title)
@@ -108,12 +108,12 @@ def add_names(svg: Element, name: str, title: str, description: str) -> None:
 
 
 def number(value: float) -> str:
-    """A length or a place, as short as a drawing needs it."""
+    """Format a length or a position as short as a drawing needs it."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def without_colours(svg: Element) -> Element:
-    """The drawing for a page, whose stylesheet has all the colours and sizes that a file must carry itself."""
+    """Remove colours and sizes, for a page whose stylesheet has them; a file must carry them itself."""
     for element in svg.iter():
         kind = element.get("class", "").removesuffix(" fig-spot")
         for name in _COLOURS.get(kind, ()):
@@ -124,34 +124,34 @@ def without_colours(svg: Element) -> Element:
 
 
 def clean(text: str) -> str:
-    """What XML can hold: names of teams may have any character."""
+    """Replace characters that XML cannot hold: names of teams may have any character."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def number_text(number: float, decimals: int = 2) -> str:
-    """The number as people write it, with a real minus sign and no negative zero."""
+    """Format a number as people write it, with a real minus sign and no negative zero."""
     text = f"{number:.{decimals}f}"
     return (text.lstrip("-") if float(text) == 0 else text).replace("-", "\N{MINUS SIGN}")
 
 
 def short(number: float) -> str:
-    """The number without zeros at its end."""
+    """Format a number without trailing zeros."""
     return number_text(number).rstrip("0").rstrip(".")
 
 
 def shortened(label: str, characters: int) -> str:
-    """A label that is too long, cut short."""
+    """Cut a label that is too long."""
     return label if len(label) <= characters else f"{label[: characters - 1].rstrip()}…"
 
 
 def multiples(low: float, high: float, step: float) -> list[float]:
-    """The multiples of a step from low to high."""
+    """Return the multiples of a step from low to high."""
     return [step * number for number in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
 def round_step(span: float, most: int) -> float:
-    """The smallest round number that goes into the span at most so many times."""
+    """Return the smallest round number that goes into the span at most this many times."""
     power = 10.0 ** floor(log10(span / most))
     return next(power * step for step in _STEPS if span / (power * step) <= most + 1e-9)

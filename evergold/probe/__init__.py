@@ -1,1 +1,1 @@
-"""Asks a model on one's own machine for the vectors of idiomaticity-probing: contextual ones, or word vectors."""
+"""Compute vectors for idiomaticity-probing with a local model: contextual ones, or word vectors."""

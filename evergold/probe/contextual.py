@@ -1,6 +1,6 @@
 """Vectors of a Hugging Face encoder: the mean over the tokens of a sentence, and over those of its compound.
 
-Of the last layer, or another one; special tokens count nowhere. torch and transformers load with the first model.
+From the last layer, or another one; special tokens count nowhere. torch and transformers load with the first model.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ContextualModel:
         self._device = device
 
     def probe(self, texts: Sequence[Marked]) -> Probed:
-        """In batches of like length, so that little is padded."""
+        """Compute vectors in batches of similar length, so that little is padded."""
         order = sorted(range(len(texts)), key=lambda place: len(texts[place].words))
         width = self._model.config.hidden_size
         sentences = np.zeros((len(texts), width), dtype=np.float32)
@@ -70,7 +70,7 @@ class ContextualModel:
 
 
 def _means(states: Any, words: Sequence[int | None], asked: Marked) -> tuple[Vectors, Vectors]:
-    """Of one sentence: the means over the tokens of all its words, and of its compound's."""
+    """Return the means over the tokens of all words of a sentence, and over those of its compound."""
     everything = [place for place, word in enumerate(words) if word is not None]
     compound = [place for place, word in enumerate(words) if word in asked.compound]
     if not compound:
@@ -82,7 +82,7 @@ def _means(states: Any, words: Sequence[int | None], asked: Marked) -> tuple[Vec
 
 
 def _place(name: str) -> str:
-    """A folder as it is, a packaged model by its folder, anything else is a name on the hub."""
+    """Return a folder as is, a packaged model as its folder, anything else as a name on the hub."""
     if name in PACKAGED and not Path(name).is_dir():
         return str(find_model(name, None).folder)
     return name

@@ -1,4 +1,4 @@
-"""What a probed model gives: a vector of a sentence, and one of its marked words."""
+"""The interface of a probed model: vectors of a sentence, and of its marked words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A sentence as words, and the places of those that are the compound."""
+    """A sentence as words, and the positions of those that form the compound."""
 
     words: tuple[str, ...]
     compound: tuple[int, ...]
@@ -22,14 +22,14 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """For n sentences n × dimensions each: of the whole sentence, of the compound in it."""
+    """Vectors of n sentences, n × dimensions each: of the whole sentence, and of the compound in it."""
 
     sentences: Vectors
     compounds: Vectors
 
 
 class Model(Protocol):
-    """Gives the vectors of sentences, and what has to be said about them."""
+    """Computes the vectors of sentences, and collects remarks about them."""
 
     def probe(self, texts: Sequence[Marked]) -> Probed: ...
 

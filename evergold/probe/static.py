@@ -1,6 +1,6 @@
 """Word vectors (word2vec's and fastText's text format, GloVe's; plain or .gz): the mean over the words of a text.
 
-A word that the file has not, in its own or in lower case, gets the mean of all vectors of the file.
+A word that the file lacks, both as written and in lower case, gets the mean of all vectors of the file.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ SUFFIXES = (".vec", ".txt", ".gz")
 
 
 class StaticModel:
-    """The vectors of a file; of its words only those are kept that are asked for."""
+    """The vectors of a file; only those of the requested words are kept in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.remarks: Sequence[str] = ()
 
     def probe(self, texts: Sequence[Marked]) -> Probed:
-        """One pass over the file for all sentences."""
+        """Compute all vectors in one pass over the file."""
         wanted = {form for one in texts for word in one.words for form in (word, word.lower())}
         known, mean = self._read(wanted)
         unknown = {word for one in texts for word in one.words if _vector(word, known) is None}
@@ -44,7 +44,7 @@ class StaticModel:
         )
 
     def _read(self, wanted: set[str]) -> tuple[dict[str, Vectors], Vectors]:
-        """The vectors of the wanted words, and the mean of all there are."""
+        """Return the vectors of the wanted words, and the mean of all vectors."""
         known: dict[str, Vectors] = {}
         total: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None
         count = 0
@@ -64,7 +64,7 @@ class StaticModel:
         return known, (total / count).astype(np.float32)
 
     def _lines(self) -> Iterator[tuple[str, Vectors]]:
-        """Words with their vectors; a first line with two numbers says how many there are, and is passed over."""
+        """Yield words with their vectors; a first line with two numbers, the sizes, is skipped."""
         opener = gzip.open if self._path.suffix == ".gz" else open
         with opener(self._path, "rt", encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, start=1):

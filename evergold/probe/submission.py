@@ -1,4 +1,4 @@
-"""What a model says of the probing items as a valid submission: a tensor for each language, setting and level."""
+"""A valid submission from a model's vectors of the probing items: a tensor for each language, setting and level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TASK = "idiomaticity-probing"
 
 
 def load_model(name: str, layer: int | None = None, device: str = "cpu") -> Model:
-    """A file is word vectors, everything else an encoder; raises ScoringError where there is no such model."""
+    """Load word vectors from a file, or else an encoder; raises ScoringError if there is no such model."""
     path = Path(name)
     return StaticModel(path) if path.is_file() and path.suffix in SUFFIXES else ContextualModel(name, layer, device)
 
@@ -30,7 +30,7 @@ def write_probe(model: Model, items: Path, into: Path, options: Mapping[str, Any
     """Write `into`, an .npz, and check it as the server would.
 
     items: the blind file; options: of the task, as the competition sets them. Raises InvalidItems, InvalidOptions,
-    InvalidPrediction where the vectors cannot be compared, ScoringError, OSError.
+    InvalidPrediction if the vectors cannot be compared, ScoringError, OSError.
     """
     task = get_task(TASK)
     chosen: Any = read_options(task, options)
@@ -49,7 +49,7 @@ def write_probe(model: Model, items: Path, into: Path, options: Mapping[str, Any
 
 
 def _tensors(model: Model, parts: Mapping[str, Sequence[Marked]], levels: Sequence[str]) -> dict[str, Any]:
-    """All sentences are asked for at once, the same one once, and given back by part and in its order."""
+    """Probe all distinct sentences at once, and return their vectors by part and in its order."""
     distinct = {
         marked: place for place, marked in enumerate(dict.fromkeys(m for found in parts.values() for m in found))
     }

@@ -1,4 +1,4 @@
-"""The public face of scoring: `score()` and `validate()` on files, the registered TASKS, and what they give and raise.
+"""Public API of scoring: `score()` and `validate()` on files, the registered TASKS, and their result and error types.
 
 `import evergold.scoring` alone is quick: the tasks, and numpy with them, are loaded on first use.
 """
@@ -52,12 +52,12 @@ def score(
     items: FilePath | None = None,
     train: Iterable[FilePath] = (),
 ) -> list[Score]:
-    """The scores of a prediction, in the task's fixed order: the same numbers as on the server's boards.
+    """Return the scores of a prediction in the task's fixed order: the same numbers as on the server's boards.
 
-    task_name: a name in TASKS; gold, prediction: paths of files (or folders, where the task has these); options: what
-    an organiser may set, by name; items: the blind file (None: the gold says what a prediction must cover); train:
-    training data for tasks that compare gold with it. Raises UnknownTask, InvalidOptions, InvalidGold, InvalidItems,
-    InvalidPrediction, or OSError when a file cannot be opened.
+    task_name: a name in TASKS; gold, prediction: paths of files (or of folders, where the task has these); options:
+    what an organiser may set, by name; items: the blind file (None: the gold defines what a prediction must cover);
+    train: training data for tasks that compare gold with it. Raises UnknownTask, InvalidOptions, InvalidGold,
+    InvalidItems, InvalidPrediction, or OSError when a file cannot be opened.
     """
     from evergold.scoring.task import read_gold, read_options
     from evergold.scoring.tasks import get_task
@@ -72,7 +72,9 @@ def score(
 def validate(
     task_name: str, items: FilePath, prediction: FilePath, options: Mapping[str, Any] | None = None
 ) -> tuple[Problem, ...]:
-    """The warnings about a prediction that can be scored; no gold is needed. Arguments and errors as for `score`."""
+    """Return the warnings about a prediction that can be scored; no gold is needed. Arguments and errors as for
+    `score`.
+    """
     from evergold.scoring.task import read_options
     from evergold.scoring.tasks import get_task
 
@@ -84,7 +86,7 @@ def validate(
 
 
 def __getattr__(name: str) -> Any:
-    """TASKS, get_task and Score, on first use."""
+    """Load TASKS, get_task and Score on first use."""
     if name in ("TASKS", "get_task"):
         from evergold.scoring import tasks as module
     elif name == "Score":

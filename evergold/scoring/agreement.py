@@ -1,4 +1,4 @@
-"""How far annotators agree: Krippendorff's alpha for marks on an ordinal scale."""
+"""Agreement of annotators: Krippendorff's alpha for marks on an ordinal scale."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from evergold.scoring.optional import load_package
 
-#: Why there can be no alpha; these are shown to people and stay as they are.
+#: Reasons why alpha is undefined; they are shown to people and stay as they are.
 ONE_ANNOTATOR = "fewer than two annotators"
 NOTHING_SHARED = "no paraphrase was judged by two annotators"
 ALL_EQUAL = "all marks are equal: there is nothing to agree about"
@@ -17,8 +17,12 @@ ALL_EQUAL = "all marks are equal: there is nothing to agree about"
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """alpha: 1 when all agree, about 0 when they might as well guess, negative when they disagree on purpose; None with
-    the reason where it is undefined. units: how many were judged by two or more."""
+    """Krippendorff's alpha of some marks.
+
+    alpha: 1 for full agreement, about 0 for chance level, negative for systematic disagreement; None if undefined.
+    reason: why alpha is undefined.
+    units: number of units judged by two or more annotators.
+    """
 
     alpha: float | None
     reason: str | None
@@ -26,13 +30,13 @@ class Agreement:
 
 
 def ordinal_alpha(ratings: Sequence[Mapping[str, int]], highest: int) -> Agreement:
-    """Krippendorff's alpha with the ordinal distance, for n units.
+    """Compute Krippendorff's alpha with the ordinal distance for n units.
 
-    ratings: for each unit the marks by annotator, each 0 to highest; who did not judge a unit is not in it. Units with
-    one mark say nothing about agreement and stay out, as in the definition. Undefined (None with a reason, never NaN)
-    for fewer than two annotators, where no unit has two marks, and where all marks of those units are equal. Raises
-    ValueError for a mark outside the range. Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability;
-    computed by the package krippendorff.
+    ratings: for each unit the marks by annotator, each 0 to highest; an annotator who did not judge a unit is absent
+    from it. Units with one mark carry no information about agreement and are ignored, as in the definition. Undefined
+    (None with a reason, never NaN) for fewer than two annotators, if no unit has two marks, and if all marks of those
+    units are equal. Raises ValueError for a mark outside the range. Source: Krippendorff 2011, Computing Krippendorff's
+    Alpha-Reliability; computed by the package krippendorff.
     """
     if any(not 0 <= mark <= highest for unit in ratings for mark in unit.values()):
         raise ValueError(f"marks go from 0 to {highest}")

@@ -1,7 +1,7 @@
-"""Reads what a team uploaded: a plain file, or a zip (on a laptop also a folder). Nothing is extracted to disk.
+"""Read uploads: a plain file, or a zip (locally also a folder). Nothing is extracted to disk.
 
 Content decides what a file is, never its name. Sizes are counted while reading: an archive may lie about them.
-What the files must contain is left to `tables`, `cupt` and the tasks.
+The contents of the files are checked by `tables`, `cupt` and the tasks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ _KIB, _MIB = 1024, 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much an upload may contain; everything is counted while reading.
+    """Limits on the contents of an upload; everything is counted while reading.
 
-    entries: names in a zip, folders and ignored files included; total_bytes: all members together, unpacked;
-    member_bytes: one file, unpacked; ratio: unpacked over packed size of a member, looked at only above
-    `RATIO_APPLIES_ABOVE_BYTES`, since small honest files compress well; name_characters: one member's whole path.
+    entries: names in a zip, including folders and ignored files.
+    total_bytes: all members together, unpacked.
+    member_bytes: one file, unpacked.
+    ratio: unpacked over packed size of a member; checked only above `RATIO_APPLIES_ABOVE_BYTES`, since small honest
+    files compress well.
+    name_characters: one member's whole path.
     """
 
     entries: int = 1_000
@@ -43,7 +46,7 @@ LIMITS = Limits()
 RATIO_APPLIES_ABOVE_BYTES = 4 * _MIB
 
 _CHUNK_BYTES = 64 * _KIB
-# No honest central directory needs more than this per entry (46 bytes, the name, times); zipfile reads it at once.
+# No honest central directory needs more per entry (46 bytes, the name, times); zipfile reads it in one go.
 _DIRECTORY_BYTES_PER_ENTRY = 2 * _KIB
 _DIRECTORY_BYTES_AT_LEAST = 128 * _KIB
 
@@ -52,7 +55,7 @@ _IGNORED_FOLDER = "__MACOSX"
 _PLAIN_TYPES = (0, stat.S_IFREG, stat.S_IFDIR)
 # Only these two: every zip tool writes them, and an LZMA header could ask for gigabytes before the first byte.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# What zipfile raises on damaged input. Not OSError: a disk that cannot be read is no participant's fault.
+# What zipfile raises on damaged input. Not OSError: an unreadable disk is not the participant's fault.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -63,7 +66,8 @@ def read_single(
     *,
     npz: bool = False,
 ) -> tuple[str | None, bytes]:
-    """The one file that was sent: `(None, content)` for a plain file, `(name, content)` for the only member of a zip.
+    """Return the single uploaded file: `(None, content)` for a plain file, `(name, content)` for the only member of a
+    zip.
 
     path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. `__MACOSX`,
     `.DS_Store`, `Thumbs.db` and folder entries do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
@@ -87,18 +91,18 @@ def read_single(
 def read_members(
     path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
 ) -> dict[str, bytes]:
-    """All files of a zip or of a folder at once, by their paths; arguments and errors as for `iterate_members`."""
+    """Read all files of a zip or folder at once, by their paths; arguments and errors as for `iterate_members`."""
     return dict(iterate_members(path, limits, error))
 
 
 def iterate_members(
     path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
 ) -> Iterator[tuple[str, bytes]]:
-    """The files of a zip or of a folder, one after the other: path with `/` inside it, and content; in sorted order.
+    """Yield the files of a zip or folder in sorted order, each as its path inside (with `/`) and its content.
 
     path: the upload (any name), its bytes, or a folder. `__MACOSX`, `.DS_Store`, `Thumbs.db` and folder entries are
-    left out. Only one file is held in memory here; who lets go of it before asking for the next has only one in all.
-    Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, be it after some files;
+    left out. Only one file is held in memory here; a caller that releases it before advancing holds only one in all.
+    Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, possibly after some files;
     OSError when it cannot be opened.
     """
     left_bytes = limits.total_bytes
@@ -121,7 +125,7 @@ def iterate_members(
 def member_names(
     path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
 ) -> list[str]:
-    """The paths that `iterate_members` will give, without reading a file; arguments and errors as there."""
+    """List the paths that `iterate_members` will yield, without reading a file; arguments and errors as there."""
     if isinstance(path, Path) and path.is_dir():
         return list(_folder_files(path, limits, error))
     with _opened(path) as file, _zip_of_files(file, limits, error) as (_, members):
@@ -130,7 +134,7 @@ def member_names(
 
 @dataclass(frozen=True, slots=True)
 class Unpacking:
-    """A zip that is open, for files larger than memory should hold: what `open_zip` yields. names: sorted."""
+    """An open zip, yielded by `open_zip`, for files too large to hold in memory. names: sorted."""
 
     names: list[str]
     _archive: zipfile.ZipFile
@@ -139,39 +143,39 @@ class Unpacking:
     _error: type[InvalidFile]
 
     def declared_bytes(self, name: str) -> int:
-        """The size that the zip declares for the file; `pieces` raises where it is another one."""
+        """Return the size that the zip declares for the file; `pieces` raises if the real size differs."""
         return self._members[name].file_size
 
     def pieces(self, name: str, left_bytes: int) -> Iterator[bytes]:
-        """Yield the file in pieces; left_bytes: what may be unpacked until the bound of the whole zip."""
+        """Yield the file in pieces; left_bytes: how much may still be unpacked within the limit of the whole zip."""
         return _bounded_pieces(self._archive, name, self._members[name], left_bytes, self._limits, self._error)
 
 
 @contextmanager
 def open_zip(path: Path, limits: Limits, error: type[InvalidFile]) -> Iterator[Unpacking]:
-    """Yield the files of a zip under the bounds of `iterate_members`, except that they may be archives themselves."""
+    """Open a zip under the limits of `iterate_members`, except that its files may be archives themselves."""
     with path.open("rb") as file, _zip_of_files(file, limits, error) as (archive, members):
         yield Unpacking(sorted(members), archive, members, limits, error)
 
 
 def begins_as_zip(path: Path) -> bool:
-    """Whether the file begins as zips do."""
+    """Return whether the file starts with a zip signature."""
     with path.open("rb") as file:
         return _starts_as_zip(file)
 
 
 def is_ignored(name: str) -> bool:
-    """Whether a path inside an archive is what desktop systems add by themselves."""
+    """Return whether a path inside an archive is a file that desktop systems add by themselves."""
     parts = PurePosixPath(name).parts
     return _IGNORED_FOLDER in parts or bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith("._"))
 
 
 class _OutsideFile(zipfile.BadZipFile, OSError):
-    """An OSError too, because zipfile tries a place before the beginning of small files and expects one."""
+    """Also an OSError, because zipfile seeks before the beginning of small files and expects one."""
 
 
 class _BoundedFile(io.RawIOBase):
-    """A file for zipfile, which trusts what a zip says of itself: no large read at once, no place outside the file."""
+    """A file for zipfile, which trusts the sizes declared in a zip: no large read at once, no seek outside the file."""
 
     def __init__(self, file: BinaryIO, read_bytes: int) -> None:
         self._file, self._read_bytes = file, read_bytes
@@ -247,7 +251,7 @@ def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.Zi
 def _zip_of_files(
     file: BinaryIO, limits: Limits, error: type[InvalidFile]
 ) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
-    """A zip and the files in it that count, at least one."""
+    """Yield the zip and its files that count, at least one."""
     if not _starts_as_zip(file):
         _refuse_plain(file, error)
     with _zip(file, limits, error) as archive:
@@ -266,7 +270,7 @@ def _reason(fault: Exception) -> str:
 
 
 def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:
-    """The files that count, by normalised name; all that is wrong with names, kinds and declared sizes is raised."""
+    """Return the files that count by normalised name; raise all problems of names, kinds and declared sizes."""
     entries = archive.infolist()
     if len(entries) > limits.entries:
         message = f"the zip has {len(entries)} entries, at most {limits.entries} are allowed"
@@ -320,7 +324,7 @@ def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | No
 
 
 def _refuse_documents(names: list[str], error: type[InvalidFile]) -> None:
-    """Office files are zips too: say so instead of listing their parts."""
+    """Refuse Office files, which are zips too, by their kind instead of listing their parts."""
     if kind := document_kind(names):
         message = f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that"
         _refuse("wrong-archive", message, error)
@@ -394,7 +398,7 @@ def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) 
 
 
 def _folder_files(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, Path]:
-    """The files that count, by their paths inside the folder, in sorted order; at least one."""
+    """Return the files that count by their paths inside the folder, in sorted order; at least one."""
     files: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

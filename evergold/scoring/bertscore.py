@@ -2,7 +2,7 @@
 
 The numbers are those of bert-score 0.3.13 at batch_size=1, to 1e-5. There, a pair's score depends on its neighbours:
 in a batch, a token whose similarities are all negative counts 0 as soon as a neighbour is longer. Here it never does,
-unless `compatibility` asks for upstream's default, batches of 64 in the order given. Encoding is left to `encoders`.
+unless `compatibility` selects upstream's default, batches of 64 in the order given. Encoding is left to `encoders`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from evergold.scoring.models import current_settings
 from evergold.scoring.optional import load_package
 from evergold.scoring.vectors import Vectors, find_vectors, join_vectors, keep_vectors, make_vectors, vectors_key
 
-#: Of this implementation; it rises when any number could change.
+#: Version of this implementation; it rises when any number could change.
 IMPLEMENTATION = "evergold-1"
 
 Compatibility = Literal["batch-independent", "upstream-64"]
 _BATCH = {"batch-independent": 1, "upstream-64": 64}
 #: Numbers in the padded arrays of one step of the matching: 32 MiB in float32.
 _STEP_NUMBERS = 8 * 1024 * 1024
-#: A text of so many tokens is taken for empty: only the special tokens before and behind it.
+#: A text of this many tokens counts as empty: it has only the special tokens before and after it.
 _EMPTY_TOKENS = 2
 
 Places = npt.NDArray[np.intp]
@@ -43,7 +43,7 @@ class PairScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Weighted:
-    """Vectors with the weight of each of their N tokens."""
+    """Vectors and the weight of each of their N tokens."""
 
     vectors: Vectors
     weights: Matrix
@@ -60,12 +60,13 @@ def bertscore(
     gold_sha256: str | None = None,
     advance: Callable[[float], None] = lambda share: None,
 ) -> PairScores:
-    """Precision, recall and F1 of n candidates, each the best over its references (for each of the three separately).
+    """Return precision, recall and F1 of n candidates, each the best over its references (separately for each of the
+    three).
 
     references: n times one or more texts. idf: tokens weigh log((m + 1) / (c + 1)) where c of the m references have
-    them. baseline: for precision, recall and F1 what unrelated texts have; x becomes (x - b) / (1 - b). An empty text
-    on either side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are cut off. gold_sha256, advance:
-    as for `embed`.
+    them. baseline: precision, recall and F1 of unrelated texts; x becomes (x - b) / (1 - b). An empty text on either
+    side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are truncated. gold_sha256, advance: as for
+    `embed`.
     Deviation from upstream: precision or recall are 0, not NaN, where all tokens of a text weigh nothing.
     """
     flat = [reference for group in references for reference in group]
@@ -81,7 +82,7 @@ def bertscore(
 def bertscore_signature(
     encoder: Encoder, *, idf: bool, compatibility: Compatibility, implementation: str = IMPLEMENTATION
 ) -> dict[str, object]:
-    """Everything that can move a BERTScore but the baseline, in order, for `task.signature`."""
+    """Return everything that can change a BERTScore except the baseline, in order, for `task.signature`."""
     return {
         "bertscore": implementation,
         **encoder_signature(encoder),
@@ -100,11 +101,11 @@ def embed(
     gold_sha256: str | None = None,
     advance: Callable[[float], None] = lambda share: None,
 ) -> Vectors:
-    """The vectors of all these texts, every distinct text once.
+    """Return the vectors of all these texts, every distinct text once.
 
-    gold_sha256: of the file that the references come from; their vectors are then kept for the next submission. They
-    are encoded apart from the candidates, so that it makes no difference whether they were kept. advance: told which
-    share of the work, 0 to 1, is done, now and then.
+    gold_sha256: hash of the file that the references come from; their vectors are then cached for the next submission.
+    They are encoded apart from the candidates, so that cached and fresh vectors are the same. advance: called now and
+    then with the finished share of the work, 0 to 1.
     """
     settings = current_settings()
     gold = list(dict.fromkeys(references))
@@ -130,7 +131,7 @@ def embed(
 
 
 def weigh(encoder: Encoder, vectors: Vectors, idf_references: Sequence[str] | None = None) -> Weighted:
-    """The vectors with their tokens' weights: 1, the special tokens 0; or idf over the references, one by one.
+    """Weight tokens by 1 and special tokens by 0, or by idf over the references, each counted once per occurrence.
 
     Every reference holds the special tokens, so idf gives them 0 as well.
     """
@@ -154,10 +155,10 @@ def match(
     references: Sequence[str],
     compatibility: Compatibility = "batch-independent",
 ) -> PairScores:
-    """Precision, recall and F1 of n pairs, in their order.
+    """Return precision, recall and F1 of n pairs, in their order.
 
-    candidates, references: n texts each, all among the vectors. compatibility: `upstream-64` does to pairs what
-    upstream's padding does to those that share a batch of 64 in this order with a longer one.
+    candidates, references: n texts each, all among the vectors. compatibility: `upstream-64` reproduces the effect of
+    upstream's padding on pairs that share a batch of 64, in this order, with a longer one.
     """
     places = weighted.vectors.places(candidates), weighted.vectors.places(references)
     lengths = [weighted.vectors.lengths[side] for side in places]
@@ -175,7 +176,7 @@ def match(
 
 
 def rescale(scores: PairScores, baseline: tuple[float, float, float]) -> PairScores:
-    """(x - b) / (1 - b) for precision, recall and F1; upstream's `rescale_with_baseline`."""
+    """Rescale precision, recall and F1 to (x - b) / (1 - b), like upstream's `rescale_with_baseline`."""
     return PairScores(
         *((values - np.float32(b)) / (1 - np.float32(b)) for values, b in zip(scores, baseline, strict=True))
     )
@@ -190,14 +191,14 @@ def _gold_key(encoder: Encoder, texts: Sequence[str], gold_sha256: str) -> str:
 
 
 def _has_longer_neighbour(lengths: Lengths, batch: int) -> npt.NDArray[np.bool_]:
-    """For each of n texts, whether another in its batch is longer: upstream pads it then, with similarities of 0."""
+    """Return for each of n texts whether another in its batch is longer; upstream then pads with similarities of 0."""
     longest = [lengths[start : start + batch].max() for start in range(0, len(lengths), batch)]
     padded: npt.NDArray[np.bool_] = lengths < np.repeat(np.array(longest, dtype=np.int64), batch)[: len(lengths)]
     return padded
 
 
 def _steps(candidates: Lengths, references: Lengths, width: int) -> Iterator[Places]:
-    """Pairs of like lengths together, longest first, as many as keep their padded arrays small."""
+    """Yield batches of pairs of similar length, longest first, as large as keeps their padded arrays small."""
     order = np.lexsort((references, candidates))[::-1]
     done = 0
     while done < len(order):
@@ -211,7 +212,7 @@ def _steps(candidates: Lengths, references: Lengths, width: int) -> Iterator[Pla
 def _match_step(
     weighted: Weighted, places: Sequence[Places], clamped: Sequence[npt.NDArray[np.bool_]]
 ) -> tuple[Matrix, Matrix]:
-    """Precision and recall of some pairs. places, clamped: of candidates and of references."""
+    """Return precision and recall of some pairs. places, clamped: for candidates and for references."""
     torch = load_package("torch", EXTRA)
     (candidates, their_weights), (references, other_weights) = (_padded(weighted, side) for side in places)
     similarities = torch.bmm(torch.from_numpy(candidates), torch.from_numpy(references).transpose(1, 2)).numpy()
@@ -224,7 +225,7 @@ def _match_step(
 
 
 def _padded(weighted: Weighted, places: Places) -> tuple[Matrix, Matrix]:
-    """The vectors of some texts as texts × longest × width, and their weights, NaN behind a text's end."""
+    """Return the vectors of some texts as texts × longest × width, and their weights, NaN beyond a text's end."""
     starts, lengths = weighted.vectors.starts[places], weighted.vectors.lengths[places]
     columns = np.arange(lengths.max())
     inside = columns < lengths[:, None]
@@ -233,7 +234,7 @@ def _padded(weighted: Weighted, places: Places) -> tuple[Matrix, Matrix]:
 
 
 def _mean(best: Matrix, weights: Matrix, clamped: npt.NDArray[np.bool_]) -> Matrix:
-    """The weighted mean of each row; NaN where all weights are 0."""
+    """Return the weighted mean of each row; NaN where all weights are 0."""
     inside = ~np.isnan(weights)
     values = np.where(inside, np.where(clamped[:, None], np.maximum(best, 0), best), 0)
     shares = np.where(inside, weights, 0)

@@ -1,7 +1,7 @@
-"""CUPT, the PARSEME format: CoNLL-U columns plus `PARSEME:MWE`. The header, and the lines of every sentence.
+"""CUPT, the PARSEME format (CoNLL-U columns plus `PARSEME:MWE`): the header, and the lines of every sentence.
 
-Works on bytes: only the columns ID, FORM, LEMMA and PARSEME:MWE are ever looked at, the others may hold anything.
-The MWE column is in `cupt_codes`, the organisers' files are in `cupt_corpus`, the teams' in `cupt_prediction`.
+Works on bytes: only the columns ID, FORM, LEMMA and PARSEME:MWE are read, the others may hold anything.
+`cupt_codes` reads the MWE column, `cupt_corpus` the organisers' files, `cupt_prediction` the teams' files.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from evergold.scoring.tables import wide_encoding
 ID, FORM, LEMMA, MWE = "ID", "FORM", "LEMMA", "PARSEME:MWE"
 
 _LONGEST_HEADER_BYTES = 10_000
-#: From the first blank of a run, without going back in it: a run of any length is looked at once.
+#: Matches from the first blank of a run, without backtracking: a run of any length is scanned once.
 _BLANKS = re.compile(rb"(?<! ) ++(?=\t|$)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Sentence(NamedTuple):
-    """The token lines of one sentence as they stand, the number of each line in the file, the comments before them."""
+    """Raw token lines of one sentence, the line number of each in the file, and the comments before them."""
 
     rows: list[bytes]
     lines: Sequence[int]
@@ -35,7 +35,7 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The columns of a file, and where those that matter stand (lemma: None where there is no such column)."""
+    """Column names of a file and the indices of those that are read (lemma: None if there is no such column)."""
 
     names: tuple[str, ...]
     id: int
@@ -51,9 +51,9 @@ def opened(
     error: type[InvalidFile],
     needed: tuple[str, ...] = (ID, FORM, MWE),
 ) -> tuple[bytes, Header]:
-    """The content with plain line ends and without byte order mark (either is a warning), and its header.
+    """Return the content with LF line ends and without byte order mark (changes are warnings), and its header.
 
-    Raises `error` at once when there is no usable header: without one nothing else can be said about the file.
+    Raises `error` at once if there is no usable header: nothing else can be checked without one.
     """
     if data.startswith(_BYTE_ORDER_MARK):
         data = data[len(_BYTE_ORDER_MARK) :]
@@ -73,8 +73,10 @@ def opened(
 
 
 def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
-    """Without blanks at the ends of fields and lines, and with empty lines where only blanks were, as the official
-    evaluator reads; one warning for all but those at the end of comments, which nobody reads."""
+    """Strip blanks at the ends of fields and lines, and empty lines of only blanks, as the official evaluator does.
+
+    Adds one warning for all of them, except those at the end of comments, which nobody reads.
+    """
     rows = data.split(b"\n")
     lines = []
     for line, row in enumerate(rows, 1):
@@ -91,7 +93,7 @@ def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
 
 
 def sentences(data: bytes) -> Iterator[Sentence]:
-    """The sentences of a file in order; its first line, the header, is left out.
+    """Yield the sentences of a file in order, without its first line, the header.
 
     data: as `opened` returns it. A sentence ends at an empty line; further empty lines, and comments without tokens,
     are skipped. Lazy: no more than one sentence is held in memory.
@@ -102,9 +104,9 @@ def sentences(data: bytes) -> Iterator[Sentence]:
 
 
 def texts(data: bytes) -> Iterator[bytes]:
-    """Each sentence of `sentences` as it stands in the file: its comments and token lines, without the empty line.
+    """Yield the source text of each sentence of `sentences`: its comments and token lines, without the empty line.
 
-    Comments without tokens, such as a `# newdoc` before an empty line, are given to the sentence that follows.
+    Comments without tokens, such as a `# newdoc` before an empty line, belong to the next sentence.
     """
     before: list[bytes] = []
     for _, rows, first, _ in _blocks(data):
@@ -117,8 +119,11 @@ def texts(data: bytes) -> Iterator[bytes]:
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, list[bytes], int, int]]:
-    """What lies between empty lines: as a whole, its lines, which of them is the first token line (their number where
-    none is), and the number in the file of its first line."""
+    """Yield the blocks between empty lines.
+
+    Each is its text, its lines, the index of its first token line (the number of lines if there is none), and the line
+    number of its first line in the file.
+    """
     start, line = data.find(b"\n") + 1 or len(data), 2
     while start < len(data):
         end = data.find(b"\n\n", start)
@@ -133,7 +138,7 @@ def _blocks(data: bytes) -> Iterator[tuple[bytes, list[bytes], int, int]]:
 
 
 def sentence_id(comments: Sequence[bytes]) -> str | None:
-    """What a sentence is called: the last word of its `source_sent_id` or `sent_id`; None where it has neither."""
+    """Return the name of a sentence: the last word of its `source_sent_id` or `sent_id`; None if it has neither."""
     for comment in comments:
         name, _, value = comment.partition(b"=")
         if name.strip(b"# \t") in (b"source_sent_id", b"sent_id") and value.strip():
@@ -142,7 +147,7 @@ def sentence_id(comments: Sequence[bytes]) -> str | None:
 
 
 def note_columns(sentence: Sentence, header: Header, file: str | None, problems: Problems, name: str | None) -> bool:
-    """Whether every token line has as many columns as the header; a problem for each that has not."""
+    """Return whether every token line has as many columns as the header; add a problem for each that does not."""
     expected, place = len(header.names), _place(name)
     if set(map(bytes.count, sentence.rows, repeat(b"\t"))) == {expected - 1}:
         return True
@@ -157,7 +162,10 @@ def note_columns(sentence: Sentence, header: Header, file: str | None, problems:
 
 
 def noter(problems: Problems, file: str | None, lines: Sequence[int] | Mapping[int, int], name: str | None) -> Note:
-    """Where `read_mwes` notes what it finds in one sentence. lines: the number in the file of each token line."""
+    """Return the callback through which `read_mwes` reports problems of one sentence.
+
+    lines: the line number in the file of each token line.
+    """
     place = _place(name)
 
     def note(code: str, message: str, row: int, severity: Severity) -> None:
@@ -192,7 +200,7 @@ def _read_header(first: bytes, file: str | None, problems: Problems, needed: tup
 
 
 def _sentence(block: bytes, rows: list[bytes], first: int, line: int) -> Sentence:
-    """Splits a block at its first token line; comments between tokens are skipped, as the official evaluator does."""
+    """Split a block at its first token line; comments between tokens are skipped, as the official evaluator does."""
     comments, tokens = rows[:first], rows[first:]
     lines: Sequence[int] = range(line + first, line + len(rows))
     if block.rfind(b"\n#") >= sum(map(len, comments)) + len(comments):

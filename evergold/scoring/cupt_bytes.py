@@ -1,6 +1,6 @@
-"""Questions about all bytes of a file: asked of numpy where it is loaded, which does not stop at every line.
+"""Scan all bytes of a file, with numpy if it is loaded, since that does not stop at every line.
 
-A piece at a time, so that a large file costs no memory besides itself.
+Works a piece at a time, so that a large file takes no extra memory.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _TAB, _NEWLINE, _BLANK = b"\t\n "
 
 
 def count_lines(data: bytes) -> int:
-    """How many line ends there are."""
+    """Count the line ends."""
     if (numpy := sys.modules.get("numpy")) is None:
         return data.count(b"\n")
     return sum(int(numpy.count_nonzero(piece == _NEWLINE)) for piece in _pieces(numpy, data))
 
 
 def has_blank_at_an_end(data: bytes) -> bool:
-    """Whether a field or line ends with a blank."""
+    """Return whether a field or line ends with a blank."""
     if data.endswith(b" "):
         return True
     if (numpy := sys.modules.get("numpy")) is None:
@@ -36,7 +36,7 @@ def has_blank_at_an_end(data: bytes) -> bool:
 
 
 def _pieces(numpy: Any, data: bytes, overlap: int = 0) -> Iterator[Any]:
-    """The bytes as numbers; overlap: how many of the next piece each one has, too."""
+    """Yield the bytes as numbers, piece by piece; overlap: how many bytes of the next piece each one includes."""
     numbers = numpy.frombuffer(data, numpy.uint8)
     for start in range(0, len(data), _PIECE_BYTES):
         yield numbers[start : start + _PIECE_BYTES + overlap]

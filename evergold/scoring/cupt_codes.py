@@ -1,4 +1,4 @@
-"""The PARSEME:MWE column of one sentence: codes like `1`, `2:VID` and `1;2:LVC.full`, and the MWEs they make up."""
+"""The PARSEME:MWE column of one sentence: codes like `1`, `2:VID` and `1;2:LVC.full`, and the MWEs they form."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itertools import chain
 
 from evergold.scoring.errors import Severity
 
-#: More codes on one token are no annotation; real systems, gone wild, give it 330.
+#: A token with more codes is no annotation; broken real systems have given one 330.
 MOST_CODES = 2_000
 #: In the MWE column: in no MWE; not annotated (the blind file).
 NO_MWE, UNANNOTATED = b"*", b"_"
 
-#: One MWE code on one token: its number, and its category where it is given.
+#: One MWE code on one token: its number, and its category if given.
 Code = tuple[int, str | None]
 #: Positions of tokens in their sentence, from 0, ascending. Words and empty nodes have one, ranges have none.
 Tokens = tuple[int, ...]
-#: note(code, message, row in the sentence, severity): where a problem of a sentence goes.
+#: note(code, message, row in the sentence, severity): receives the problems of a sentence.
 Note = Callable[[str, str, int, Severity], None]
 
 _CODE = re.compile(rb"([1-9][0-9]{0,5})(?::([A-Za-z][A-Za-z0-9._+-]{0,39}))?")
@@ -28,15 +28,15 @@ _CODE = re.compile(rb"([1-9][0-9]{0,5})(?::([A-Za-z][A-Za-z0-9._+-]{0,39}))?")
 def read_mwes(
     coded: Mapping[int, bytes], ranges: Sequence[int], ids: Sequence[bytes], note: Note
 ) -> list[tuple[Tokens, str | None]]:
-    """The MWEs of one sentence, in the order in which their codes first appear: positions and category of each.
+    """Return the MWEs of one sentence, in the order in which their codes first appear: positions and category of each.
 
-    coded: the MWE field of every token line where it is not `*`, by the line's place in the sentence, in order; ranges:
-    the places of the lines that are ranges, ascending; ids: the ID of every line, only looked at where a range has a
-    code, which is then given to its words. The category is what the first token bearing the code says, None if it says
-    nothing. Noted as errors: malformed codes, tokens left `_`, two different categories for one code; as warnings: a
-    code on a range, a code repeated on one token, a category that is missing or stands on a later token only, a gap in
-    the numbering. Source: the official tsvlib; there, where a token repeats a code, the order of the codes decides
-    whether its category is read; here a category anywhere on that token is.
+    coded: the MWE field of every token line where it is not `*`, by the line's index in the sentence, in order; ranges:
+    the indices of the lines that are ranges, ascending; ids: the ID of every line, read only if a range has a code,
+    which is then given to its words. The category is that of the first token bearing the code, None if it has none
+    there. Reported as errors: malformed codes, tokens left `_`, two different categories for one code; as warnings: a
+    code on a range, a code repeated on one token, a category that is missing or only on a later token, a gap in the
+    numbering. Source: the official tsvlib; there, if a token repeats a code, the order of the codes decides whether its
+    category is read; here a category anywhere on that token is.
     """
     given: dict[int, str] = {}
     codes_of: dict[int, Sequence[Code]] = {}
@@ -58,9 +58,9 @@ def read_mwes(
 
 
 def recurring_mwes(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None], ...] | None:
-    """What `read_mwes` makes of these fields, each on a word and none `*`; positions are places among the fields.
+    """Return the result of `read_mwes` for fields that are each on a word and none `*`; positions are field indices.
 
-    None where it would note anything, and for many or long fields. A few patterns make up nearly every file: each is
+    None if it would report anything, and for many or long fields. A few patterns make up nearly every file: each is
     read once.
     """
     usual = len(fields) <= _RECURRING_FIELDS and sum(map(len, fields)) <= _RECURRING_FIELDS * _RECURRING_BYTES
@@ -68,9 +68,9 @@ def recurring_mwes(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None]
 
 
 def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
-    """The codes in the MWE field of one token, each number once; none where the field is `*` or wrong, which is noted.
+    """Return the codes in the MWE field of one token, each number once; none if it is `*` or wrong, which is reported.
 
-    field: what stands in the column; row: its place, passed on to `note`.
+    field: content of the column; row: its index, passed on to `note`.
     """
     number = field.count(b";") + 1
     if number > MOST_CODES:
@@ -89,7 +89,7 @@ def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
 
 
 def _parse_codes(field: bytes) -> tuple[Code, ...] | None:
-    """The codes of one field as they stand, or None where it is malformed (or `*` or `_`)."""
+    """Return the raw codes of one field, or None if it is malformed (or `*` or `_`)."""
     codes: list[Code] = []
     for part in field.split(b";"):
         match = _CODE.fullmatch(part)
@@ -128,7 +128,7 @@ def _without_repetitions(codes: Sequence[Code], row: int, note: Note) -> tuple[C
 
 
 def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note: Note) -> None:
-    """Holds the categories against those given before in the sentence, and remembers them."""
+    """Compare the categories with those given before in the sentence, and remember them."""
     for number, category in codes:
         if category is not None and given.setdefault(number, category) != category:
             message = f"MWE {number} is a {category} here, a {given[number]} before: one MWE has one category"
@@ -138,7 +138,7 @@ def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note
 def _with_ranges(
     ids: Sequence[bytes], ranges: Sequence[int], codes_of: Mapping[int, Sequence[Code]], note: Note
 ) -> dict[int, Sequence[Code]]:
-    """The codes of every word, those of the ranges around it included; a category given on either side holds."""
+    """Return the codes of every word, with those of the ranges around it; a category given on either side holds."""
     spans: list[tuple[int, int, Sequence[Code]]] = []
     for row in ranges:
         if codes_of.get(row):

@@ -1,4 +1,4 @@
-"""The organisers' CUPT files, blind, annotated and training: kept small, to stay in memory for many predictions."""
+"""The organisers' CUPT files: blind, annotated and training; compact, to stay in memory for many predictions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOKEN_ID = re.compile(rb"[0-9]{1,6}(?:\.[0-9]{1,6}|-[0-9]{1,6})?")
 
 
 class Mwe(NamedTuple):
-    """One annotated MWE: its sentence (from 0), the positions of its tokens, its category or None."""
+    """An annotated MWE: its sentence (from 0), the positions of its tokens, its category or None."""
 
     sentence: int
     tokens: Tokens
@@ -42,12 +42,15 @@ class Mwe(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CuptItems:
-    """What a prediction of one file must cover: n sentences, m token lines, ranges and empty nodes included.
+    """The sentences and tokens that a prediction of one file must cover: n sentences, m token lines.
 
-    sentence_ids: names for messages (the last word of `source_sent_id` or `sent_id`, else the sentence's number);
-    keys: `ID<tab>FORM<tab>` of every token line, one after the other; key_starts, first_rows: n + 1 places each, where
-    a sentence begins in `keys` and among the token lines; range_rows: which token lines are ranges; fingerprint: equal
-    if and only if the tokens are: tells gold and prediction of different texts apart.
+    Token lines include ranges and empty nodes.
+
+    sentence_ids: names for messages (the last word of `source_sent_id` or `sent_id`, else the sentence's number).
+    keys: `ID<tab>FORM<tab>` of every token line, concatenated.
+    key_starts, first_rows: n + 1 offsets each, the start of each sentence in `keys` and among the token lines.
+    range_rows: indices of the token lines that are ranges.
+    fingerprint: equal if and only if the tokens are; detects gold and prediction of different texts.
     """
 
     sentence_ids: tuple[str, ...]
@@ -61,20 +64,20 @@ class CuptItems:
         return len(self.sentence_ids)
 
     def key(self, sentence: int) -> bytes:
-        """`ID<tab>FORM<tab>` of the token lines of one sentence."""
+        """Return `ID<tab>FORM<tab>` of the token lines of one sentence."""
         return self.keys[self.key_starts[sentence] : self.key_starts[sentence + 1]]
 
     def ids(self, sentence: int) -> list[bytes]:
-        """The ID column of one sentence, one entry per token line."""
+        """Return the ID column of one sentence, one entry per token line."""
         return self.key(sentence).split(b"\t")[:-1:2]
 
     def forms(self, sentence: int) -> list[bytes]:
-        """The FORM column of one sentence, one entry per position: ranges left out."""
+        """Return the FORM column of one sentence, one entry per position: ranges left out."""
         forms, ranges = self.key(sentence).split(b"\t")[1::2], self.ranges(sentence)
         return [form for row, form in enumerate(forms) if row not in ranges] if ranges else forms
 
     def ranges(self, sentence: int) -> list[int]:
-        """Which token lines of one sentence are ranges, counted from its first."""
+        """Return the indices of the token lines of one sentence that are ranges, counted from its first."""
         if not self.range_rows:  # as in many languages
             return []
         first, last = self.first_rows[sentence], self.first_rows[sentence + 1]
@@ -84,7 +87,7 @@ class CuptItems:
 
 @dataclass(frozen=True, slots=True)
 class CuptGold:
-    """An annotated file, kept small: its items, per sentence the lemmas of its positions (tab between), its MWEs."""
+    """An annotated file, compact: its items, the lemmas of each sentence's positions (joined by tabs), its MWEs."""
 
     items: CuptItems
     lemmas: tuple[bytes, ...]
@@ -93,10 +96,10 @@ class CuptGold:
 
 @dataclass(frozen=True, slots=True)
 class TrainingMwes:
-    """Under which lemmas and forms MWEs are annotated in training files.
+    """Lemmas and forms of the MWEs annotated in training files.
 
-    lemmas: one `lemma_key` per annotated multiset of lemmas; spans: the forms from first to last token, words in gaps
-    included, tab between.
+    lemmas: one `lemma_key` per annotated multiset of lemmas.
+    spans: the forms from first to last token, including words in gaps, joined by tabs.
     """
 
     lemmas: frozenset[bytes]
@@ -107,12 +110,12 @@ class TrainingMwes:
 
 
 def lemma_key(lemmas: Sequence[bytes]) -> bytes:
-    """The multiset of some lemmas as one value: equal whatever the order of the tokens."""
+    """Encode the multiset of some lemmas as one value: equal for any order of the tokens."""
     return b"\t".join(sorted(lemmas))
 
 
 def read_items(data: bytes, file: str | None = None) -> CuptItems:
-    """The sentences and tokens of a blind (or annotated) file; the MWE column may hold anything.
+    """Read the sentences and tokens of a blind (or annotated) file; the MWE column may hold anything.
 
     file: its name for messages. Raises InvalidItems with every problem: header, columns, IDs, no sentence at all.
     """
@@ -123,9 +126,9 @@ def read_items(data: bytes, file: str | None = None) -> CuptItems:
 
 
 def read_gold(data: bytes, file: str | None = None) -> CuptGold:
-    """The items of an annotated file, its lemmas and MWEs. A code on a range belongs to the words of the range.
+    """Read the items of an annotated file, its lemmas and MWEs. A code on a range belongs to the words of the range.
 
-    Raises InvalidGold with every problem: what `read_items` refuses, no LEMMA column, what `read_mwes` calls errors.
+    Raises InvalidGold with every problem: those that `read_items` refuses, no LEMMA column, the errors of `read_mwes`.
     """
     problems = Problems()
     gold = _read_corpus(data, file, problems, InvalidGold, annotated=True)
@@ -134,17 +137,17 @@ def read_gold(data: bytes, file: str | None = None) -> CuptGold:
 
 
 def read_training(data: bytes, file: str | None = None) -> TrainingMwes:
-    """Under which lemmas and forms MWEs occur in a training file.
+    """Read the lemmas and forms of the MWEs in a training file.
 
     As in the official evaluator a lemma `_` is replaced by the form here (not so in the test data), and codes on ranges
-    do not count. Raises InvalidGold: header, columns, what `read_mwes` calls errors.
+    do not count. Raises InvalidGold: header, columns, the errors of `read_mwes`.
     """
     mwes = read_training_mwes(data, file)
     return TrainingMwes(frozenset(mwe.lemmas for mwe in mwes), frozenset(mwe.span for mwe in mwes))
 
 
 class TrainingMwe(NamedTuple):
-    """One MWE as training data: its sentence (from 0), its `lemma_key`, the forms from first to last token."""
+    """An MWE as training data: its sentence (from 0), its `lemma_key`, the forms from first to last token."""
 
     sentence: int
     lemmas: bytes
@@ -152,7 +155,7 @@ class TrainingMwe(NamedTuple):
 
 
 def read_training_mwes(data: bytes, file: str | None = None) -> list[TrainingMwe]:
-    """The MWEs of a training file one by one, in order. Rules and errors: `read_training`."""
+    """List the MWEs of a training file in order. Rules and errors: `read_training`."""
     problems = Problems()
     data, header = opened(data, file, problems, InvalidGold, (ID, FORM, LEMMA, MWE))
     found: list[TrainingMwe] = []
@@ -179,7 +182,7 @@ def read_training_mwes(data: bytes, file: str | None = None) -> list[TrainingMwe
 def _read_corpus(
     data: bytes, file: str | None, problems: Problems, error: type[InvalidFile], *, annotated: bool
 ) -> CuptGold:
-    """Everything in a file; without `annotated` the lemmas and MWEs stay out (a blind file has none)."""
+    """Read the whole file; without `annotated` the lemmas and MWEs are left out (a blind file has none)."""
     data, header = opened(data, file, problems, error, (ID, FORM, LEMMA, MWE) if annotated else (ID, FORM, MWE))
     names: list[str] = []
     keys: list[bytes] = []
@@ -215,7 +218,7 @@ class _Columns:
     """The columns of a sentence, one entry per token line; every line has as many as the header."""
 
     def __init__(self, sentence: Sentence, header: Header) -> None:
-        # All lines in one go: thrice as fast as line by line.
+        # All lines in one go: three times as fast as line by line.
         fields = b"\t".join(sentence.rows).split(b"\t") if sentence.rows else []
         of_each = len(header.names)
         self.ids, self.forms = fields[header.id :: of_each], fields[header.form :: of_each]
@@ -224,13 +227,13 @@ class _Columns:
         self.has_codes = self.mwes.count(NO_MWE) < len(self.mwes)
 
     def key(self) -> bytes:
-        """`ID<tab>FORM<tab>` of every line."""
+        """Return `ID<tab>FORM<tab>` of every line."""
         pairs = [b""] * (2 * len(self.ids) + 1)
         pairs[:-1:2], pairs[1::2] = self.ids, self.forms
         return b"\t".join(pairs)
 
     def lemma_or_form(self, row: int) -> bytes:
-        """The form where the lemma is `_`."""
+        """Return the lemma, or the form if the lemma is `_`."""
         return self.forms[row] if self.lemmas[row] == b"_" else self.lemmas[row]
 
 
@@ -240,7 +243,7 @@ _NO_SENTENCE = Sentence([], (), [])
 def _check_ids(
     ids: Sequence[bytes], sentence: Sentence, file: str | None, problems: Problems
 ) -> tuple[bool, list[int]]:
-    """Whether the IDs can be understood, and which are ranges.
+    """Return whether the IDs are valid, and the indices of the ranges.
 
     They need not count up: published gold (Turkish) has an ID twice.
     """

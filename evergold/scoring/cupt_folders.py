@@ -19,7 +19,7 @@ from evergold.scoring.mwe import GoldMwes, prepare
 
 TEST, BLIND, SYSTEM = "test.cupt", "test.blind.cupt", "test.system.cupt"
 TRAIN, DEV = "train.cupt", "dev.cupt"
-#: How many problems of one file are kept in words.
+#: Number of problems of one file that are reported in full.
 PROBLEMS_PER_FILE = 50
 
 _GIB = 1024**3
@@ -29,13 +29,13 @@ _ORGANISERS_LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
 
 @dataclass(frozen=True)
 class LanguageItems:
-    """What a prediction must cover, by language. in_folders: whether several languages are expected in folders."""
+    """Items to be covered by a prediction, by language. in_folders: whether languages are expected in folders."""
 
     languages: Mapping[str, CuptItems]
     in_folders: bool
 
     def demands(self) -> dict[str, bytes]:
-        """Every sentence, called `language, sentence n (id)`, with the ID and FORM of its token lines."""
+        """Return every sentence, named `language, sentence n (id)`, with the ID and FORM of its token lines."""
         return {
             f"{language}, sentence {place + 1} ({id_})": items.key(place)
             for language, items in self.languages.items()
@@ -45,16 +45,16 @@ class LanguageItems:
 
 @dataclass(frozen=True)
 class LanguageGold:
-    """Gold by language, with its statistics of training data: read once, scored against many times."""
+    """Gold by language, with its statistics of training data: read once, used to score many predictions."""
 
     languages: Mapping[str, GoldMwes]
     in_folders: bool
 
 
 def read_item_files(path: Path, wanted: Sequence[str] | None, single: str) -> LanguageItems:
-    """The items of a file, called `single`, or of the folders of the wanted languages (None: all there are).
+    """Read the items of a file, called `single`, or of the folders of the wanted languages (None: all of them).
 
-    In a folder test.blind.cupt is read, or test.cupt where there is none. A zip holds such folders, or a single file.
+    In a folder test.blind.cupt is read, or test.cupt if there is none. A zip holds such folders, or a single file.
     Raises InvalidItems with the problems of all files.
     """
     if path.is_dir():
@@ -72,9 +72,9 @@ def read_item_files(path: Path, wanted: Sequence[str] | None, single: str) -> La
 def read_gold_files(
     path: Path, wanted: Sequence[str] | None, single: str, *, with_dev: bool, train: Sequence[Path] = ()
 ) -> LanguageGold:
-    """Gold of a file, called `single`, or of the folders of the wanted languages (None: all there are).
+    """Read gold of a file, called `single`, or of the folders of the wanted languages (None: all of them).
 
-    In a folder train.cupt, if there is one, says what is seen; with_dev: so does dev.cupt, if there is one. train: the
+    In a folder train.cupt, if present, determines which MWEs are seen; with_dev: dev.cupt too, if present. train: the
     training files for a single file or language instead. Raises InvalidGold with the problems of all files.
     """
     if not path.is_dir():
@@ -98,10 +98,10 @@ def read_gold_files(
 def read_submission(
     path: Path, items: LanguageItems, categories: Sequence[str] | None
 ) -> tuple[dict[str, PredictedMwes], tuple[Problem, ...]]:
-    """The predicted MWEs by language (in the order of the items), and the warnings.
+    """Read the predicted MWEs by language (in the order of the items), and the warnings.
 
-    path: a CUPT file where one language is expected, else a zip or folder. categories: those allowed, None: any. Raises
-    InvalidPrediction with the problems of all files, at most PROBLEMS_PER_FILE of each in words.
+    path: a CUPT file if one language is expected, else a zip or folder. categories: those allowed, None: any. Raises
+    InvalidPrediction with the problems of all files, at most PROBLEMS_PER_FILE of each in full.
     """
     problems = Problems()
 

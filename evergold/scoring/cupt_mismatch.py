@@ -1,4 +1,4 @@
-"""Says in what a predicted CUPT file deviates from the blind file: sentences, tokens, columns, languages."""
+"""Report how a predicted CUPT file deviates from the blind file: sentences, tokens, columns, languages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from evergold.scoring.cupt_codes import UNANNOTATED, read_codes
 from evergold.scoring.cupt_corpus import CuptItems
 from evergold.scoring.cupt_reader import PredictionReader, rows_of
 
-#: How far apart a missing or an additional sentence is looked for, in sentences. Only messages depend on it.
+#: Distance, in sentences, within which a missing or additional sentence is looked for. Affects only messages.
 RESYNCHRONISE_WITHIN = 50
 
 
 def explain_mismatch(remaining: list[Sentence], reader: PredictionReader, others: Mapping[str, CuptItems]) -> None:
-    """Says how the sentences from the first one that differs on deviate from the items."""
+    """Report how the sentences deviate from the items, starting at the first one that differs."""
     keys = [_key(sentence, reader) for sentence in remaining]
     swapped = _swapped(keys, reader, others)
     if swapped:
@@ -41,13 +41,13 @@ def explain_mismatch(remaining: list[Sentence], reader: PredictionReader, others
 
 
 def _key(sentence: Sentence, reader: PredictionReader) -> bytes:
-    """The tokens of a sentence in the form that items have them; of a line with too few columns what there is."""
+    """Return the tokens of a sentence in the form of the items; for a line with too few columns those it has."""
     cut = [(row + b"\t\t").split(b"\t", 2) for row in reader.comparable(sentence)]
     return b"".join([b"%s\t%s\t" % (token_id, form) for token_id, form, _ in cut])
 
 
 def _swapped(keys: Sequence[bytes], reader: PredictionReader, others: Mapping[str, CuptItems]) -> str | None:
-    """The language to which a file belongs whose very first sentences are those of another one."""
+    """Return the language of a file whose very first sentences are those of another language, else None."""
     if reader.position:
         return None
     for name, items in others.items():
@@ -57,7 +57,9 @@ def _swapped(keys: Sequence[bytes], reader: PredictionReader, others: Mapping[st
 
 
 def _shift(keys: Sequence[bytes], index: int, expected: Sequence[bytes], position: int) -> tuple[int, int]:
-    """How many sentences are missing, how many are additional here; (0, 0) where one sentence differs from its item."""
+    """Return how many sentences are missing and how many are additional here; (0, 0) if one sentence differs from its
+    item.
+    """
     following = [*keys[index + 1 : index + 2]]
     if following and following == [*expected[position + 1 : position + 2]]:
         return 0, 0
@@ -70,7 +72,7 @@ def _shift(keys: Sequence[bytes], index: int, expected: Sequence[bytes], positio
 
 
 def note_missing(reader: PredictionReader, start: int, end: int, before: Sentence | None) -> None:
-    """Reports items[start:end] as missing before a sentence of the file, or (None) at its end."""
+    """Report items[start:end] as missing before a sentence of the file, or (None) at its end."""
     if start == end:
         return
     names = reader.items.sentence_ids
@@ -95,7 +97,7 @@ def _note_additional(reader: PredictionReader, additional: Sequence[Sentence]) -
 
 
 def _note_difference(reader: PredictionReader, sentence: Sentence, key: bytes) -> None:
-    """Reports what differs in one sentence: lines with a wrong number of columns, or else the first wrong token."""
+    """Report the differences in one sentence: lines with a wrong number of columns, or else the first wrong token."""
     name = reader.items.sentence_ids[reader.position]
     sound = note_columns(sentence, reader.header, reader.file, reader.problems, name)
     _check_codes(reader, sentence)
@@ -113,7 +115,7 @@ def _note_difference(reader: PredictionReader, sentence: Sentence, key: bytes) -
 
 
 def _check_codes(reader: PredictionReader, sentence: Sentence) -> None:
-    """Malformed codes are reported even where the tokens are wrong: a team learns everything at once."""
+    """Report malformed codes even where the tokens are wrong, so that a team sees everything at once."""
     note = noter(reader.problems, reader.file, sentence.lines, reader.items.sentence_ids[reader.position])
     for row, line in enumerate(sentence.rows):
         if line.count(b"\t") == len(reader.header.names) - 1:

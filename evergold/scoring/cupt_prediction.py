@@ -1,4 +1,4 @@
-"""Holds a predicted CUPT file against the blind file: the same sentences and tokens, line by line, and reads its MWEs.
+"""Check a predicted CUPT file against the blind file (same sentences and tokens, line by line) and read its MWEs.
 
 Comments, lemmas and every column but ID, FORM and PARSEME:MWE may differ: scoring takes them from gold.
 """
@@ -16,11 +16,11 @@ from evergold.scoring.cupt_mismatch import explain_mismatch, note_missing
 from evergold.scoring.cupt_reader import PredictionReader
 from evergold.scoring.errors import InvalidPrediction, Problems
 
-#: A file has not more lines than so many per token and so many per sentence.
+#: Most lines a file can have: this many per token plus this many per sentence.
 MOST_LINES_TIMES, MOST_COMMENTS = 4, 1000
-#: Up to so much in all languages is read sentence by sentence sooner than numpy is loaded.
+#: Up to this size in all languages, reading sentence by sentence is faster than loading numpy.
 SMALL_BYTES = 4 * 1024 * 1024
-#: More different categories in one file are no category system: the results would be tables without end.
+#: More different categories in one file are no category system: the result tables would never end.
 MOST_CATEGORIES = 100
 
 
@@ -28,8 +28,8 @@ MOST_CATEGORIES = 100
 class PredictedMwes:
     """The n MWEs of one predicted file, in the order of its sentences.
 
-    lemmas: n `lemma_key`s by the file's own LEMMA column. No score uses them; the official evaluator does, and so does
-    its report. fingerprint: that of the items against which the file was read.
+    lemmas: n `lemma_key`s by the file's own LEMMA column. No score uses them; the official evaluator and its report do.
+    fingerprint: that of the items against which the file was read.
     """
 
     mwes: tuple[Mwe, ...]
@@ -46,7 +46,7 @@ def read_predicted_mwes(
     categories: Sequence[str] | None = None,
     others: Mapping[str, CuptItems] | None = None,
 ) -> PredictedMwes:
-    """The MWEs of a predicted file; sentences without any cost next to nothing. Linear in the file's length.
+    """Read the MWEs of a predicted file; sentences without any cost next to nothing. Linear in the file's length.
 
     data: the file. items: what it must cover. problems: everything wrong is added there, with line and sentence; the
     caller raises, so that several files can be reported at once. file: its name for messages. categories: those
@@ -68,9 +68,9 @@ def read_predicted_mwes(
 
 
 def _takes_in_at_once(data: bytes, header: Header, reader: PredictionReader, languages: int) -> bool:
-    """The quick way; False, with nothing done, where the file is to be read sentence by sentence.
+    """Read the file the fast way; False, with nothing done, if it must be read sentence by sentence.
 
-    Both give the same, but where a file may have so many lines or codes that only one of the two looks at all of them.
+    Both give the same result, except for files with more lines or codes than one of the two is willing to read.
     """
     lines = count_lines(data)
     usual = lines < _most_lines(reader.items) and not reader.may_be_unbearable(data, lines)
@@ -89,7 +89,7 @@ def _most_lines(items: CuptItems) -> int:
 
 
 def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
-    """Whether the file cannot be meant for these items: reading it line by line would only cost memory."""
+    """Return whether the file cannot be meant for these items: reading it line by line would only cost memory."""
     reader.line_count, tokens = data.count(b"\n") + (not data.endswith(b"\n")), reader.items.first_rows[-1]
     far_too_many = reader.line_count > _most_lines(reader.items)
     if far_too_many:
@@ -99,7 +99,7 @@ def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
 
 
 def _read_by_sentence(data: bytes, reader: PredictionReader, others: Mapping[str, CuptItems]) -> None:
-    """Goes through the file sentence by sentence, and from the first that is not as expected on says why."""
+    """Read the file sentence by sentence; from the first unexpected one on, report the differences."""
     remaining = sentences(data)
     for sentence in remaining:
         if not reader.accept(sentence):
@@ -109,7 +109,7 @@ def _read_by_sentence(data: bytes, reader: PredictionReader, others: Mapping[str
 
 
 def _note_end(data: bytes, reader: PredictionReader) -> None:
-    """The last line must be complete; the empty line after the last sentence is only asked for."""
+    """Report an incomplete last line as an error, a missing empty line after the last sentence as a warning."""
     if data.endswith(b"\n\n"):
         return
     line = data.count(b"\n")

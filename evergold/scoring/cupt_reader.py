@@ -1,4 +1,4 @@
-"""Takes in a predicted CUPT file, whole or sentence by sentence, as long as its tokens are the expected ones."""
+"""Read a predicted CUPT file, whole or sentence by sentence, as long as its tokens are the expected ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from evergold.scoring.errors import Problems
 if TYPE_CHECKING:
     from evergold.scoring.cupt_scan import CodedTokens
 
-#: A file has not more MWE codes than so many per token, and so many besides: a real one has less than one per token.
+#: Most MWE codes a file can have: this many per token, plus a constant. A real one has less than one per token.
 MOST_CODES_TIMES, MOST_CODES_BESIDES = 10, 20_000
 
 
 class PredictionReader:
-    """Where the reading of one file stands: the next sentence of the items, and what was found so far."""
+    """State of reading one file: the next sentence of the items, and the results so far."""
 
     def __init__(self, items: CuptItems, header: Header, problems: Problems, file: str | None) -> None:
         self.items, self.header, self.problems, self.file = items, header, problems, file
@@ -31,12 +31,12 @@ class PredictionReader:
         self.line_count = 0
         self.code_count = 0
         self.unannotated, self.first_unannotated = 0, 0
-        #: Where each category was first seen: line and sentence.
+        #: First occurrence of each category: line and sentence.
         self.categories: dict[str, tuple[int, str]] = {}
         self._usual = (header.id, header.form, header.mwe) == (0, 1, len(header.names) - 1)
 
     def accept_all(self, coded: CodedTokens) -> None:
-        """Takes in the MWEs of a file that was scanned."""
+        """Add the MWEs of a file that was scanned."""
         if not self._is_bearable(coded.fields):
             return
         for first, end in pairwise([*coded.firsts, len(coded.fields)]):
@@ -53,7 +53,7 @@ class PredictionReader:
                 self._add(tokens, category, [lemmas[place] for place in places], coded.lines[first + places[0]])
 
     def accept(self, sentence: Sentence) -> bool:
-        """Takes in the MWEs of the next sentence; False, with nothing done, where its tokens are not those expected."""
+        """Add the MWEs of the next sentence; False, with nothing done, if its tokens are not those expected."""
         if self.position == len(self.items):
             return False
         rows = self.comparable(sentence)
@@ -75,7 +75,7 @@ class PredictionReader:
         return True
 
     def comparable(self, sentence: Sentence) -> list[bytes]:
-        """The token lines with ID and FORM first and PARSEME:MWE last, as most files have them anyway."""
+        """Return the token lines with ID and FORM first and PARSEME:MWE last, as most files have them anyway."""
         if self._usual:
             return sentence.rows
         chosen = (self.header.id, self.header.form, self.header.mwe)
@@ -84,14 +84,18 @@ class PredictionReader:
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
 
     def may_be_unbearable(self, data: bytes, lines: int) -> bool:
-        """Whether a file of so many lines might have more codes than an annotation can: False only where it cannot."""
+        """Return whether a file of this many lines could have more codes than an annotation can; False only if it
+        cannot.
+        """
         return lines + data.count(b";") >= self._most_codes()
 
     def _most_codes(self) -> int:
         return MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
 
     def _is_bearable(self, fields: Collection[bytes]) -> bool:
-        """Whether the file has, with these fields, no more codes than an annotation can have; said once if not."""
+        """Return whether the file, with these fields, still has no more codes than an annotation can; report it once if
+        not.
+        """
         most = self._most_codes()
         before, self.code_count = self.code_count, self.code_count + len(fields) + sum(map(_semicolons, fields))
         if before <= most < self.code_count:
@@ -107,7 +111,7 @@ class PredictionReader:
         lines: Sequence[int] | Mapping[int, int],
         lemma: Callable[[int], bytes],
     ) -> None:
-        """Adds the MWEs of the sentence at `position`. lines, lemma: by the row of a token line."""
+        """Add the MWEs of the sentence at `position`. lines, lemma: by the index of a token line."""
         if UNANNOTATED in coded.values():
             unannotated = [row for row, field in coded.items() if field == UNANNOTATED]
             self.first_unannotated = self.first_unannotated or lines[unannotated[0]]
@@ -128,18 +132,18 @@ class PredictionReader:
             self.categories[category] = (line, self.items.sentence_ids[self.position])
 
     def _lemma(self, row: bytes) -> bytes:
-        """The LEMMA column of a token line, `_` where there is none: what the official evaluator takes."""
+        """Return the LEMMA column of a token line, `_` if there is none: the one that the official evaluator uses."""
         return UNANNOTATED if self.header.lemma is None else row.split(b"\t", self.header.lemma + 1)[self.header.lemma]
 
 
 def rows_of(key: bytes) -> list[bytes]:
-    """`ID<tab>FORM<tab>` of each token line of a sentence."""
+    """Return `ID<tab>FORM<tab>` of each token line of a sentence."""
     columns = key.split(b"\t")
     return [b"%s\t%s\t" % row for row in zip(columns[:-1:2], columns[1::2], strict=True)]
 
 
 def _rows_of_words(ranges: Sequence[int]) -> Callable[[int], int]:
-    """On which token line of its sentence a position stands, for a sentence with these ranges."""
+    """Return a function from a position to its token line, for a sentence with these ranges."""
     words_before = [row - number for number, row in enumerate(ranges)]
     return lambda token: token + bisect_right(words_before, token)
 

@@ -1,6 +1,6 @@
-"""The quick way through a predicted CUPT file whose tokens are the expected ones: many lines at once, with numpy.
+"""The fast way through a predicted CUPT file with the expected tokens: many lines at once, with numpy.
 
-Whatever is out of the ordinary is left to `cupt_prediction`, which goes sentence by sentence and can say what is wrong.
+Anything unusual is left to `cupt_prediction`, which reads sentence by sentence and can report what is wrong.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from evergold.scoring.cupt import FORM, ID, LEMMA, MWE, Header
 from evergold.scoring.cupt_corpus import CuptItems
 
-#: Blocks of whole sentences of at least this size are looked at together; more costs memory and gains no speed.
+#: Smallest size of a block of whole sentences scanned together; more costs memory and gains no speed.
 BLOCK_BYTES = 256 * 1024
-#: A block much larger than that has no end of a sentence where one should be.
+#: A block much larger than that lacks the end of a sentence.
 LARGEST_BLOCK_BYTES = 4 * BLOCK_BYTES
 
 _TAB, _NEWLINE, _HASH, _STAR = b"\t\n#*"
@@ -27,8 +27,10 @@ Places = npt.NDArray[np.int64]
 class CodedTokens:
     """The m tokens of a file whose PARSEME:MWE column is not `*`, in order.
 
-    firsts: which of them come first in their sentences; sentences, positions: the sentence of each, and where it stands
-    there; lines: where it stands in the file; lemmas, fields: its columns LEMMA and PARSEME:MWE.
+    firsts: indices of those that come first in their sentences.
+    sentences, positions: the sentence of each, and its position there.
+    lines: its line number in the file.
+    lemmas, fields: its columns LEMMA and PARSEME:MWE.
     """
 
     firsts: list[int]
@@ -40,11 +42,11 @@ class CodedTokens:
 
 
 def scan(data: bytes, header: Header, items: CuptItems) -> CodedTokens | None:
-    """The coded tokens of a file, or None where only a slower look can tell what is in it.
+    """Return the coded tokens of a file, or None if only a slower reading can determine its content.
 
-    data, header: as `cupt.opened` returns them. If they are returned, the sentences and tokens are those of `items`,
-    every line has as many columns as the header and the last one its end, the columns stand as usual, and no range has
-    a code. Memory beyond the file itself stays below a few LARGEST_BLOCK_BYTES.
+    data, header: as `cupt.opened` returns them. If tokens are returned, the sentences and tokens are those of `items`,
+    every line has as many columns as the header, the last one is complete, the columns are in the usual order, and no
+    range has a code. Memory beyond the file itself stays below a few LARGEST_BLOCK_BYTES.
     """
     names = header.names
     if names[:3] != (ID, FORM, LEMMA) or names[-1] != MWE or len(names) < 4 or not data.endswith(b"\n"):
@@ -78,7 +80,7 @@ def scan(data: bytes, header: Header, items: CuptItems) -> CodedTokens | None:
 
 
 def _places(rows: Places, items: CuptItems) -> tuple[list[int], list[int], list[int]] | None:
-    """Firsts, sentences and positions of some token lines of a file, given by their numbers; None if one is a range."""
+    """Return firsts, sentences and positions of some token lines of a file, given by number; None if one is a range."""
     first_rows, ranges = np.frombuffer(items.first_rows, np.int64), np.frombuffer(items.range_rows, np.int64)
     ranges_before = np.searchsorted(ranges, rows)
     if not np.array_equal(ranges_before, np.searchsorted(ranges, rows, side="right")):
@@ -90,16 +92,16 @@ def _places(rows: Places, items: CuptItems) -> tuple[list[int], list[int], list[
 
 
 class _Block:
-    """Whole sentences, data[start:end], which should have so many columns.
+    """Whole sentences, data[start:end], expected to have this many columns.
 
-    rows: which of its lines are token lines; of these row_starts, row_ends, and ends (where in `breaks` row_ends are).
-    breaks: all tabs and ends of lines. Every place is counted from `start`.
+    rows: indices of the token lines among its lines; row_starts, row_ends: their offsets; ends: indices of row_ends in
+    `breaks`. breaks: offsets of all tabs and line ends. Every offset is counted from `start`.
     """
 
     def __init__(self, data: bytes, start: int, end: int, columns: int) -> None:
         self.data, self.start, self.columns = data, start, columns
         self.bytes = np.frombuffer(data, np.uint8, end - start, start)
-        self.breaks = np.flatnonzero(self.bytes - _TAB < 2)  # unsigned: tab and, behind it, newline
+        self.breaks = np.flatnonzero(self.bytes - _TAB < 2)  # unsigned: tab and newline, the next byte
         ends = np.flatnonzero(self.bytes[self.breaks] == _NEWLINE)
         line_ends = self.breaks[ends]
         line_starts = np.empty_like(line_ends)
@@ -113,7 +115,7 @@ class _Block:
         self.breaks_inside = np.diff(ends, prepend=-1)[self.rows] - 1
 
     def keys(self) -> bytes | None:
-        """`ID<tab>FORM<tab>` of every token line; None where one has too few or too many columns."""
+        """Return `ID<tab>FORM<tab>` of every token line; None if one has too few or too many columns."""
         if not np.all(self.breaks_inside == self.columns - 1):
             return None
         lengths = self._tabs(1) + 1 - self.row_starts
@@ -123,25 +125,25 @@ class _Block:
         return keys
 
     def sentence_starts(self) -> npt.NDArray[np.intp]:
-        """Which token lines begin a sentence: the first, and those behind an empty line."""
+        """Return the indices of the token lines that begin a sentence: the first, and those after an empty line."""
         empty_before = np.cumsum(self.empty)[self.rows]
         return np.flatnonzero(np.diff(empty_before, prepend=-1))
 
     def coded_rows(self) -> npt.NDArray[np.intp]:
-        """Which token lines are not `*` in the last column."""
+        """Return the indices of the token lines that are not `*` in the last column."""
         bare = (self.row_ends - self._tabs(self.columns - 2) == 2) & (self.bytes[self.row_ends - 1] == _STAR)
         return np.flatnonzero(~bare)
 
     def lemmas(self, chosen: npt.NDArray[np.intp]) -> list[bytes]:
-        """The third column of some token lines."""
+        """Return the third column of some token lines."""
         return self._between(self._tabs(1, chosen), self._tabs(2, chosen))
 
     def fields(self, chosen: npt.NDArray[np.intp]) -> list[bytes]:
-        """The last column of some token lines."""
+        """Return the last column of some token lines."""
         return self._between(self._tabs(self.columns - 2, chosen), self.row_ends[chosen])
 
     def _tabs(self, number: int, chosen: npt.NDArray[np.intp] | slice = slice(None)) -> Places:
-        """Where the tab of this number, from 0, stands on each of some token lines."""
+        """Return the offset of the tab of this number, from 0, on each of some token lines."""
         return self.breaks[self.ends[chosen] - (self.columns - 1 - number)]
 
     def _between(self, tabs: Places, ends: Places) -> list[bytes]:

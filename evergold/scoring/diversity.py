@@ -1,4 +1,4 @@
-"""How diverse a set of outcomes is: richness, entropy and evenness of the types that occur in it."""
+"""Diversity of a set of outcomes: richness, entropy and evenness of the types that occur in it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 
 class Diversity(NamedTuple):
-    """richness: number of types; entropy: of their distribution, in nats; evenness: entropy over its maximum.
+    """Diversity of a distribution of types.
 
-    entropy is None without any occurrence, evenness is None with fewer than two types: 0/0 says nothing there.
+    richness: number of types.
+    entropy: of their distribution, in nats; None without any occurrence.
+    evenness: entropy over its maximum; None with fewer than two types, where it would be 0/0.
     """
 
     richness: int
@@ -19,7 +21,8 @@ class Diversity(NamedTuple):
 
 
 def diversity(occurrences: Iterable[int]) -> Diversity:
-    """Richness (0 or more), Shannon entropy (0 to ln(richness)) and Pielou's evenness (0 to 1) of a distribution.
+    """Compute richness (0 or more), Shannon entropy (0 to ln(richness)) and Pielou's evenness (0 to 1) of a
+    distribution.
 
     occurrences: how often each type occurs, one number of at least 0 per type; types that do not occur do not count.
     Raises ValueError for a negative number. Source: PARSEME 2.0, where they are called richness, entropy and evenness
@@ -31,7 +34,7 @@ def diversity(occurrences: Iterable[int]) -> Diversity:
     if not counts:
         return Diversity(0, None, None)
     total = sum(counts)
-    # math.fsum and the sorted order: the same value whatever the order of the types.
+    # math.fsum and the sorted order: the same value for any order of the types.
     entropy = math.fsum(count / total * math.log(total / count) for count in sorted(counts))
     evenness = entropy / math.log(len(counts)) if len(counts) > 1 else None
     return Diversity(len(counts), entropy, evenness)

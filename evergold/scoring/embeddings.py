@@ -1,7 +1,7 @@
-"""Reads embeddings as data: `.npz` (plain arrays, never pickle) and `.safetensors`, the two files without code in them.
+"""Read embeddings as data: `.npz` (plain arrays, never pickle) and `.safetensors`, the two formats that hold no code.
 
-Every header is judged, against what is expected and against limits, before anything of the size it claims is allocated.
-What the tensors mean is left to the task.
+Every header is checked, against the expectation and against limits, before any memory of the claimed size is allocated.
+The task interprets the tensors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ Matrix = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingLimits:
-    """What a file of embeddings may claim. A header counts its text; a tensor its values as they are stored; ratio:
-    unpacked over packed size of an array in an .npz, looked at only in large ones; magnitude: of a value, and inverse.
+    """Limits on the claims of a file of embeddings.
+
+    tensors, dimensions: counts per file and per row.
+    header_bytes: size of a header's text.
+    tensor_bytes: size of a tensor's values as they are stored.
+    ratio: unpacked over packed size of an array in an .npz, checked only for large ones.
+    magnitude: largest size of a value; its inverse is the smallest for a row.
     """
 
     tensors: int = 64
@@ -47,9 +52,9 @@ _NPY_FLOATS = {f"{order}f{size}": np.dtype(f"{order}f{size}") for order in "<>" 
 _SAFE_FLOATS = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2"}
 _METADATA = "__metadata__"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
-# What a text that is no literal raises, or one nested to exhaust the parser, or one without the three fields.
+# What `ast.literal_eval` and `_npy_fields` raise for a text that is no literal, is nested too deeply, or lacks a field.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, LookupError, RecursionError, MemoryError)
-# What the header of a .npy is made of. Of anything else Python's parser may print a warning for every line.
+# The grammar of a .npy header. For anything else Python's parser may print a warning per line.
 _HEADER_TEXT = re.compile(
     r"""(?:'[^'\\\n]*'|"[^"\\\n]*"|(?:True|False|None|[0-9]+)(?![0-9A-Za-z_.])|[\s{}\[\](),:])*+"""
 )
@@ -57,7 +62,7 @@ _HEADER_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What a tensor claims to be; `stored` is None for a dtype that is not a float."""
+    """The claims of a tensor's header; `stored` is None for a dtype that is not a float."""
 
     name: str
     shape: tuple[int, ...]
@@ -67,18 +72,18 @@ class _Header:
 
 
 def is_embeddings(data: bytes) -> bool:
-    """Whether the bytes are meant as embeddings: a zip, a single .npy, a pickle, or the start of a .safetensors."""
+    """Return whether the bytes are meant as embeddings: a zip, a .npy, a pickle, or the start of a .safetensors."""
     return data.startswith((b"PK\x03\x04", _NPY_MAGIC)) or _is_pickle(data) or data[8:9] == b"{" and b"\0" in data[:8]
 
 
 def read_embeddings(
     data: bytes, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits = EMBEDDING_LIMITS
 ) -> Iterator[tuple[str, Matrix]]:
-    """Each tensor in `data` by name, rows × dimensions, finite, no row all zeros; what is wrong goes to `problems`.
+    """Yield each tensor in `data` by name, rows × dimensions, finite, no row all zeros; faults are added to `problems`.
 
-    data: the bytes of an `.npz` or a `.safetensors`; rows: for every name that may occur, how many rows it must have
-    (a tensor may be absent). Values are read only when all headers are right, and one tensor after the other, so that a
-    caller who keeps none needs the memory of one. Stored as float16, bfloat16, float32 or float64; bfloat16 comes back
+    data: the bytes of an `.npz` or a `.safetensors`; rows: the required number of rows for every name that may occur (a
+    tensor may be absent). Values are read only if all headers are right, and one tensor after the other, so that a
+    caller who keeps none needs the memory of one. Stored as float16, bfloat16, float32 or float64; bfloat16 is returned
     as float32. Raises nothing.
     """
     if data.startswith(_NPY_MAGIC):
@@ -120,7 +125,7 @@ def _npz_headers(
     problems: Problems,
     limits: EmbeddingLimits,
 ) -> list[_Header]:
-    """What every member claims to be, in their order; none of them unless all are right."""
+    """Return the header of every member, in order; an empty list unless all are right."""
     if not _is_bearable(len(members), problems, limits):
         return []
     headers: list[_Header] = []
@@ -146,13 +151,13 @@ def _npz_values(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, header: _Header, problems: Problems, limits: EmbeddingLimits
 ) -> Matrix | None:
     with archive.open(member) as stream:
-        _npy_header(header.name, stream, problems, limits)  # moves to where the values begin
+        _npy_header(header.name, stream, problems, limits)  # moves to the start of the values
         values = stream.read(_value_bytes(header) + 1)
     return _matrix(header, values, problems, limits) if _check_length(header, len(values), problems) else None
 
 
 def _npy_header(name: str, stream: IO[bytes], problems: Problems, limits: EmbeddingLimits) -> _Header | None:
-    """The header of a .npy, read by hand because its length field may claim 4 GiB."""
+    """Read the header of a .npy by hand, because its length field may claim 4 GiB."""
     magic = stream.read(8)
     if not magic.startswith(_NPY_MAGIC) or len(magic) < 8 or magic[6] not in (1, 2):
         problems.add("bad-header", "this is not an array that numpy.savez wrote", file=shorten(name))
@@ -253,7 +258,7 @@ def _safe_header(name: str, entry: Any) -> _Header | None:
 
 
 def _are_without_gaps(places: list[tuple[int, int]], size: int, problems: Problems) -> bool:
-    """Whether the values lie side by side and fill the file, as the format demands."""
+    """Return whether the values are contiguous and fill the file, as the format demands."""
     edge = 0
     for begin, end in places:
         if begin != edge:
@@ -278,7 +283,7 @@ def _is_bearable(tensors: int, problems: Problems, limits: EmbeddingLimits) -> b
 
 
 def _check_header(header: _Header, rows: Mapping[str, int], problems: Problems, limits: EmbeddingLimits) -> bool:
-    """Whether name, dtype, shape and size are as they must be; otherwise all that is wrong is noted."""
+    """Return whether name, dtype, shape and size are as required; otherwise report every fault."""
     faults: list[tuple[str, str]] = []
     wanted = rows.get(header.name)
     shape = " × ".join(map(str, header.shape)) or "a single number"
@@ -318,7 +323,7 @@ def _check_length(header: _Header, found_bytes: int, problems: Problems) -> bool
 
 
 def _matrix(header: _Header, values: bytes | memoryview, problems: Problems, limits: EmbeddingLimits) -> Matrix | None:
-    """The values in their shape; None when a row holds what no embedding can: NaN, infinity, or zeros only."""
+    """Return the values in their shape; None if a row is no embedding: NaN, infinity, or zeros only."""
     flat = np.frombuffer(values, dtype=header.stored)
     if header.dtype == "BF16":  # the upper half of a float32
         flat = (flat.astype(np.uint32) << 16).view(np.float32)

@@ -1,6 +1,6 @@
-"""Turns texts into vectors, one per token: loads a model, cuts it at a layer, tokenises as bert-score does, encodes.
+"""Turn texts into vectors, one per token: load a model, cut it at a layer, tokenise as bert-score does, encode.
 
-torch and transformers are imported when the first model is loaded. What a vector is worth is left to `bertscore`.
+torch and transformers are imported when the first model is loaded. `bertscore` compares the vectors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Matrix = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int32]
 
 EXTRA = "bertscore"
-#: So many models stay loaded in a process.
+#: Number of models that stay loaded in a process.
 MODELS_KEPT = 2
 #: Hexadecimal digits of a sha256 that a signature shows.
 DIGITS = 16
@@ -42,7 +42,7 @@ class OutOfDeviceMemory(ScoringError):
 
 @dataclass
 class Encoder:
-    """A loaded model, cut behind its layer `layer`. fitting_budget: the token budget at which memory last sufficed."""
+    """A loaded model, cut after its layer `layer`. fitting_budget: the token budget for which memory last sufficed."""
 
     name: str
     files: ModelFiles
@@ -56,12 +56,12 @@ class Encoder:
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """Length of a vector."""
         return int(self.model.config.hidden_size)
 
     @property
     def special_ids(self) -> tuple[int, ...]:
-        """The ids of the tokens before and behind every text."""
+        """Ids of the tokens before and after every text."""
         ids = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
         return tuple(int(id_) for id_ in ids if id_ is not None)
 
@@ -71,9 +71,9 @@ _loading = Lock()
 
 
 def load_encoder(name: str, layer: int, precision: Precision, settings: EncoderSettings) -> Encoder:
-    """The encoder, loaded or still there from before.
+    """Load the encoder, or return the one already loaded.
 
-    Raises ModelNotFound, BrokenModel, MissingPackage; InvalidOptions where the model has no such layer.
+    Raises ModelNotFound, BrokenModel, MissingPackage; InvalidOptions if the model has no such layer.
     """
     torch = load_package("torch", EXTRA)
     files = find_model(name, settings.models_dir)
@@ -90,7 +90,7 @@ def load_encoder(name: str, layer: int, precision: Precision, settings: EncoderS
 
 
 def encoder_signature(encoder: Encoder) -> dict[str, object]:
-    """Everything about the encoder that can move a number, in order, for `task.signature`.
+    """Return everything about the encoder that can change a number, in order, for `task.signature`.
 
     The device is not part of it: float32 gives the same numbers everywhere, to about 1e-6.
     """
@@ -110,7 +110,8 @@ def encoder_signature(encoder: Encoder) -> dict[str, object]:
 
 
 def tokenise(encoder: Encoder, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of every text, at most `max_tokens` each, special tokens included; as upstream's `sent_encode`.
+    """Return the token ids of every text, at most `max_tokens` each, special tokens included; as upstream's
+    `sent_encode`.
 
     A text of white space alone has the special tokens only.
     """
@@ -131,11 +132,11 @@ def encode(
     token_budget: int,
     advance: Callable[[int], None] = lambda tokens: None,
 ) -> Matrix:
-    """The vectors of all tokens, text after text, each of length 1, float32.
+    """Return the vectors of all tokens, text after text, each of length 1, float32.
 
-    Texts are encoded longest first, in batches of at most `token_budget` tokens with padding; where the device's memory
-    is too small for one, the budget is halved, for later calls too. advance: told the tokens of every batch when it is
-    done. Raises OutOfDeviceMemory.
+    Texts are encoded longest first, in batches of at most `token_budget` tokens with padding; if a batch exceeds the
+    device's memory, the budget is halved, for later calls too. advance: called with the number of tokens of each
+    finished batch. Raises OutOfDeviceMemory.
     """
     lengths = np.array([len(tokens) for tokens in ids], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -158,7 +159,7 @@ def encode(
 
 
 def _try_to_encode(encoder: Encoder, ids: Sequence[Sequence[int]]) -> Matrix | None:
-    """The vectors of one batch, or None where the device's memory is too small for it."""
+    """Return the vectors of one batch, or None if it does not fit into the device's memory."""
     torch = load_package("torch", EXTRA)
     try:
         return _encode_batch(torch, encoder, ids)
@@ -189,7 +190,7 @@ def _encode_batch(torch: Any, encoder: Encoder, ids: Sequence[Sequence[int]]) ->
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    """torch's own class for CUDA; CPU and MPS say it in words."""
+    """Recognise torch's class for CUDA, and the messages of CPU and MPS."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"
@@ -201,7 +202,7 @@ def _load(name: str, files: ModelFiles, layer: int, precision: Precision, device
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported; a name must never lead to a download
     torch, transformers = load_package("torch", EXTRA), load_package("transformers", EXTRA)
     damaged = load_package("safetensors", EXTRA).SafetensorError
-    transformers.utils.logging.set_verbosity_error()  # weights that BERTScore has no use for are no news
+    transformers.utils.logging.set_verbosity_error()  # warnings about weights that BERTScore does not use are no news
     transformers.utils.logging.disable_progress_bar()
     folder = str(files.folder)
     try:
@@ -213,13 +214,13 @@ def _load(name: str, files: ModelFiles, layer: int, precision: Precision, device
     except (OSError, ValueError, KeyError, TypeError, ImportError, damaged) as error:
         raise BrokenModel(f"{name}: the model cannot be loaded: {error}") from error
     _cut(model, name, layer)
-    torch.set_float32_matmul_precision("highest")  # never TensorFloat-32, which is another precision
+    torch.set_float32_matmul_precision("highest")  # never TensorFloat-32, which has lower precision
     model = model.to(dtype=getattr(torch, _DTYPES[precision]), device=torch.device(device)).eval()
     return Encoder(name, files, layer, precision, device, model, tokenizer, max_tokens(tokenizer, model))
 
 
 def _cut(model: Any, name: str, layer: int) -> None:
-    """Leave out the layers behind `layer` (0: all of them), as upstream does."""
+    """Remove the layers after `layer` (0: all of them), as upstream does."""
     for outer, inner in _LAYER_LISTS:
         layers = getattr(getattr(model, outer, None), inner, None)
         if layers is None:
@@ -233,7 +234,7 @@ def _cut(model: Any, name: str, layer: int) -> None:
 
 
 def max_tokens(tokenizer: Any, model: Any) -> int:
-    """What the tokeniser says; some say nothing, and then upstream breaks at a long text."""
+    """Return the tokeniser's limit, else the model's; upstream fails on long texts if the tokeniser has none."""
     limit = int(tokenizer.model_max_length)
     if limit <= _NO_LIMIT:
         return limit
@@ -243,5 +244,5 @@ def max_tokens(tokenizer: Any, model: Any) -> int:
 
 
 def _public_version(package: str) -> str:
-    """Without the part that names the build (`2.13.0+cpu`)."""
+    """Return the version without the part that names the build (`2.13.0+cpu`)."""
     return str(load_package(package, EXTRA).__version__).partition("+")[0]

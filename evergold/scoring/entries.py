@@ -1,7 +1,7 @@
-"""Reads predictions with settings: rows `ID,Language,Setting,<value>`, each item once per setting, in any order.
+"""Read predictions with settings: rows `ID,Language,Setting,<value>`, each item once per setting, in any order.
 
 A setting is filled completely, in all languages, or not at all (its values empty or its rows absent): then it is not
-entered. Everything else is a problem, said by line. Only items are known here, so that no problem can tell about gold.
+entered. Anything else is a problem, reported by line. Only items are known here, so that no problem can reveal gold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evergold.scoring.row_problems import LINES_NAMED, Fault, note_faults
 from evergold.scoring.settings import Items, Prediction, listed
 from evergold.scoring.tables import Table, read_table
 
-#: With this share of ids that are unknown or in another language (and at least so many) it is the wrong file.
+#: A file is the wrong one if at least this share of ids, and at least this many, are unknown or in another language.
 _FOREIGN_SHARE, _FOREIGN_AT_LEAST = 0.25, 20
 
 
@@ -29,10 +29,12 @@ _FOREIGN_SHARE, _FOREIGN_AT_LEAST = 0.25, 20
 class ValueColumn:
     """The last column of a prediction file.
 
-    parse(text): the value, None when the text is no valid one (it is never called with an empty text); explain(text):
-    what is wrong with it, for people; dtype: of the values' array; other_task: the name of the sister task and the
-    value column its files have, to recognise a file sent to the wrong one; parse_all(texts): the same as parsing each,
-    None where one of them is no value, as far as that is faster.
+    parse(text): the value, None if the text is not valid (never called with an empty text).
+    explain(text): the fault of an invalid text, for people.
+    dtype: of the values' array.
+    other_task: the name of the sister task and the value column of its files, to recognise a file sent to the wrong
+    one.
+    parse_all(texts): like parsing each, None if one of them is invalid; given where that is faster.
     """
 
     name: str
@@ -46,9 +48,9 @@ class ValueColumn:
 def read_entries(
     path: Path, items: Items, settings: Sequence[str], column: ValueColumn, optional: Sequence[str] = ()
 ) -> Prediction:
-    """The prediction in a file, or in a zip of only this file; raises InvalidPrediction with every problem.
+    """Read the prediction in a file, or in a zip of only this file; raises InvalidPrediction with every problem.
 
-    optional: further columns that the file may have; they are passed over.
+    optional: further columns that the file may have; they are ignored.
     """
     _, data = read_single(path)
     _refuse_other_task(data, column)
@@ -77,7 +79,7 @@ def _refuse_other_task(data: bytes, column: ValueColumn) -> None:
 
 
 def _place_rows(table: Table, items: Items, settings: Sequence[str], problems: Problems) -> dict[str, list[int]]:
-    """For each setting, by item, the number of its row, -1 where there is none; {} for a file about other items."""
+    """Return for each setting the row number of every item, -1 where there is none; {} for a file about other items."""
     if (sound := _sound_places(table, items, settings)) is not None:
         return sound
     placed = {setting: [-1] * len(items.ids) for setting in settings}
@@ -110,7 +112,7 @@ def _place_rows(table: Table, items: Items, settings: Sequence[str], problems: P
 
 
 def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[str, list[int]] | None:
-    """What `_place_rows` gives, where no row has anything wrong with it; else None."""
+    """Return the result of `_place_rows` if no row has a fault; else None."""
     setting_numbers = {setting: number for number, setting in enumerate(settings)}
     try:
         places = list(map(items.position.__getitem__, table["ID"]))
@@ -119,7 +121,7 @@ def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[s
         return None
     rows = np.full((len(settings), len(items.ids)), -1)
     rows[numbers, places] = np.arange(len(places))
-    # A row that came twice has taken the place of the first.
+    # A repeated row has overwritten the first.
     if np.count_nonzero(rows >= 0) < len(places):
         return None
     if tuple(map(items.languages.__getitem__, places)) != tuple(table["Language"]):
@@ -130,7 +132,7 @@ def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[s
 def _note_wrong_file(
     table: Table, items: Items, unknown: Sequence[int], mismatched: Sequence[int], problems: Problems
 ) -> bool:
-    """One problem instead of thousands when most of the file is about other items."""
+    """Report one problem instead of thousands if most of the file is about other items; return whether it is."""
     strangers = [row for row in unknown if _rewritten(table["ID"][row], items) is None]
     moved = [row for row in mismatched if table["Language"][row].casefold() != _language(table, items, row).casefold()]
     foreign = len(strangers) + len(moved)
@@ -150,7 +152,7 @@ def _note_wrong_file(
 
 
 def _rewritten(id_: str, items: Items) -> str | None:
-    """The id that was meant, where a spreadsheet or pandas changed its spelling (`3652.0`, ` 3652`)."""
+    """Return the intended id if a spreadsheet or pandas changed its spelling (`3652.0`, ` 3652`), else None."""
     plain = id_.strip().removesuffix(".0")
     return next((meant for meant in (plain, plain.lstrip("0")) if meant in items.position), None)
 
@@ -208,7 +210,7 @@ def _note_each(
 def _read_values(
     setting: str, rows: Sequence[int], table: Table, items: Items, column: ValueColumn, problems: Problems
 ) -> npt.NDArray[Any] | None:
-    """The values of one setting in items' order; None when it was not entered or has problems, which are noted."""
+    """Return the values of one setting in items' order; None if it was not entered or has (reported) problems."""
     texts, parse = table[column.name], column.parse
     entered = min(rows, default=-1) >= 0
     written = list(map(texts.__getitem__, rows)) if entered else [texts[row] if row >= 0 else "" for row in rows]
@@ -234,7 +236,9 @@ def _note_unfilled(
     column: ValueColumn,
     problems: Problems,
 ) -> None:
-    """Which languages a half-filled setting lacks altogether, which ids have no row, and which rows have no value."""
+    """Report for a half-filled setting the languages it lacks altogether, the ids without a row, the rows without a
+    value.
+    """
     empty = [place for place, text in enumerate(written) if not text]
     whole = sorted({items.languages[p] for p in empty} - {items.languages[p] for p, t in enumerate(written) if t})
     languages = ", ".join(sorted(set(items.languages)))

@@ -1,6 +1,6 @@
-"""The line that a problem is about, quoted beside it, where the reader that found it quoted nothing itself.
+"""Quote the line of a problem if the reader that found it did not.
 
-All of it is the sender's own text, and a short piece of it; nothing else is read here.
+The quote is a short piece of the sender's own text; nothing else is read here.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from evergold.scoring.archives import begins_as_zip, iterate_members
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, shorten
 
 EXCERPT_CHARACTERS = 100
-#: Of a line as long as this the beginning says nothing: JSON without line breaks, a missing quotation mark.
+#: The beginning of a line as long as this is no help: JSON without line breaks, a missing quotation mark.
 LONG_CHARACTERS = 1_000
 
 
 def with_excerpts(error: InvalidPrediction, path: Path) -> InvalidPrediction:
-    """The same problems, with `text` filled in where a line is named and nothing is quoted; unchanged where the file
-    cannot be read again as lines. path: the upload, a file or a zip."""
+    """Return the same problems, with `text` filled in where a line is named and nothing is quoted.
+
+    Unchanged if the file cannot be read again as lines. path: the upload, a file or a zip.
+    """
     wanted: dict[str | None, set[int]] = {}
     for problem in error.problems:
         if _lacks_text(problem):
@@ -43,13 +45,13 @@ def _lacks_text(problem: Problem) -> bool:
 
 
 def _quoted(path: Path, wanted: Mapping[str | None, set[int]]) -> dict[tuple[str | None, int], str]:
-    """(file, line) -> what stands there."""
+    """Return the text of each wanted (file, line)."""
     if path.is_file() and not begins_as_zip(path):
         with path.open(encoding="utf-8-sig", errors="replace") as lines:
             return {(None, line): text for line, text in _lines(lines, wanted.get(None, set())).items()}
     found: dict[tuple[str | None, int], str] = {}
     for name, data in iterate_members(path):
-        # The only file of a zip goes without its name.
+        # The only file of a zip is referred to without its name.
         key = name if name in wanted else None
         text = io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=None)
         found |= {(key, line): quoted for line, quoted in _lines(text, wanted.get(key, set())).items()}
@@ -57,7 +59,7 @@ def _quoted(path: Path, wanted: Mapping[str | None, set[int]]) -> dict[tuple[str
 
 
 def _lines(lines: Iterable[str], wanted: set[int]) -> dict[int, str]:
-    """The text of these lines, counted from 1, those left out that are blank or too long."""
+    """Return the text of these lines, counted from 1, without those that are blank or too long."""
     last, found = max(wanted, default=0), {}
     for number, line in enumerate(lines, start=1):
         if number > last:

@@ -1,10 +1,10 @@
-"""Says what bytes are by how they begin: zips, and what people send instead of a plain file or a zip."""
+"""Recognise files by their first bytes: zips, and what people send instead of a plain file or a zip."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-#: So many bytes from the start are enough to tell.
+#: This many bytes from the start suffice.
 HEAD_BYTES = 262
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
@@ -22,19 +22,19 @@ _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that begins so is a zip (Office documents and NumPy's .npz are zips too)."""
+    """Return whether a file with this start is a zip (Office documents and NumPy's .npz are zips too)."""
     return head.startswith(_ZIP_STARTS)
 
 
 def other_kind(head: bytes) -> str | None:
-    """In words, which archive or document it is that begins so and cannot be read here; None: none that is known."""
+    """Name the archive or document with this start that cannot be read here; None if no such kind is known."""
     if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
         return "a tar archive"
     return next((kind for start, kind in _OTHER_STARTS if head.startswith(start)), None)
 
 
 def document_kind(names: Collection[str]) -> str | None:
-    """In words, which office document a zip with members of these names is; None: none."""
+    """Name the kind of office document that a zip with members of these names is; None if it is none."""
     if "[Content_Types].xml" in names:
         return "an Excel workbook" if any(name.startswith("xl/") for name in names) else "an Office document"
     return "a LibreOffice document" if "mimetype" in names and "content.xml" in names else None

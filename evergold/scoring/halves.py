@@ -1,8 +1,8 @@
-"""Items in two parts, public and private: each is scored as if it were all there is.
+"""Items in two parts, public and private: each is scored as if it were the whole.
 
-Which part an item is in follows from its id and the seed alone, so that corrected gold moves no other item, no order
-of a file matters, and whoever has the seed gets the same parts anywhere. What belongs together (`resample_by`) stays
-together. Nobody can tell a part without the seed: it is the key of an HMAC.
+An item's part depends on its id and the seed alone, so that corrected gold moves no other item, the order of a file
+does not matter, and the same seed gives the same parts anywhere. Items of one cluster (`resample_by`) stay together.
+Parts cannot be guessed without the seed: it is the key of an HMAC.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem
 if TYPE_CHECKING:
     from evergold.scoring.task import G, I, O, P, Score, Task
 
-#: Whether an item is kept, by what decides for it: its id, or what it belongs to.
+#: Decides whether an item is kept, by the key that places it: its id, or its cluster.
 Keep = Callable[[str], bool]
-#: A seed that is shorter can be guessed, and with it which items are private.
+#: A shorter seed can be guessed, and with it which items are private.
 SEED_CHARACTERS = 16
 
 
@@ -34,26 +34,31 @@ class Half(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How items are divided. share: of the items that are private, above 0 and below 1, met on average; seed: a secret
-    of at least SEED_CHARACTERS."""
+    """A division of items.
+
+    share: expected share of private items, above 0 and below 1.
+    seed: a secret of at least SEED_CHARACTERS.
+    """
 
     share: float
     seed: str
 
     def half_of(self, key: str) -> Half:
-        """The part of an item: the first 64 bits of HMAC-SHA256(seed, key) as a fraction, below `share` private."""
+        """Return the part of an item: private if the first 64 bits of HMAC-SHA256(seed, key) are below `share`."""
         digest = hmac.new(self.seed.encode(), key.encode(), hashlib.sha256).digest()
         return Half.PRIVATE if int.from_bytes(digest[:8]) < self.share * 2**64 else Half.PUBLIC
 
     @property
     def fingerprint(self) -> str:
-        """Tells divisions apart, and proves a seed that is told later; it says nothing of the seed."""
+        """Identifies a division, and later proves a revealed seed, without revealing it before."""
         return hashlib.sha256(f"evergold division\0{self.share!r}\0{self.seed}".encode()).hexdigest()[:12]
 
 
 def half(task: Task[O, I, G, P], gold: G, prediction: P, division: Division, wanted: Half) -> tuple[G, P]:
-    """Gold and prediction with the items of one part alone. Raises InvalidOptions where the task type has no items that
-    could be divided, InvalidGold where none is in this part."""
+    """Return gold and prediction with the items of one part alone.
+
+    Raises InvalidOptions if the task type has no divisible items, InvalidGold if no item is in this part.
+    """
     if task.part is None:
         raise InvalidOptions([Problem("no-parts", f"{task.name} cannot score a part of its items")])
 
@@ -72,16 +77,16 @@ def half(task: Task[O, I, G, P], gold: G, prediction: P, division: Division, wan
 
 
 def signed(scores: Iterable[Score], division: Division, of: Half) -> list[Score]:
-    """Scores of one part, whose signatures say of which."""
+    """Return the scores of one part with signatures that name the part."""
     said = f"|items:{of},{division.share:g},{division.fingerprint}"
     return [replace(score, signature=score.signature + said) for score in scores]
 
 
 def kept_places(ids: Sequence[str], clusters: Sequence[str] | None, keep: Keep) -> list[int]:
-    """Which of the items are kept, in their order."""
+    """Return the indices of the kept items, in order."""
     return [place for place, key in enumerate(clusters if clusters is not None else ids) if keep(key)]
 
 
 def kept_clusters(clusters: Sequence[str] | None, places: Sequence[int]) -> tuple[str, ...] | None:
-    """What the kept items belong to."""
+    """Return the clusters of the kept items."""
     return None if clusters is None else tuple(clusters[place] for place in places)

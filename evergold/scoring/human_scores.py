@@ -1,8 +1,8 @@
-"""Reads the human compositionality scores of noun compounds: the authors' spreadsheet as it is, or a plain CSV of ours.
+"""Read human compositionality scores of noun compounds: the authors' spreadsheet unchanged, or a plain CSV of ours.
 
 CSV: `language,compound,compositionality,class`, the class being compositional, partly or idiomatic, or empty.
 Spreadsheet (He et al. 2025): columns `language`, `compound`, `CompositionalityTokenSents` and `ClassType` of its first
-sheet; a compound stands there once per sentence, always with the same values.
+sheet, with one row per sentence of a compound, always with the same values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHEET_MARK = "[Content_Types].xml"
 
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """How compositional people find a compound (higher: more), and its class, one of `CLASSES` or None."""
+    """Human compositionality score of a compound (higher: more compositional); its class, one of `CLASSES` or None."""
 
     compositionality: float
     idiomaticity: str | None
@@ -44,7 +44,7 @@ _Row = tuple[int, Sequence[Any]]
 
 
 def read_human_scores(path: Path, error: type[InvalidFile] = InvalidGold) -> HumanScores:
-    """The scores by (language, compound); raises `error` with every problem, by line (a spreadsheet's row)."""
+    """Read the scores by (language, compound); raise `error` with every problem, by line (a spreadsheet's row)."""
     problems = Problems()
     rows = _sheet_rows(path, problems) if is_spreadsheet(path) else _csv_rows(path, problems, error)
     scores = _collect(rows, problems)
@@ -55,7 +55,7 @@ def read_human_scores(path: Path, error: type[InvalidFile] = InvalidGold) -> Hum
 
 
 def is_spreadsheet(path: Path) -> bool:
-    """Whether the file is an .xlsx workbook, by its content."""
+    """Return whether the file is an .xlsx workbook, by its content."""
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             return False
@@ -76,7 +76,7 @@ def _csv_rows(path: Path, problems: Problems, error: type[InvalidFile]) -> list[
 
 
 def _sheet_rows(path: Path, problems: Problems) -> list[_Row]:
-    """The wanted columns of the first sheet; empty with a problem when it is no such sheet."""
+    """Return the wanted columns of the first sheet; empty, with a problem, if it is no such sheet."""
     data = path.read_bytes()
     if not _is_bearable(data, problems):
         return []
@@ -104,7 +104,7 @@ def _sheet_rows(path: Path, problems: Problems) -> list[_Row]:
 
 
 def _is_bearable(data: bytes, problems: Problems) -> bool:
-    """Whether the workbook unpacks to something that may be parsed in memory."""
+    """Return whether the unpacked workbook is small enough to be parsed in memory."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             sizes = [member.file_size for member in archive.infolist()]

@@ -1,4 +1,4 @@
-"""Characters that nobody sees but programs do: a word with a zero-width space in it is another word to a scorer."""
+"""Characters that people do not see but programs do: a word with a zero-width space is another word to a scorer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
-#: Controls (but tab and line breaks), formats, private use; fillers and blanks that Unicode calls letters, marks and
+#: Controls (except tab and line breaks), formats, private use; fillers and blanks that Unicode calls letters, marks and
 #: symbols; variation selectors.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -18,10 +18,10 @@ _VIRAMA = 9
 
 
 def find_invisible(text: str, allowed: Collection[str] = ()) -> Iterator[tuple[int, str]]:
-    """Where (counted from 0) an invisible character stands, and which, except those allowed and those that do work.
+    """Yield the position (from 0) of each invisible character, and the character, except allowed and functional ones.
 
-    Zero-width joiners and non-joiners do, behind an Arabic letter (Persian), a virama (Indic scripts) or a symbol
-    (emoji); so do variation selectors behind a symbol.
+    Functional are zero-width joiners and non-joiners after an Arabic letter (Persian), a virama (Indic scripts) or a
+    symbol (emoji), and variation selectors after a symbol.
     """
     for match in _INVISIBLE.finditer(text):
         if match.group() not in allowed and not _does_work(text, match.start()):
@@ -29,7 +29,7 @@ def find_invisible(text: str, allowed: Collection[str] = ()) -> Iterator[tuple[i
 
 
 def character_name(character: str) -> str:
-    """`U+200B ZERO WIDTH SPACE`."""
+    """Return a name like `U+200B ZERO WIDTH SPACE`."""
     return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 

@@ -1,4 +1,4 @@
-"""Reads JSON lines, an object on each, every problem by line; what the objects must hold is left to others."""
+"""Read JSON lines, an object on each, with every problem by line; callers check the contents of the objects."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class Number(str):
-    """A number as it is written."""
+    """A number as written in the file."""
 
     __slots__ = ()
 
 
 class Line(NamedTuple):
-    """An object, and the line that it stands on."""
+    """An object and its line number."""
 
     line: int
     values: dict[str, Any]
 
 
 def is_json_lines(data: bytes) -> bool:
-    """Whether the first thing in the file is an object."""
+    """Return whether the file starts with an object."""
     return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
 def read_json_lines(
     data: bytes, faults: RowProblems, problems: Problems, limits: TableLimits
 ) -> tuple[list[Line], int] | None:
-    """The objects with their lines, and how many lines hold none, which is noted in `faults`; None, with the reason in
-    `problems`, where the file cannot be read at all. Blank lines are passed over; numbers are `Number`s."""
+    """Return the objects with their lines, and the number of lines without one, which are reported in `faults`.
+
+    None, with the reason in `problems`, if the file cannot be read at all. Blank lines are skipped; numbers are
+    `Number`s.
+    """
     text = decode_text(data, problems)
     if text is None:
         return None
@@ -60,7 +63,7 @@ def read_json_lines(
 
 
 def _object(row: str, line: int, faults: RowProblems, limits: TableLimits) -> dict[str, Any] | None:
-    """The object on a line; None with what is wrong."""
+    """Return the object on a line; None, with the fault reported, if there is none."""
     if len(row) > limits.line_characters:
         faults.add("line-too-long", f"a line of more than {limits.line_characters:,} characters", line, "")
         return None

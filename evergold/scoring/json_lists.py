@@ -1,7 +1,7 @@
-"""Reads a JSON list of objects, every problem by line and column; what the objects must hold is left to the tasks.
+"""Read a JSON list of objects, with every problem by line and column; tasks check the contents of the objects.
 
-Objects are read one after the other, so that each knows where it stands. Nothing is repaired: a key that is there
-twice, half of a character (`\\ud83d` alone) and text behind the list are problems.
+Objects are read one after the other, so that each knows its position. Nothing is repaired: a repeated key, half of a
+character (`\\ud83d` alone) and text after the list are problems.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One object of the list: its values by key, and where it begins (line and character, both counted from 1)."""
+    """An object of the list: its values by key, and the position of its start (line and character, both from 1)."""
 
     values: dict[str, Any]
     line: int
@@ -32,12 +32,12 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """`on line 4`; in a file without line breaks that says nothing, so the character is named too."""
+        """Position like `on line 4`; on the first line with the character, since a file may have no line breaks."""
         return f"on line {self.line}" if self.line > 1 else f"on line 1, character {self.column}"
 
 
 def read_json_list(data: bytes, problems: Problems, file: str | None = None) -> list[Entry] | None:
-    """The objects in order, or None when the file cannot be read to its end; what is wrong is added to `problems`.
+    """Return the objects in order, or None if the file cannot be read to its end; faults are added to `problems`.
 
     data: UTF-8 with or without byte-order mark. file: its name for problems. An element that is no object is a problem
     and left out. Raises nothing.
@@ -52,7 +52,7 @@ def read_json_list(data: bytes, problems: Problems, file: str | None = None) -> 
 
 
 def kind_of(value: object) -> str:
-    """What a JSON value is, in words."""
+    """Name the kind of a JSON value for people."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     kinds = {str: "a text", float: "a number", list: "a list", dict: "an object"}
@@ -60,22 +60,22 @@ def kind_of(value: object) -> str:
 
 
 class _Stop(Exception):
-    """What follows cannot be read; the problem is noted."""
+    """The rest cannot be read; the problem has been reported."""
 
 
 class _Reader:
-    """A text, how far its lines are counted, and where problems go."""
+    """A text, the position up to which its lines are counted, and the collector of problems."""
 
     def __init__(self, text: str, problems: Problems, file: str | None) -> None:
         self.text, self.problems, self.file = text, problems, file
         self._counted, self._line, self._line_start = 0, 1, 0
         self._repeated: list[str] = []
-        # No list that is read here holds numbers that matter, and int() refuses very long ones. The decoder must not
-        # hold this reader, or the text would stay in memory until the next collection of cycles.
+        # Numbers in these lists do not matter, and int() refuses very long ones. The decoder must not hold this reader,
+        # or the text would stay in memory until the next collection of cycles.
         self._decoder = json.JSONDecoder(object_pairs_hook=_objects(self._repeated), parse_int=float)
 
     def entries(self) -> Iterator[Entry]:
-        """Every object; raises _Stop at a fault behind which nothing can be told apart."""
+        """Yield every object; raise _Stop at a fault after which nothing can be parsed."""
         place = self._skip(self._opening())
         if self._mark(place) != "]":
             for _ in range(MOST_ENTRIES):
@@ -108,7 +108,7 @@ class _Reader:
             self._stop(behind, f"there is text behind the end of the list: {found!r}")
 
     def _element(self, place: int) -> tuple[Any, int]:
-        """The value that begins here, and where it ends; what is wrong with it is noted."""
+        """Return the value that begins here, and its end; its faults are reported."""
         self._repeated.clear()
         try:
             value, end = self._decoder.raw_decode(self.text, place)
@@ -132,7 +132,7 @@ class _Reader:
         return self.text[place : place + 1]
 
     def _position(self, place: int) -> tuple[int, int]:
-        """Line and character; places are asked for in the order of the text, which is gone through once."""
+        """Return line and character. Places must come in the order of the text, which is scanned once."""
         breaks = self.text.count("\n", self._counted, place)
         if breaks:
             self._line += breaks
@@ -150,7 +150,7 @@ class _Reader:
 
 
 def _objects(repeated: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """What makes an object of its keys and values; keys that are there twice are added to `repeated`."""
+    """Return a hook that makes an object of its keys and values, and adds repeated keys to `repeated`."""
 
     def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -164,7 +164,7 @@ def _objects(repeated: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str,
 
 
 def _reason(fault: json.JSONDecodeError) -> str:
-    """Python's reason; a file that ends too early is by far the most frequent one."""
+    """Return Python's reason, or a clearer one; a file that ends too early is by far the most frequent case."""
     if fault.msg.startswith("Unterminated string") or not fault.doc[fault.pos :].strip():
         return f"the file ends in the middle ({fault.msg}): is it complete?"
     if fault.doc[fault.pos] == "]" and fault.msg == "Expecting value":

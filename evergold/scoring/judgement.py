@@ -1,8 +1,8 @@
-"""What people say of a paraphrase, and the manual score that it makes: PARSEME 2.0, subtask 2.
+"""Human judgements of a paraphrase, and the manual score computed from them: PARSEME 2.0, subtask 2.
 
-An annotator first says whether the multiword expression is gone. If it is, three marks from 0 to 3 follow: is the
-sense of the expression kept, is the sense of the rest kept, is the sentence natural. Who collects marks is left to the
-application; agreement of annotators is in `agreement`.
+An annotator first decides whether the multiword expression is gone. If it is, three marks from 0 to 3 follow: is the
+sense of the expression kept, is the sense of the rest kept, is the sentence natural. The application collects the
+marks; `agreement` computes the agreement of annotators.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: The questions, in the order in which they are asked, and what each counts.
+#: The questions in the order in which annotators answer them, and their weights.
 WEIGHTS = {"mwe_sense": 2, "rest_sense": 1, "naturalness": 1}
 QUESTIONS = tuple(WEIGHTS)
 LOWEST, HIGHEST = 0, 3
-#: What three best marks are worth.
+#: Weighted sum of three best marks.
 FULL = HIGHEST * sum(WEIGHTS.values())
 
 
@@ -34,12 +34,12 @@ class Marks:
 
 
 def is_whole(marks: Marks) -> bool:
-    """Whether the marks make a score: all three, or none needed because the expression is still there."""
+    """Return whether the marks make a score: all three, or none needed because the expression is still there."""
     return not marks.is_removed or None not in marks.given
 
 
 def weighted_sum(marks: Marks) -> int | None:
-    """2a + b + c, from 0 to FULL; 0 where the expression is still there; None where a mark is missing."""
+    """Return 2a + b + c, from 0 to FULL; 0 if the expression is still in the sentence; None if a mark is missing."""
     if not marks.is_removed:
         return 0
     sums = [weight * mark for weight, mark in zip(WEIGHTS.values(), marks.given, strict=True) if mark is not None]
@@ -47,7 +47,7 @@ def weighted_sum(marks: Marks) -> int | None:
 
 
 def manual_score(marks: Marks) -> float | None:
-    """(2a + b + c) / 12, from 0 to 1; 0 where the expression is still there; None where a mark is missing.
+    """Return (2a + b + c) / 12, from 0 to 1; 0 if the expression is still in the sentence; None if a mark is missing.
 
     a, b, c: the marks for the sense of the expression, the sense of the rest, and naturalness, each 0 to 3. Source:
     PARSEME 2.0, subtask 2, which prints it times 100.
@@ -57,5 +57,5 @@ def manual_score(marks: Marks) -> float | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean of n numbers; None of none."""
+    """Return the mean of n numbers; None for no numbers."""
     return sum(values) / len(values) if values else None

@@ -1,7 +1,7 @@
-"""The Ladder: a board that tells a team only of real improvements, so that many submissions cannot climb on noise.
+"""The Ladder: a board that shows a team only real improvements, so that many submissions cannot climb on noise.
 
-Blum & Hardt (2015), "The Ladder: A Reliable Leaderboard for Machine Learning Competitions", algorithm 1, which states
-it for losses; here it stands for scores of either direction.
+Blum & Hardt (2015), "The Ladder: A Reliable Leaderboard for Machine Learning Competitions", algorithm 1, stated there
+for losses, here for scores of either direction.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from fractions import Fraction
 
 
 def ladder(values: Sequence[float | None], step: float, *, higher_is_better: bool = True) -> list[float | None]:
-    """What is told after each submission: the team's record, rounded to whole steps, or None before there is one.
+    """Return the score shown after each submission: the team's record, rounded to whole steps; None before the first.
 
-    values: a team's scores in the order of submission, None where undefined; n of them, and n are returned.
-    step: more than 0, in the score's own unit; a submission moves the record only if it is better than what was told by
-    more than one step. What is told is within half a step of a score that the team really had, so it may lie outside
-    the metric's range by as much; it is rounded half to even. A value equal to the record plus one step does not move
-    it, as in the paper; the comparison is exact, not of rounded binary fractions.
+    values: a team's n scores in the order of submission, None where undefined; n are returned. step: more than 0, in
+    the score's own unit; a submission moves the record only if it is better than the shown record by more than one
+    step. The shown record is within half a step of a score that the team really had, so it may lie outside the metric's
+    range by as much; it is rounded half to even. A value equal to the record plus one step does not move it, as in the
+    paper; the comparison is exact, not of rounded binary fractions.
 
     Raises ValueError for a step that is not positive and finite.
     """
@@ -25,13 +25,13 @@ def ladder(values: Sequence[float | None], step: float, *, higher_is_better: boo
 
 
 def record_holder(values: Sequence[float | None], step: float, *, higher_is_better: bool = True) -> int | None:
-    """Which submission (its index in `values`) holds the record at the end; None if all values are undefined."""
+    """Return the index in `values` of the submission that holds the record at the end; None if all are undefined."""
     climbed = _climbed(values, step, higher_is_better)
     return climbed[-1][0] if climbed else None
 
 
 def _climbed(values: Sequence[float | None], step: float, higher_is_better: bool) -> list[tuple[int | None, float]]:
-    """(index of the record's holder, what is told) after each value."""
+    """Return (index of the record's holder, record shown) after each value."""
     if not 0 < step < float("inf"):
         raise ValueError("a step is more than 0")
     exact_step, sign = Fraction(str(step)), 1 if higher_is_better else -1

@@ -1,6 +1,6 @@
-"""Which file belongs to which language: `<LANG>/<file>` in the organisers' folders and in the teams' zips.
+"""Find the file of each language: `<LANG>/<file>` in the organisers' folders and in the teams' zips.
 
-A language has its name in lower case, whatever its folder is called. What the files hold is left to the tasks.
+A language has its name in lower case, regardless of its folder's case. The tasks check the contents of the files.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ T = TypeVar("T")
 def find_folders(
     path: Path, wanted: Sequence[str] | None, files: Sequence[str], error: type[InvalidFile]
 ) -> dict[str, Path]:
-    """By language, in the order wanted (None: of their names), the first of `files` that its folder in `path` has.
+    """Return by language, in the order wanted (None: sorted by name), the first of `files` that its folder in `path`
+    has.
 
-    Raises `error` for every wanted language that has none, for two folders of one language, and when there is no folder
+    Raises `error` for every wanted language that has none, for two folders of one language, and if there is no folder
     with such a file at all.
     """
     found: dict[str, Path] = {}
@@ -43,7 +44,9 @@ def find_folders(
 def read_each(
     files: Mapping[str, Path], read: Callable[[str, bytes, str], T], error: type[InvalidFile], limits: Limits = LIMITS
 ) -> dict[str, T]:
-    """What `read(language, content, name)` makes of every file; the problems of all files are raised together."""
+    """Return the result of `read(language, content, name)` for every file; the problems of all files are raised
+    together.
+    """
     results: dict[str, T] = {}
     problems: list[Problem] = []
     omitted = 0
@@ -62,9 +65,9 @@ def read_each(
 def zipped_folders(
     path: Path, wanted: Sequence[str] | None, files: Sequence[str], error: type[InvalidFile], limits: Limits = LIMITS
 ) -> dict[str, str]:
-    """By language, as `find_folders`, the path of its file in a zip of such folders; {} for a zip of one file.
+    """Return by language, like `find_folders`, the path of its file in a zip of such folders; {} for a zip of one file.
 
-    One file alone counts as a folder's only where its folder is called like a wanted language.
+    A single file counts as a folder's only if its folder is named like a wanted language.
     """
     members = member_names(path, limits, error)
     found: dict[str, str] = {}
@@ -93,9 +96,10 @@ def read_each_zipped(
     error: type[InvalidFile],
     limits: Limits = LIMITS,
 ) -> dict[str, T]:
-    """What `read(language, content, name)` makes of every file; the problems of all files are raised together.
+    """Return the result of `read(language, content, name)` for every file; the problems of all files are raised
+    together.
 
-    files: as `zipped_folders` gives them. One file is held in memory at a time.
+    files: as `zipped_folders` returns them. One file is held in memory at a time.
     """
     faults: dict[str, InvalidFile] = {}
 
@@ -123,12 +127,12 @@ def read_submitted(
     in_folders: bool,
     limits: Limits = LIMITS,
 ) -> dict[str, T]:
-    """By language, in the task's order, what `read(language, content, name)` makes of the file submitted for it.
+    """Return by language, in the task's order, the result of `read(language, content, name)` for its submitted file.
 
-    path: a zip or folder with `<LANG>/<file_name>`, perhaps inside further folders, or (one language) just the file;
-    languages: those of the task; in_folders: False where it has one language without a folder. What does not fit is
+    path: a zip or folder with `<LANG>/<file_name>`, possibly inside further folders, or (one language) just the file;
+    languages: those of the task; in_folders: False if it has one language without a folder. Files that do not fit are
     added to `problems` before anything is read, files that are not read as warnings. One file is held in memory at a
-    time. Raises InvalidPrediction when nothing can be read.
+    time. Raises InvalidPrediction if nothing can be read.
     """
     if not path.is_dir() and not begins_as_zip(path):
         content = read_single(path, limits)[1]
@@ -159,18 +163,20 @@ def _read_members(
     limits: Limits,
     error: type[InvalidFile],
 ) -> dict[str, T]:
-    """What `read` makes of the member of every language; the other members are only held to the limits."""
+    """Return the result of `read` for the member of every language; the other members are only checked against the
+    limits.
+    """
     language_of = {name: language for language, name in files.items()}
     results: dict[str, T] = {}
     for name, content in iterate_members(path, limits, error):
         if name in language_of:
             results[language_of[name]] = read(language_of[name], content, name)
-        del content  # or the next one would be unpacked beside it
+        del content  # or the next one would be unpacked while it is still in memory
     return {language: results[language] for language in files}
 
 
 def _by_folder(names: Sequence[str], languages: Sequence[str], file_name: str, problems: Problems) -> dict[str, str]:
-    """The file of each language, by the folder in which it lies; what is in the way of that is a problem."""
+    """Return the file of each language, by its folder; anything that prevents this is a problem."""
     chosen: dict[str, str] = {}
     folders: dict[PurePosixPath, list[str]] = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""How much of hidden gold scores can give away: bits of the gold, and bits that each shown score tells at most.
+"""Upper bounds on the information about hidden gold in shown scores: bits of the gold, and bits of each score.
 
-Upper bounds, by counting: whoever knows m scores with v possible values each knows m · log2(v) bits and no more,
-however clever the predictions were. Nothing here opens a file.
+By counting: m scores with v possible values each reveal m · log2(v) bits and no more, however clever the
+predictions were. Nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from evergold.scoring.tasks import (
     table,
 )
 
-#: What a number shown with all its digits can tell: the bits of a double's fraction.
+#: Information in a number shown with all its digits: the bits of a double's fraction.
 FULL_BITS = 53.0
 #: Powers of ten that a number without bounds may have.
 DECADES = 300
-#: Of a number of 10 or more so many digits are shown at least: see `rounded` in `app.competitions.visibility`.
+#: Minimum number of digits shown of a number of 10 or more: see `rounded` in `app.competitions.visibility`.
 DIGITS = 5
 #: A p is shown with three decimals.
 P_BITS = math.log2(1001)
@@ -38,11 +38,12 @@ SHARES_OF_ITEMS = frozenset({"accuracy", "exact_match", "subset_accuracy"})
 
 @dataclass(frozen=True, slots=True)
 class GoldSize:
-    """How much there is to learn.
+    """The amount of information in gold.
 
-    items: how many have an answer of their own; bits: the entropy of all answers together, each taken by itself;
-    labels: how many different labels a prediction may have, None where answers are no labels or come in clusters;
-    is_measured: whether it was computed from gold, and not taken from what is asked.
+    items: number of items with an answer of their own.
+    bits: the entropy of all answers together, each taken by itself.
+    labels: number of different labels a prediction may have, None if answers are no labels or come in clusters.
+    is_measured: True if computed from gold, False if estimated from the items.
     """
 
     items: int
@@ -57,25 +58,28 @@ class GoldSize:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A score that is shown for each submission. decimals: of the fraction; None: all; has_statistics: whether its
-    interval is shown, too, and a test of it against the submission before."""
+    """A score that is shown for each submission.
+
+    decimals: of the fraction; None: all.
+    has_statistics: whether its interval is shown, too, and a test against the previous submission.
+    """
 
     metric: Metric
     decimals: int | None
     has_statistics: bool = False
 
     def bits(self, size: GoldSize | None) -> float:
-        """Return the most that it tells of one submission. size: bounds it where a score counts items."""
+        """Return the most bits that it reveals about one submission. size: bounds them if the score counts items."""
         number = _bits_of_number(self.metric, self.decimals)
         digits = 5 * number + P_BITS if self.has_statistics and self.metric.has_interval else number
         outcomes = self._bits_of_outcomes(size) if size is not None else None
         return digits if outcomes is None else min(digits, outcomes)
 
     def _bits_of_outcomes(self, size: GoldSize) -> float | None:
-        """Return the bits of all that could come out, given how many items gold has of each label; None: no bound.
+        """Return the bits of all possible outcomes, given gold's number of items of each label; None: no bound.
 
         Scores of labels, and their intervals, follow from how many items of each label are right; with two labels one
-        number says both. A test compares two submissions, whose predictions divide the items once more.
+        number determines both. A test compares two submissions, whose predictions divide the items once more.
         """
         if size.labels is None:
             return None
@@ -97,7 +101,7 @@ def _bits_of_number(metric: Metric, decimals: int | None) -> float:
 
 
 def bits_of_ladder(submissions: int, step: float) -> float:
-    """The most that a Ladder tells in so many submissions: its records rise from step to step, and never fall."""
+    """Return the most bits that a Ladder reveals in n submissions: its records rise step by step, and never fall."""
     steps = math.floor(1 / step) + 1
     return _log2_of_choices(submissions + steps, submissions)
 
@@ -110,21 +114,24 @@ def _log2_of_choices(of: int, chosen: int) -> float:
 
 
 def entropy_bits(answers: Iterable[Hashable]) -> float:
-    """The entropy of all answers together: n · H of how often each value occurs, as it is given."""
+    """Return the entropy of all answers together: n times the entropy H of the observed frequencies."""
     counts = Counter(answers)
     n = counts.total()
     return sum(count * math.log2(n / count) for count in counts.values())
 
 
 def size_of_gold(task: AnyTask, gold: Any, options: Any) -> GoldSize | None:
-    """How much there is to learn of this gold; None where the task type's answers have no such measure."""
+    """Return the amount of information in this gold; None if the task type's answers have no such measure."""
     measure = _SIZES.get(task.name)
     return measure(gold, options) if measure else None
 
 
 def size_of_items(task: AnyTask, items: Any, options: Any) -> GoldSize | None:
-    """How much there is to learn, as far as what is asked says: labels as if all were as frequent, texts as if each
-    were another, any other answer as one bit. None where the task type's answers have no such measure."""
+    """Estimate the amount of information in the gold of these items.
+
+    Labels count as equally frequent, texts as all different, any other answer as one bit. None if the task type's
+    answers have no such measure.
+    """
     if task.demands is None or task.name not in _SIZES:
         return None
     labels = _labels_of(task, options)
@@ -136,7 +143,7 @@ def size_of_items(task: AnyTask, items: Any, options: Any) -> GoldSize | None:
 
 
 def _labels_of(task: AnyTask, options: Any) -> int | None:
-    """How many labels a prediction may have; None where it has none, or nobody said which."""
+    """Return how many labels a prediction may have; None if it has none, or they are not declared."""
     if task.name == meaning_matching.NAME:
         return 2
     is_labelled = task.name == idiom_detection.NAME or getattr(options, "kind", None) == "labels"
@@ -154,7 +161,7 @@ def _of_values(values: Sequence[Hashable]) -> GoldSize:
 
 def _table(gold: table.Gold, options: TableOptions) -> GoldSize:
     if options.kind == "labels":
-        others = 0 if options.labels else 1  # else a prediction may have labels that no gold has
+        others = 0 if options.labels else 1  # then a prediction may have labels that no gold has
         return _of_labels(gold.values, len(gold.items.labels or ()) + others, gold.clusters)
     return _of_values(gold.values)
 
@@ -172,7 +179,7 @@ def _similarity(gold: idiom_similarity.Gold, options: object) -> GoldSize:
 
 
 def _sets(gold: multi_label.Gold, options: object) -> GoldSize:
-    """Each label of each item is an answer of its own."""
+    """Measure each label of each item as an answer of its own."""
     labels = gold.items.labels or sorted({label for own in gold.values for label in own})
     bits = sum(entropy_bits([label in own for own in gold.values]) for label in labels)
     return GoldSize(len(gold.values), bits)
@@ -183,7 +190,7 @@ def _rankings(gold: ranking.Gold, options: object) -> GoldSize:
 
 
 def _spans(gold: sequence_labelling.Gold, options: object) -> GoldSize | None:
-    """Of tokens the tags; None for spans of characters, of which hardly any is an answer."""
+    """Measure the tags of tokens; None for spans of characters, of which hardly any is an answer."""
     if not gold.items.tokens:
         return None
     tags = []

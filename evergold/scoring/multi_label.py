@@ -1,6 +1,6 @@
-"""Agreement of sets of labels: F1 over labels (micro, macro), over items (samples), the share of equal sets.
+"""Agreement of sets of labels: F1 over labels (micro, macro), over items (samples), and the share of equal sets.
 
-Pure arithmetic, in space and time of the labels that are given, however many there could be; `tasks.multi_label` reads
+Pure arithmetic, in space and time proportional to the given labels, not to all possible ones; `tasks.multi_label` reads
 the files.
 """
 
@@ -20,8 +20,10 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LabelSets:
-    """Of n items and m labels: which item has which label in gold, predicted, on both sides. A label of an item is the
-    code item · m + label."""
+    """Labels of n items, out of m labels: in gold, predicted, and on both sides.
+
+    A label of an item is the code item · m + label.
+    """
 
     items: int
     labels: int
@@ -31,24 +33,24 @@ class LabelSets:
 
     @property
     def sides(self) -> tuple[Codes, Codes, Codes]:
-        """Both, gold, predicted."""
+        """The codes on both sides, in gold, predicted."""
         return self.both, self.gold, self.predicted
 
 
 def label_sets(gold: Sequence[Sequence[int]], predicted: Sequence[Sequence[int]], labels: int) -> LabelSets:
-    """gold, predicted: for each of n items the numbers of its labels, each once, below `labels`."""
+    """Encode gold and predicted labels: for each of n items the numbers of its labels, each once, below `labels`."""
     ours, theirs = (_codes(side, labels) for side in (predicted, gold))
     return LabelSets(len(gold), labels, theirs, ours, np.intersect1d(theirs, ours, assume_unique=True))
 
 
 def label_counts(sets: LabelSets) -> Floats:
-    """Of each of m labels how many items have it on both sides, in gold, predicted: 3m numbers, kind after kind."""
+    """Count the items that have each of m labels on both sides, in gold, predicted: 3m numbers, kind after kind."""
     counts = [np.bincount(side % max(sets.labels, 1), minlength=sets.labels) for side in sets.sides]
     return np.concatenate(counts).astype(np.float64)
 
 
 def micro_macro_f1(counts: Floats) -> Floats:
-    """Micro and macro F1: … × 2, in [0, 1], from `label_counts` (… × 3m); NaN where no label occurs.
+    """Compute micro and macro F1, shape … × 2, in [0, 1], from `label_counts` (… × 3m); NaN where no label occurs.
 
     Macro is the mean over the labels that occur in gold or prediction.
     """
@@ -60,14 +62,16 @@ def micro_macro_f1(counts: Floats) -> Floats:
 
 
 def item_f1(sets: LabelSets, both_empty: float) -> Floats:
-    """Of each of n items the F1 of its labels, in [0, 1]. both_empty: what an item without any label on either side
-    counts (scikit-learn's `zero_division`)."""
+    """Compute the F1 of the labels of each of n items, in [0, 1].
+
+    both_empty: value of an item without any label on either side (scikit-learn's `zero_division`).
+    """
     both, gold, predicted = _item_counts(sets)
     return ratio(2 * both, gold + predicted, float(both_empty))
 
 
 def equal_sets(sets: LabelSets) -> Floats:
-    """Of each of n items 1 where its labels are exactly the right ones, else 0."""
+    """Return for each of n items 1 if its labels are exactly the right ones, else 0."""
     both, gold, predicted = _item_counts(sets)
     found: Floats = ((both == gold) & (both == predicted)).astype(np.float64)
     return found

@@ -1,7 +1,7 @@
-"""Identified MWEs against gold: what is found per sentence, counted per view and category, MWE-based and token-based.
+"""Compare identified MWEs with gold: count them per view and category, MWE-based and token-based.
 
-The same can be had per sentence, to be re-weighted (`outcomes`). Reading files is left to `cupt`, pairing MWEs of one
-sentence to `mwe_pairing`.
+The same counts per sentence, to be re-weighted, come from `outcomes`. `cupt` reads the files, `mwe_pairing` pairs the
+MWEs of one sentence.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from evergold.scoring.mwe_pairing import shared_tokens
 #: The views of the official report, in its order. `all` is the global evaluation.
 ALL = "all"
 VIEWS = ("continuous", "discontinuous", "multi_token", "single_token", "seen", "unseen", "variant", "identical")
-#: Those that compare with training data.
+#: The views that compare with training data.
 TRAINING_VIEWS = ("seen", "unseen", "variant", "identical")
 CATEGORY = "category/"
-#: The category of MWEs whose first token names none.
+#: The category of MWEs whose first token has none.
 UNLABELED = "<unlabeled>"
 MWE_BASED, TOKEN_BASED = "mwe", "token"
 
@@ -33,7 +33,7 @@ Cell = tuple[str, str]
 
 
 class Counts(NamedTuple):
-    """How many MWEs (or their tokens) match, are in gold, are predicted: where P, R and F1 come from."""
+    """Numbers of MWEs (or of their tokens) that match, are in gold, are predicted: the basis of P, R and F1."""
 
     matched: float = 0
     gold: float = 0
@@ -41,37 +41,37 @@ class Counts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """matched / predicted, 0 to 1; 0 where nothing is predicted."""
+        """matched / predicted, 0 to 1; 0 if nothing is predicted."""
         return self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """matched / gold, 0 to 1; 0 where gold has none."""
+        """matched / gold, 0 to 1; 0 if gold has none."""
         return self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall, 0 where both are 0."""
+        """The harmonic mean of precision and recall, 0 if both are 0."""
         return f1(self.precision, self.recall)
 
 
-#: What one sentence adds to a cell: the sentence, how many are found, are in gold, are predicted.
+#: Contribution of one sentence to a cell: the sentence, the numbers found, in gold, predicted.
 Outcome = list[int]
-#: How many of something a sentence has, without those that have none.
+#: Numbers by sentence; sentences with none are left out.
 BySentence = dict[int, int]
-#: Where an MWE is: its sentence and the positions of its tokens.
+#: Location of an MWE: its sentence and the positions of its tokens.
 Key = tuple[int, Tokens]
 
 
 class Described(NamedTuple):
-    """What follows from the tokens of an MWE: the views it belongs to, and its lemmas as `lemma_key`."""
+    """Properties derived from the tokens of an MWE: the views it belongs to, and its lemmas as `lemma_key`."""
 
     views: tuple[str, ...]
     lemmas: bytes
 
 
 class Side(NamedTuple):
-    """Some MWEs, of gold or predicted: each set of tokens described once, and those of every category (by split)."""
+    """MWEs of gold or of a prediction: each set of tokens described once, and the sets of every category (by split)."""
 
     described: Mapping[Key, Described]
     categories: Mapping[str, set[Key]]
@@ -79,9 +79,9 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class GoldMwes:
-    """The gold of one language, with what training data (None: there is none) says about its MWEs. See `prepare`.
+    """The gold of one language, and its training data (None: there is none). See `prepare`.
 
-    sizes: how many MWEs (or tokens) of every cell gold has.
+    sizes: number of MWEs (or tokens) in every cell of gold.
     """
 
     corpus: CuptGold
@@ -91,12 +91,12 @@ class GoldMwes:
 
     @cached_property
     def by_sentence(self) -> Mapping[Cell, BySentence]:
-        """The same of every sentence."""
+        """`sizes` for every sentence."""
         return _sized_by_sentence(self.side)
 
 
 def prepare(corpus: CuptGold, training: TrainingMwes | None) -> GoldMwes:
-    """Gold with its MWEs described and counted once, so that scoring many predictions does not repeat that."""
+    """Describe and count the MWEs of gold once, so that scoring many predictions does not repeat that."""
     side = _described({}, corpus, training, corpus.mwes, None)
     return GoldMwes(corpus, training, side, _sizes(side))
 
@@ -104,21 +104,21 @@ def prepare(corpus: CuptGold, training: TrainingMwes | None) -> GoldMwes:
 def describe(
     gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None, known: Side | None = None
 ) -> Side:
-    """The views of predicted MWEs, by their tokens in gold's columns.
+    """Return the views of predicted MWEs, by their tokens in gold's columns.
 
-    predicted: n MWEs in sentences and tokens of `gold`, any order. lemmas: n `lemma_key`s by which they are seen or
-    unseen, None for gold's. Source: the official evaluator, which takes the prediction's lemmas; so a lemma changed by
-    a tagger moves its numbers, not ours. known: what this gave without `lemmas`; what is the same is taken from it.
+    predicted: n MWEs in sentences and tokens of `gold`, any order. lemmas: n `lemma_key`s that decide whether they are
+    seen, None for gold's. Source: the official evaluator, which takes the prediction's lemmas; so a lemma changed by a
+    tagger changes its numbers, not ours. known: the result without `lemmas`, to be reused where it is the same.
 
     continuous: no position between its first and last token is left out (an empty node has a position, a range has
     none); seen: its multiset of lemmas is annotated somewhere in training; identical (of the seen): so are the forms
-    from its first to its last token, words in gaps included, else variant. Without training it is in none of these.
+    from its first to its last token, including words in gaps, else variant. Without training it is in none of these.
     """
     return _described((known or gold.side).described, gold.corpus, gold.training, predicted, lemmas)
 
 
 def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
-    """The counts of every cell that occurs on either side.
+    """Return the counts of every cell that occurs on either side.
 
     Per split an MWE is a set of tokens: the same set listed twice counts once (once per category in the splits of
     categories). `all` and categories are counted MWE-based (equal token sets) and token-based (tokens shared under the
@@ -130,7 +130,7 @@ def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
 
 
 def outcomes(gold: GoldMwes, predicted: Side) -> dict[Cell, list[Outcome]]:
-    """What every sentence with an MWE on either side adds to every cell of `count`, in the order of the sentences."""
+    """Return the contribution of every sentence with an MWE on either side to each cell of `count`, in order."""
     found, sized = _found_by_sentence(gold.side, predicted), _sized_by_sentence(predicted)
     rows: dict[Cell, list[Outcome]] = {}
     for cell in {**gold.by_sentence, **sized}:
@@ -142,7 +142,7 @@ def outcomes(gold: GoldMwes, predicted: Side) -> dict[Cell, list[Outcome]]:
 
 
 def counts_of(rows: Mapping[Cell, list[Outcome]]) -> dict[Cell, Counts]:
-    """The same as `count`, from what `outcomes` gave."""
+    """Compute the result of `count` from that of `outcomes`."""
     return {
         cell: Counts(*(sum(column) for column in list(zip(*of_cell, strict=True))[1:]))
         for cell, of_cell in rows.items()
@@ -150,7 +150,7 @@ def counts_of(rows: Mapping[Cell, list[Outcome]]) -> dict[Cell, Counts]:
 
 
 def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, int, int]]:
-    """Of each of gold's n sentences: how many MWEs are found (equal token sets), are in gold, are predicted.
+    """Count for each of gold's n sentences the MWEs that are found (equal token sets), are in gold, are predicted.
 
     The same set of tokens listed twice counts once, as in `count`.
     """
@@ -161,32 +161,33 @@ def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int,
 
 
 def found_diversity(gold: GoldMwes, predicted: Iterable[Mwe]) -> Diversity:
-    """Richness, entropy and evenness of the correctly found MWEs, a type being a multiset of lemmas (PARSEME 2.0).
+    """Compute richness, entropy and evenness of the correctly found MWEs, a type being a multiset of lemmas (PARSEME
+    2.0).
 
-    Correct is a token set that gold has too, whatever its category; each counts once. Lemmas are gold's.
+    An MWE is correct if gold has its token set, in whatever category; each counts once. Lemmas are gold's.
     """
     keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.side.described.keys()
     return diversity(Counter(gold.side.described[key].lemmas for key in keys).values())
 
 
 def found_types(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, bytes]]:
-    """Of every correctly found MWE the sentence and the type that `found_diversity` counts, in order."""
+    """Return for every correctly found MWE its sentence and the type that `found_diversity` counts, in order."""
     keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.side.described.keys()
     return sorted((key[0], gold.side.described[key].lemmas) for key in keys)
 
 
 def f1(precision: float, recall: float) -> float:
-    """2PR/(P+R), 0 to 1; 0 where both are 0."""
+    """Return 2PR/(P+R), 0 to 1; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def macro(languages: Sequence[Counts | None], *, absent_as_zero: bool = False) -> tuple[float, float, float] | None:
-    """Mean precision and mean recall over languages, and the F1 of these means, each 0 to 1.
+    """Return mean precision and mean recall over languages, and the F1 of these means, each 0 to 1.
 
     languages: the counts of one cell in every language of the task, those not submitted with nothing predicted or
-    found. A language whose gold is empty there (or None) stays out, or, with absent_as_zero, counts as precision 0 and
-    recall 0, as in the official average of views; None where all are empty. The official table rounds the two means to
-    two decimals of percent before F1, this one does not.
+    found. A language whose gold is empty there (or None) is left out, or, with absent_as_zero, counts as precision 0
+    and recall 0, as in the official average of views; None if all are empty. The official table rounds the two means to
+    two decimals of percent before F1, this function does not.
     """
     counted = [counts for counts in languages if counts is not None and counts.gold]
     if not counted:
@@ -204,7 +205,7 @@ def _described(
     mwes: Sequence[Mwe],
     lemmas: Sequence[bytes] | None,
 ) -> Side:
-    """known: descriptions by gold's lemmas that need not be made again."""
+    """Describe MWEs; known: descriptions by gold's lemmas to be reused."""
     described: dict[Key, Described] = {}
     spans = training.spans if training is not None else frozenset()
     at, lemma_column, is_known = -1, _NO_WORDS, _Spans(_NO_WORDS, spans)
@@ -224,8 +225,10 @@ _NO_WORDS: list[bytes] = []
 
 
 class _Spans:
-    """Whether the forms of one sentence from here to there are among those of training: each span is looked up once,
-    so that thousands of MWEs that span a long sentence cost no more than a few."""
+    """Checks whether the forms between two tokens of one sentence occur among those of training.
+
+    Each span is looked up once, so that thousands of MWEs that span a long sentence cost no more than a few.
+    """
 
     def __init__(self, forms: Sequence[bytes], known: Set[bytes]) -> None:
         self.forms, self.known = forms, known
@@ -258,7 +261,7 @@ def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Key]]:
 
 
 def _sized_by_sentence(side: Side) -> dict[Cell, BySentence]:
-    """`_sizes`, sentence by sentence."""
+    """Like `_sizes`, by sentence."""
     sums: dict[Cell, BySentence] = {}
     for split, keys in _splits(side):
         if keys:
@@ -267,7 +270,7 @@ def _sized_by_sentence(side: Side) -> dict[Cell, BySentence]:
 
 
 def _found_by_sentence(gold: Side, predicted: Side) -> dict[Cell, BySentence]:
-    """`_matches`, sentence by sentence."""
+    """Like `_matches`, by sentence."""
     found: dict[Cell, BySentence] = {}
     for split, both, of_gold, of_predicted in _matched(gold, predicted):
         found[split, MWE_BASED], tokens = _by_sentence(both)
@@ -280,7 +283,7 @@ def _found_by_sentence(gold: Side, predicted: Side) -> dict[Cell, BySentence]:
 
 
 def _by_sentence(keys: Iterable[Key]) -> tuple[BySentence, BySentence]:
-    """How many MWEs are in each sentence, and how many tokens in them."""
+    """Count the MWEs of each sentence, and the tokens in them."""
     mwes: BySentence = {}
     in_them: BySentence = {}
     for sentence, tokens in keys:
@@ -290,7 +293,7 @@ def _by_sentence(keys: Iterable[Key]) -> tuple[BySentence, BySentence]:
 
 
 def _views_by_sentence(seen: Iterable[tuple[int, tuple[str, ...]]]) -> dict[Cell, BySentence]:
-    """How many MWEs of each view are in each sentence."""
+    """Count the MWEs of each view in each sentence."""
     alike: dict[tuple[str, ...], list[int]] = {}
     for sentence, together in seen:
         alike.setdefault(together, []).append(sentence)
@@ -302,7 +305,7 @@ def _views_by_sentence(seen: Iterable[tuple[int, tuple[str, ...]]]) -> dict[Cell
 
 
 def _sizes(side: Side) -> dict[Cell, int]:
-    """How many MWEs are in each split, and how many tokens in them; splits without any are left out."""
+    """Count the MWEs in each split, and the tokens in them; splits without any are left out."""
     sizes: dict[Cell, int] = {}
     for split, keys in _splits(side):
         if keys:
@@ -311,7 +314,7 @@ def _sizes(side: Side) -> dict[Cell, int]:
 
 
 def _matches(gold: Side, predicted: Side) -> dict[Cell, int]:
-    """How many MWEs of each split are on both sides, and how many tokens the two share."""
+    """Count the MWEs of each split that are on both sides, and the tokens that the two share."""
     found: dict[Cell, int] = {}
     for split, both, of_gold, of_predicted in _matched(gold, predicted):
         found[split, MWE_BASED] = len(both)
@@ -321,7 +324,7 @@ def _matches(gold: Side, predicted: Side) -> dict[Cell, int]:
 
 
 def _matched(gold: Side, predicted: Side) -> Iterator[tuple[str, Set[Key], Set[Key], Set[Key]]]:
-    """For `all` and every category on both sides: the MWEs that are equal, gold's others and the predicted others.
+    """Yield for `all` and every category on both sides the MWEs that are equal, gold's others and the predicted others.
 
     Equal ones are paired with each other: no pairing shares more tokens.
     """
@@ -342,7 +345,7 @@ def _tokens_in(keys: Iterable[Key]) -> int:
 
 
 def _per_view(views: Iterable[tuple[str, ...]]) -> dict[Cell, int]:
-    """How many of the MWEs with these views are in each of them."""
+    """Count the MWEs of each view, given the views of every MWE."""
     sums: dict[Cell, int] = {}
     for together, number in Counter(views).items():
         for view in together:
@@ -355,7 +358,7 @@ def _common_views(one: Described, other: Described) -> tuple[str, ...]:
 
 
 def _paired(gold: Iterable[Key], predicted: Iterable[Key]) -> Iterator[tuple[int, int]]:
-    """Sentences, and the tokens shared there under the best pairing, see `shared_tokens`."""
+    """Yield sentences and the number of tokens shared there under the best pairing, see `shared_tokens`."""
     left: dict[int, list[Tokens]] = {}
     right: dict[int, list[Tokens]] = {}
     for sentence, tokens in predicted:

@@ -35,14 +35,14 @@ from evergold.scoring.mwe_report import language_report
 BASES = (MWE_BASED, TOKEN_BASED)
 DIVERSITY = ("richness", "entropy", "evenness")
 
-#: Gold of every language of the task, and what was submitted of them.
+#: Gold and submitted predictions of every language of the task.
 AllGold = Mapping[str, GoldMwes]
 AllPredicted = Mapping[str, PredictedMwes]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One language and what was submitted of it (None: nothing), counted when somebody asks, and once."""
+    """One language and its submission (None: nothing), counted lazily and once."""
 
     gold: GoldMwes
     submitted: PredictedMwes | None
@@ -53,27 +53,27 @@ class Counted:
 
     @cached_property
     def outcomes(self) -> Mapping[Cell, list[Outcome]]:
-        """What every sentence adds to every cell."""
+        """The contribution of every sentence to every cell."""
         return outcomes(self.gold, self.predicted)
 
     @cached_property
     def counts(self) -> Mapping[Cell, Counts]:
-        """How much is right, in gold and predicted; from the outcomes if these are known."""
+        """The numbers right, in gold and predicted; computed from the outcomes if these are known."""
         return counts_of(self.outcomes) if "outcomes" in vars(self) else count(self.gold, self.predicted)
 
     @cached_property
     def diversity(self) -> Diversity | None:
-        """Of what was found; None where nothing was submitted."""
+        """Diversity of the found MWEs; None if nothing was submitted."""
         return found_diversity(self.gold, self.submitted.mwes) if self.submitted is not None else None
 
 
 def count_all(gold: AllGold, predicted: AllPredicted) -> dict[str, Counted]:
-    """Every language; one not submitted has gold's counts, with nothing found and nothing predicted."""
+    """Count every language; one not submitted has gold's counts, with nothing found and nothing predicted."""
     return {language: Counted(of_gold, predicted.get(language)) for language, of_gold in gold.items()}
 
 
 def cells_of(tables: Sequence[Mapping[Cell, Counts]]) -> list[Cell]:
-    """What is scored, in order: global, every view, and every category that occurs in any of the tables."""
+    """List the scored cells in order: global, every view, and every category that occurs in any of the tables."""
     categories = sorted({split for table in tables for split, _ in table if split.startswith(CATEGORY)})
     return [
         *((ALL, basis) for basis in BASES),
@@ -85,10 +85,10 @@ def cells_of(tables: Sequence[Mapping[Cell, Counts]]) -> list[Cell]:
 def macro_means(
     gold: AllGold, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
 ) -> dict[Cell, tuple[float, float, float] | None]:
-    """Mean P, mean R and their F1 of every cell, see `mwe.macro`; None where gold has nothing of the kind anywhere.
+    """Return mean P, mean R and their F1 of every cell, see `mwe.macro`; None if gold has nothing of the kind anywhere.
 
-    absent_as_zero: as for `mwe.macro`. A language without training data stays out of the views that compare with it. A
-    category that only predictions have is left out altogether.
+    absent_as_zero: as for `mwe.macro`. A language without training data is left out of the views that compare with it.
+    A category that only predictions have is left out altogether.
     """
     means: dict[Cell, tuple[float, float, float] | None] = {}
     for cell in cells_of([table.counts for table in tables.values()]):
@@ -102,13 +102,13 @@ def macro_means(
 
 
 def macro_diversity(tables: Mapping[str, Counted], predicted: AllPredicted) -> dict[str, float]:
-    """Mean richness, entropy and evenness over all languages; 0 for one not submitted or where it is undefined."""
+    """Return mean richness, entropy and evenness over all languages; 0 if not submitted or undefined."""
     found = [tables[language].diversity for language in predicted]
     return {name: sum(getattr(one, name) or 0.0 for one in found) / len(tables) for name in DIVERSITY}
 
 
 def language_document(counted: Counted) -> dict[str, Any] | None:
-    """The report of one language, see `mwe_report.language_report`; None where it was not submitted."""
+    """Return the report of one language, see `mwe_report.language_report`; None if it was not submitted."""
     gold, predicted, found = counted.gold, counted.submitted, counted.diversity
     if predicted is None or found is None:
         return None
@@ -117,7 +117,7 @@ def language_document(counted: Counted) -> dict[str, Any] | None:
 
 
 def language_outcomes(counted: Counted) -> dict[str, Any]:
-    """The outcomes of one language; where it was not submitted, nothing is predicted."""
+    """Return the outcomes of one language; if it was not submitted, nothing is predicted."""
     gold, predicted = counted.gold, counted.submitted
     mwes = predicted.mwes if predicted is not None else ()
     cells: dict[str, dict[str, list[Outcome]]] = {}
@@ -134,7 +134,7 @@ def language_outcomes(counted: Counted) -> dict[str, Any]:
 
 
 def _official_counts(gold: GoldMwes, predicted: PredictedMwes, side: Side) -> dict[Cell, Counts] | None:
-    """The counts by the lemmas that the prediction itself has; None where they are gold's."""
+    """Return the counts by the prediction's own lemmas; None if they equal those by gold's."""
     official = describe(gold, predicted.mwes, predicted.lemmas, known=side)
     same = all(map(is_, official.described.values(), side.described.values()))
     return None if same else count(gold, official)
@@ -143,8 +143,10 @@ def _official_counts(gold: GoldMwes, predicted: PredictedMwes, side: Side) -> di
 def macro_document(
     gold: AllGold, predicted: AllPredicted, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
 ) -> dict[str, Any]:
-    """The macro means as `{"all": {"mwe": [P, R, F1], "token": …}, "views": {view: …}, "categories": {name: {"mwe": …,
-    "token": …}}, "diversity": {…}, "submitted": n, "of": n}`; null where a mean is undefined. tables: of `count_all`.
+    """Return the macro means for pages; null where a mean is undefined. tables: of `count_all`.
+
+    `{"all": {"mwe": [P, R, F1], "token": …}, "views": {view: …}, "categories": {name: {"mwe": …, "token": …}},
+    "diversity": {…}, "submitted": n, "of": n}`
     """
     means = macro_means(gold, tables, absent_as_zero=absent_as_zero)
     categories: dict[str, dict[str, Any]] = {}

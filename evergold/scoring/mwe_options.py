@@ -1,4 +1,4 @@
-"""What organisers set for the task type `mwe-identification`."""
+"""Options of the task type `mwe-identification`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which predicted MWE goes with which of gold: the most tokens that they can share under a one-to-one pairing."""
+"""Pair predicted MWEs with those of gold: the most tokens that they can share under a one-to-one pairing."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from operator import itemgetter
 from evergold.scoring.cupt_codes import Tokens
 from evergold.scoring.optional import load_package
 
-#: Up to so many MWEs that overlap each other in one sentence are paired without scipy.
+#: Up to this many overlapping MWEs in one sentence are paired without scipy.
 FEW_MWES = 6
 
 
 def shared_tokens(gold: Collection[Tokens], predicted: Collection[Tokens]) -> int:
-    """The most tokens that gold and predicted MWEs of one sentence can share when they are paired one-to-one.
+    """Return the most tokens that gold and predicted MWEs of one sentence can share when they are paired one-to-one.
 
-    gold, predicted: distinct token sets. 0 to the smaller number of tokens. An assignment problem, but hardly ever:
-    equal sets are paired first (no pairing is better), then MWEs that overlap with one other only.
+    gold, predicted: distinct token sets. 0 to the smaller number of tokens. In general an assignment problem, in
+    practice hardly ever: equal sets are paired first (no pairing is better), then MWEs that overlap with one other
+    only.
     """
     if len(gold) == 1 and len(predicted) == 1:  # as in most sentences
         (one,), (other,) = gold, predicted
@@ -43,7 +44,7 @@ def shared_tokens(gold: Collection[Tokens], predicted: Collection[Tokens]) -> in
 
 
 def _overlaps(left: Sequence[Tokens], right: Sequence[Tokens]) -> Counter[tuple[int, int]]:
-    """How many tokens each pair of MWEs shares, pairs without any left out."""
+    """Count the tokens that each pair of MWEs shares; pairs without any are left out."""
     bearing: dict[int, list[int]] = {}
     for i, tokens in enumerate(left):
         for token in tokens:
@@ -67,7 +68,7 @@ def _best_assignment(overlaps: Mapping[tuple[int, int], int]) -> int:
 
 
 def _best_of_few(overlaps: Mapping[tuple[int, int], int]) -> int:
-    """The best assignment of few rows: column by column, the best sum for every set of rows used so far."""
+    """Return the best assignment of few rows: column by column, the best sum for every set of rows used so far."""
     bit = {i: 1 << place for place, i in enumerate({i for i, _ in overlaps})}
     best = {0: 0}
     for _, column in groupby(sorted(overlaps, key=itemgetter(1)), key=itemgetter(1)):

@@ -1,4 +1,4 @@
-"""Some sentences of a corpus with MWEs, as if it had no others: gold and what was predicted of it."""
+"""Restrict gold and predictions of a corpus with MWEs to some of its sentences."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from evergold.scoring.mwe import GoldMwes, prepare
 def part_of_languages(
     gold: Mapping[str, GoldMwes], predicted: Mapping[str, PredictedMwes], keep: Keep
 ) -> tuple[dict[str, GoldMwes], dict[str, PredictedMwes]]:
-    """The kept sentences of each language, asked for as `fr/ID`; predicted: read against these very tokens. Raises
-    InvalidGold where none of a language is kept."""
+    """Return gold and predictions of the kept sentences of each language.
+
+    keep is called with `fr/ID`. predicted: read against these very tokens. Raises InvalidGold if no sentence of a
+    language is kept.
+    """
     golds, predictions = {}, {}
     for language, of_gold in gold.items():
         names = of_gold.corpus.items.sentence_ids

@@ -1,4 +1,5 @@
-"""Is the MWE gone from a paraphrase, and which words are new in it? PARSEME 2.0's rules, by difflib's edits.
+"""Decide whether an MWE is gone from a paraphrase, and which words are new in it: PARSEME 2.0's rules, by difflib's
+edits.
 
 Works on texts that are already split into words; see `segmentation`.
 """
@@ -14,21 +15,23 @@ from typing import NamedTuple
 _PART = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _ELIDED = "d'"
 _HYPHEN = "-"
-#: Zero-width non-joiner and joiner (Persian needs them inside words), both apostrophes, the backtick, and of all the
-#: dashes that there are those that the official script names: the hyphen-minus, U+2010 to U+2015, and U+05BE (maqaf).
+#: Zero-width non-joiner and joiner (Persian needs them inside words), both apostrophes, the backtick, and the dashes
+#: that the official script lists: the hyphen-minus, U+2010 to U+2015, and U+05BE (maqaf).
 _KEPT = frozenset("\u200c\u200d'\u2019`-\u2010\u2011\u2012\u2013\u2014\u2015\u05be")
 _KEPT_KINDS = ("L", "N", "M")
 
 
 class Edits(NamedTuple):
-    """The words of the sentence that are deleted or replaced, and the words of the paraphrase that are new there."""
+    """The words of the sentence that are deleted or replaced, and the words of the paraphrase that are new."""
 
     gone: tuple[str, ...]
     new: tuple[str, ...]
 
 
 def find_edits(sentence: Sequence[str], paraphrase: Sequence[str]) -> Edits:
-    """What difflib's SequenceMatcher, with its usual settings, says is not equal; both in order, repetitions kept."""
+    """Return the parts that difflib's SequenceMatcher, with default settings, finds unequal; in order, repetitions
+    kept.
+    """
     gone: list[str] = []
     new: list[str] = []
     for kind, i, j, k, m in SequenceMatcher(None, sentence, paraphrase).get_opcodes():
@@ -39,28 +42,29 @@ def find_edits(sentence: Sequence[str], paraphrase: Sequence[str]) -> Edits:
 
 
 def is_removed(mwe: Collection[str], edits: Edits) -> bool:
-    """Whether any word of the MWE is gone: PARSEME 2.0 takes that as the whole MWE gone.
+    """Return whether any word of the MWE is gone: PARSEME 2.0 counts that as the whole MWE gone.
 
     mwe: its words, see `mwe_words`. The words of the sentence are compared without their punctuation, see `bare`; the
-    MWE's are taken as they stand, upper and lower case are different.
+    MWE's words are compared unchanged; case matters.
     """
     return any(bare(word) in mwe for word in edits.gone)
 
 
 def bare(word: str) -> str:
-    """The word without characters that are not letters, digits, marks, joiners, apostrophes, backticks, or dashes of
-    the official script's list."""
+    """Strip characters that are not letters, digits, marks, joiners, apostrophes, backticks, or dashes of the official
+    script's list.
+    """
     if word.isalnum():
         return word
     return "".join(c for c in word if c in _KEPT or unicodedata.category(c).startswith(_KEPT_KINDS))
 
 
 def mwe_words(marked: str) -> tuple[str, ...]:
-    """The words inside `[[…]]`, all parts of a discontinuous MWE after each other; () where nothing is marked.
+    """Return the words inside `[[…]]`, all parts of a discontinuous MWE in order; () if nothing is marked.
 
-    Parts are split at white space; Japanese ones, which have none inside, by `segmented` further on. The corpora's
-    tokens are put together as they are written, in pairs: `d'` with the word after it, a word that begins with a hyphen
-    with the word before it (`[[chambre d' hôtel]]`: chambre, d'hôtel; `[[a -b -c]]`: a-b, -c, as the official script).
+    Parts are split at white space; Japanese ones, which have none inside, are split later by `segmented`. The corpora's
+    tokens are joined in pairs as they are written: `d'` with the word after it, a word that begins with a hyphen with
+    the word before it (`[[chambre d' hôtel]]`: chambre, d'hôtel; `[[a -b -c]]`: a-b, -c, as the official script).
     """
     pieces = " ".join(_PART.findall(marked)).split()
     words: list[str] = []
@@ -74,10 +78,10 @@ def mwe_words(marked: str) -> tuple[str, ...]:
 
 
 def segmented(mwe: Collection[str], segment: Callable[[str], list[str]]) -> frozenset[str]:
-    """The words of an MWE as the sentence's are split: each piece by itself, as the official script does."""
+    """Split the words of an MWE like the sentence: each piece by itself, as the official script does."""
     return frozenset(word for piece in mwe for word in segment(piece))
 
 
 def without_marks(marked: str) -> str:
-    """The text without `[[` and `]]`, white space collapsed to single spaces."""
+    """Return the text without `[[` and `]]`, white space collapsed to single spaces."""
     return " ".join(marked.replace("[[", "").replace("]]", "").split())

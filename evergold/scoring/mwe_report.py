@@ -1,6 +1,6 @@
-"""The compact report of identified MWEs, counts per language, and from it the official PARSEME evaluator's text.
+"""The compact report of identified MWEs (counts per language), and the official PARSEME evaluator's text made from it.
 
-Everything official can be written from the counts, so a page can offer the text without gold.
+The official text needs only the counts, so a page can offer it without gold.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ def language_report(
     with_training: bool,
     official: Mapping[Cell, Counts] | None = None,
 ) -> dict[str, Any]:
-    """The document of one language: for JSON, a few hundred bytes. A cell is `[found, gold, predicted]`, see `Counts`.
+    """Return the document of one language, for JSON, a few hundred bytes. A cell is `[found, gold, predicted]`, see
+    `Counts`.
 
     `{"all": {"mwe": cell, "token": cell}, "views": {view: cell}, "categories": {name: {"mwe": cell, "token": cell}},
-    "diversity": {…}}`; views are MWE-based, those that compare with training data are there only `with_training`.
-    official: the counts by the prediction's own lemmas; where they differ, `"official_views"` keeps these cells.
+    "diversity": {…}}`; views are MWE-based, those that compare with training data are included only `with_training`.
+    official: the counts by the prediction's own lemmas; where they differ, `"official_views"` contains these cells.
     """
     shown = [view for view in VIEWS if with_training or view not in TRAINING_VIEWS]
     names = [
@@ -48,10 +49,10 @@ def language_report(
 
 
 def official_text(document: Mapping[str, Any]) -> str:
-    """What the official evaluator prints for one language, line by line. document: from `language_report`.
+    """Return the official evaluator's output for one language, line by line. document: from `language_report`.
 
-    The parts that compare with training data are left out where there is none. Source: the evaluator of PARSEME 1.1 to
-    2.0; with training data that has no MWE this is what 2.0 prints (1.1 leaves the parts out).
+    The parts that compare with training data are left out if there is none. Source: the evaluator of PARSEME 1.1 to
+    2.0; with training data that has no MWE this is the output of 2.0 (1.1 leaves the parts out).
     """
     views = {**document["views"], **document.get("official_views", {})}
     whole = Counts(*document["all"][MWE_BASED])
@@ -77,7 +78,7 @@ def _cell(counts: Mapping[Cell, Counts], split: str, basis: str = MWE_BASED) -> 
 
 
 def _official_name(category: str) -> str:
-    """MWEs without a category have the category None there, and are sorted by that name."""
+    """Return the category's name in the official report: None without a category, also for sorting."""
     return "None" if category == UNLABELED else category
 
 

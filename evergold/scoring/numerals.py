@@ -1,16 +1,16 @@
-"""Numbers as people write them in files: decimal, with a point, finite. Python's extras do not count."""
+"""Numbers as people write them in files: decimal, with a point, finite; Python's other notations are refused."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-#: What a finite number is written with.
+#: Characters of a finite number.
 _SIGNS = b"0123456789.+-eE"
 
 
 def finite_number(text: str) -> float | None:
-    """The number written here, None where it is none: `1_000`, spaces, other scripts' digits, NaN, infinity."""
+    """Return the number written here; None for `1_000`, spaces, other digits than ASCII, NaN, infinity, no number."""
     if "_" in text or not text.isascii() or text != text.strip():
         return None
     try:
@@ -21,8 +21,8 @@ def finite_number(text: str) -> float | None:
 
 
 def finite_numbers(texts: Sequence[str]) -> list[float] | None:
-    """`finite_number` of all of them, None where one of them is none; faster than asking for each."""
-    # A comma between them: within one it is left for float to refuse.
+    """Return `finite_number` of all texts, None if it is None for any; faster than one call per text."""
+    # Joined by commas: a comma inside a text is left for float to refuse.
     together = ",".join(texts)
     if not together.isascii() or together.encode().translate(None, _SIGNS + b","):
         return None
@@ -30,5 +30,5 @@ def finite_numbers(texts: Sequence[str]) -> list[float] | None:
         numbers = list(map(float, texts))
     except ValueError:
         return None
-    # A finite sum has finite parts; one that is too large says nothing of them.
+    # A finite sum has finite parts; an overflowing sum proves nothing.
     return numbers if math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers)) else None

@@ -1,4 +1,4 @@
-"""Types of the options that several task types have: names that become parts of splits, and lists of texts."""
+"""Types of options that several task types share: names that become parts of splits, and lists of texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evergold.scoring.errors import shorten
 
 #: The name of the split that pools all languages.
 ALL = "all"
-#: What the name of a split looks like.
+#: Pattern of the name of a split.
 SPLIT_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
 
 def _separate(value: object) -> object:
-    """`en,pt`, as the command line gives it, is a list of two; numbers become text (labels are often 0 and 1)."""
+    """Split text like `en,pt` from the command line into a tuple; turn numbers into text (labels are often 0, 1)."""
     parts = value.split(",") if isinstance(value, str) else value
     if isinstance(parts, int | float) and not isinstance(parts, bool):
         parts = [parts]

@@ -1,4 +1,4 @@
-"""Imports what only some task types need (scipy, scikit-learn, sacrebleu, openpyxl) when it is needed, not before.
+"""Import packages that only some task types need (scipy, scikit-learn, sacrebleu, openpyxl) on first use.
 
 The web process imports every task type for its names and options, and must stay small.
 """
@@ -16,9 +16,9 @@ class MissingPackage(ScoringError):
 
 
 def load_package(module: str, extra: str = "metrics") -> Any:
-    """The module called `module` (`scipy.stats`); raises MissingPackage, which says what to install.
+    """Import the module called `module` (`scipy.stats`); raises MissingPackage, which names what to install.
 
-    extra: which of the extras of `evergold` holds it.
+    extra: the extra of `evergold` that contains it.
     """
     try:
         return importlib.import_module(module)

@@ -1,7 +1,7 @@
-"""The files of PARSEME 2.0's paraphrasing task: gold and blind JSON by language. Predictions: `paraphrase_prediction`.
+"""Files of PARSEME 2.0's paraphrasing task: gold and blind JSON by language. Predictions: `paraphrase_prediction`.
 
 Gold items have `source_sent_id`, `text` (the MWE in `[[…]]`), `raw_text`, `label` (`["Creative: …", "Minimal: …"]`, one
-may be missing) and perhaps `MWE_type`; blind items `source_sent_id` and `raw_text`. Other keys are passed over.
+may be missing) and optionally `MWE_type`; blind items `source_sent_id` and `raw_text`. Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class GoldFile:
 
 @dataclass(frozen=True)
 class BlindFile:
-    """What a prediction of one language must cover: n ids and their sentences."""
+    """The items that a prediction of one language must cover: n ids and their sentences."""
 
     ids: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -59,16 +59,16 @@ class BlindFile:
 
     @cached_property
     def invisible(self) -> frozenset[str]:
-        """The invisible characters that the sentences themselves have."""
+        """The invisible characters in the sentences themselves."""
         return frozenset(character for _, character in find_invisible("\n".join(self.sentences)))
 
 
 def read_gold_files(
     path: Path, wanted: Sequence[str] | None, single: str, types: Sequence[str]
 ) -> tuple[dict[str, GoldFile], bool]:
-    """Gold by language, and whether it lies in folders: `<LANG>/test.json`, or one file, whose language is `single`.
+    """Read gold by language, and whether it is in folders: `<LANG>/test.json`, or one file, whose language is `single`.
 
-    wanted: the languages that must be there (None: all that are); types: those that `MWE_type` may name. Raises
+    wanted: the languages that are required (None: all found); types: the allowed values of `MWE_type`. Raises
     InvalidGold with the problems of all files.
     """
 
@@ -81,9 +81,10 @@ def read_gold_files(
 
 
 def read_blind_files(path: Path, wanted: Sequence[str] | None, single: str) -> tuple[dict[str, BlindFile], bool]:
-    """The items by language, from `<LANG>/test.blind.json` or, without it, test.json, as above; raises InvalidItems.
+    """Read the items by language, and whether they are in folders; raises InvalidItems.
 
-    A zip may hold such folders, as everybody downloads them.
+    From `<LANG>/test.blind.json` or, without it, test.json, like `read_gold_files`. A zip may hold such folders, as
+    everybody downloads them.
     """
 
     def read(language: str, data: bytes, name: str) -> BlindFile:
@@ -98,7 +99,7 @@ def read_blind_files(path: Path, wanted: Sequence[str] | None, single: str) -> t
 
 
 def read_gold(data: bytes, types: Sequence[str], file: str | None = None) -> GoldFile:
-    """The gold of one language; raises InvalidGold with every problem, by line."""
+    """Read the gold of one language; raises InvalidGold with every problem, by line."""
     reader = _Reader(file)
     items = []
     for entry in reader.entries(data, InvalidGold):
@@ -116,7 +117,7 @@ def read_gold(data: bytes, types: Sequence[str], file: str | None = None) -> Gol
 
 
 def read_blind(data: bytes, file: str | None = None) -> BlindFile:
-    """The ids and sentences of one language, from the blind file or from gold; raises InvalidItems, by line."""
+    """Read the ids and sentences of one language, from the blind file or from gold; raises InvalidItems, by line."""
     reader = _Reader(file)
     found = [reader.id_and_sentence(entry) for entry in reader.entries(data, InvalidItems)]
     reader.problems.raise_if_any(InvalidItems)
@@ -124,19 +125,19 @@ def read_blind(data: bytes, file: str | None = None) -> BlindFile:
 
 
 def blind(pairs: Sequence[tuple[str, str]]) -> BlindFile:
-    """The items with these ids and sentences."""
+    """Return the items with these ids and sentences."""
     return BlindFile(tuple(id_ for id_, _ in pairs), tuple(sentence for _, sentence in pairs))
 
 
 class _Reader:
-    """What is wrong with an organiser's file, and where an id was seen first."""
+    """Problems of an organiser's file, and the first occurrence of each id."""
 
     def __init__(self, file: str | None) -> None:
         self.problems, self.file = Problems(), file
         self._first: dict[str, Entry] = {}
 
     def entries(self, data: bytes, error: type[InvalidFile]) -> list[Entry]:
-        """The objects of the file; raises `error` when it cannot be read to its end or has none."""
+        """Return the objects of the file; raises `error` if it cannot be read to its end or has none."""
         entries = read_json_list(data, self.problems, self.file)
         if entries is not None and not entries and not self.problems.errors:
             self.problems.add("empty-file", "the list has no items", file=self.file)
@@ -145,7 +146,7 @@ class _Reader:
         return entries or []
 
     def id_and_sentence(self, entry: Entry) -> tuple[str, str] | None:
-        """Both, or None with the problem. Marks are taken out of the sentence: some published files have them there."""
+        """Return both, or None with the problem. Marks are removed: some published files have them."""
         id_, sentence = self.text(entry, ID), self.text(entry, SENTENCE)
         if id_ is None or sentence is None:
             return None
@@ -154,7 +155,7 @@ class _Reader:
         return id_, without_marks(sentence) if "[[" in sentence else sentence
 
     def labels(self, entry: Entry) -> tuple[str, str]:
-        """The creative and the minimal reference; one that is missing or empty is replaced by the other."""
+        """Return the creative and the minimal reference; one that is missing or empty is replaced by the other."""
         label = entry.values.get(LABEL)
         named = [text.partition(":") for text in label if isinstance(text, str)] if isinstance(label, list) else []
         texts = {name.strip().lower(): reference.strip() for name, _, reference in named}
@@ -167,7 +168,7 @@ class _Reader:
         return creative or minimal, minimal or creative
 
     def text(self, entry: Entry, key: str) -> str | None:
-        """The text under this key, or None with the problem."""
+        """Return the text under this key, or None with the problem."""
         value: Any = entry.values.get(key)
         if key not in entry.values:
             self.note(entry, "missing-key", f"the key {key} is missing")
@@ -180,5 +181,5 @@ class _Reader:
         return None
 
     def note(self, entry: Entry, code: str, message: str) -> None:
-        """One problem of this object."""
+        """Report one problem of this object."""
         self.problems.add(code, message, file=self.file, line=entry.line, column=str(entry.column))

@@ -32,21 +32,21 @@ METRIC_NAMES = (BERTSCORE, REMOVED, *DIVERSITY)
 #: The paraphrase of every id, by language.
 AllTexts = Mapping[str, Mapping[str, str]]
 AllGold = Mapping[str, GoldFile]
-#: A language's summaries by split, `all` and `type/VID`; None where gold has no such item.
+#: A language's summaries by split, `all` and `type/VID`; None if gold has no such item.
 Summaries = Mapping[str, Summary | None]
-#: What the metrics are worth; None where one is undefined.
+#: Values of the metrics; None where one is undefined.
 Numbers = Mapping[str, float | None]
 
 
 def splits_of(types: Iterable[str]) -> tuple[str, ...]:
-    """`all` and the split of every type."""
+    """Return `all` and the split of every type."""
     return (ALL, *(TYPE + kind for kind in types))
 
 
 def summaries_of(
     gold: GoldFile, types: Iterable[str], paraphrased: Paraphrased, bertscores: ItemScores | None = None
 ) -> dict[str, Summary | None]:
-    """The summary of every split of one language."""
+    """Return the summary of every split of one language."""
     places = {TYPE + kind: items for kind, items in places_of_types(gold, types).items()}
     return {
         ALL: summarise(paraphrased, bertscores),
@@ -55,14 +55,14 @@ def summaries_of(
 
 
 class Measured(NamedTuple):
-    """What the items of one language came to."""
+    """The measured items of one language."""
 
     paraphrased: Paraphrased
     bertscores: ItemScores
 
 
 def measure_languages(gold: AllGold, predicted: AllTexts, measure: Measure) -> dict[str, Measured]:
-    """The items of every submitted language, in gold's order. Progress is reported in items."""
+    """Measure the items of every submitted language, in gold's order. Progress is reported in items."""
     files = {language: file for language, file in gold.items() if language in predicted}
     total, done = sum(len(file.items) for file in files.values()), 0
     found = {}
@@ -77,8 +77,10 @@ def measure_languages(gold: AllGold, predicted: AllTexts, measure: Measure) -> d
 
 
 def language_outcomes(gold: GoldFile, measured: Measured | None) -> dict[str, Any]:
-    """Per item: `{"items": ids, "mwe_types": …, "predicted": {"bertscore": …, "removed": …, "new_words": …}, or null
-    where it was not submitted}`."""
+    """Return the outcomes per item; `predicted` is null if the language was not submitted.
+
+    `{"items": ids, "mwe_types": …, "predicted": {"bertscore": …, "removed": …, "new_words": …}}`
+    """
     predicted = measured and {
         BERTSCORE: measured.bertscores.tolist(),
         REMOVED: measured.paraphrased.removed.tolist(),
@@ -94,8 +96,10 @@ def language_outcomes(gold: GoldFile, measured: Measured | None) -> dict[str, An
 def language_results(
     gold: GoldFile, texts: Mapping[str, str], language: str, outcomes: Mapping[str, Any]
 ) -> list[ItemResult]:
-    """Per item its paraphrase beside both references, and what its masked BERTScore lacks to 1. outcomes: those of the
-    language, as `language_outcomes` has them."""
+    """Return per item its paraphrase, both references, and as error its masked BERTScore minus 1.
+
+    outcomes: those of the language, as `language_outcomes` returns them.
+    """
     found = []
     for item, value in zip(gold.items, outcomes["predicted"][BERTSCORE], strict=True):
         splits = (f"{language}/{TYPE}{item.mwe_type}",) if item.mwe_type else (language,)
@@ -106,7 +110,7 @@ def language_results(
 
 
 def numbers_of(summary: Summary | None) -> Numbers | None:
-    """The metrics of a summary, in the order of METRIC_NAMES; None where there is none."""
+    """Return the metrics of a summary, in the order of METRIC_NAMES; None if there is none."""
     if summary is None:
         return None
     found = summary.diversity
@@ -115,9 +119,9 @@ def numbers_of(summary: Summary | None) -> Numbers | None:
 
 
 def macro_numbers(gold: AllGold, summaries: Mapping[str, Summaries], split: str) -> dict[str, float] | None:
-    """The mean of each metric over the languages whose gold has an item of the split; None where none has.
+    """Return the mean of each metric over the languages whose gold has an item of the split; None if none has.
 
-    A language that was not submitted counts 0, and so does what is undefined in one that was.
+    A language that was not submitted counts 0, and so does an undefined value in one that was.
     """
     kind = split.removeprefix(TYPE)
     having = [name for name, file in gold.items() if split == ALL or any(item.mwe_type == kind for item in file.items)]
@@ -130,8 +134,11 @@ def macro_numbers(gold: AllGold, summaries: Mapping[str, Summaries], split: str)
 def language_document(
     gold: GoldFile, texts: Mapping[str, str] | None, language: str, types: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The report of one language: for `all` and every type items, removed, variety, entropy, balance and novel_words
-    (null for a type without items), and never_removed. None where it was not submitted."""
+    """Return the report of one language; None if it was not submitted.
+
+    For `all` and every type: items, removed, variety, entropy, balance and novel_words (null for a type without items),
+    and never_removed.
+    """
     if texts is None:
         return None
     summaries = summaries_of(gold, types, paraphrase(gold, texts, language))
@@ -140,9 +147,9 @@ def language_document(
 
 
 def reference_documents(gold: AllGold) -> dict[str, dict[str, Any]]:
-    """By kind of reference (creative, minimal) and language what it would have as a prediction, and the macro means.
+    """Return by kind of reference (creative, minimal) and language its numbers as a prediction, and the macro means.
 
-    These are the anchors of the picture of quality against diversity.
+    These are the anchors of the plot of quality against diversity.
     """
     kinds: dict[str, dict[str, Any]] = {}
     for language, file in gold.items():
@@ -162,7 +169,7 @@ def _document(summary: Summary | None) -> dict[str, Any] | None:
     numbers = numbers_of(summary)
     if summary is None or numbers is None:
         return None
-    # No BERTScore: it is among the scores, and is not computed a second time.
+    # Without BERTScore: it is among the scores, and is not computed a second time.
     named = {name: value for name, value in numbers.items() if name != BERTSCORE}
     return {"items": summary.items, **named, "novel_words": summary.novel_words}
 

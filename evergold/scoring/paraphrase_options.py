@@ -1,4 +1,4 @@
-"""What organisers set for the task type `mwe-paraphrase`."""
+"""Options of the task type `mwe-paraphrase`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Options(TaskOptions):
 
     @property
     def used_compatibility(self) -> Compatibility:
-        """How pairs in a batch move each other; bert-score's own batches are what they are."""
+        """The effect of pairs in a batch on each other; bert-score's own batches cannot be changed."""
         return "upstream-64" if self.implementation == "reference" else self.compatibility
 
     @property
@@ -74,5 +74,5 @@ class Options(TaskOptions):
         return LAYERS[self.model] if self.layer is None else self.layer
 
     def baseline_of(self, language: str) -> float | None:
-        """What scores of this language are rescaled with; KeyError where others are and it is not."""
+        """Return the rescaling baseline of this language; KeyError if other languages have one and this has none."""
         return self.baseline[language] if isinstance(self.baseline, dict) else self.baseline

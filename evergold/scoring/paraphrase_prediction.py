@@ -1,4 +1,4 @@
-"""Holds predicted paraphrases against the blind file: every id once, a text for each, nothing invisible in it.
+"""Check predicted paraphrases against the blind file: every id once, a text for each, nothing invisible in it.
 
 A prediction is a JSON list of `{"source_sent_id": …, "prediction": …}`, in any order.
 """
@@ -19,17 +19,17 @@ from evergold.scoring.paraphrase import ID, BlindFile
 from evergold.scoring.text_lengths import TOO_LONG, length_fault
 
 SYSTEM, PREDICTION = "test.system.json", "prediction"
-#: How many problems of one file are kept in words, missing ids not counted.
+#: Number of problems of one file that are reported in full, not counting missing ids.
 PROBLEMS_PER_FILE = 50
 
 _MIB = 1024 * 1024
 _LIMITS = Limits(total_bytes=64 * _MIB, member_bytes=16 * _MIB)
 _LINES_NAMED = 20
-#: What stands around an MWE in published files.
+#: Marks around an MWE in published files.
 MARKS: tuple[str, ...] = ("[[", "]]")
-#: Sent back with its marks, a published sentence would count as one without its MWE.
+#: With its marks, a copied published sentence would count as one without its MWE.
 _MARKS = "the prediction of {} has [[ or ]] in it, the marks of the blind file: write the sentence without them"
-#: What does no harm, but may not be what was meant.
+#: Harmless, but possibly not intended.
 _NOTICED = {
     "unchanged": "the prediction is the sentence itself: its MWE is not removed, which scores 0",
     "empty": "the prediction is empty: by the official rule the MWE counts as removed, and the BERTScore is 0",
@@ -41,9 +41,9 @@ _NOTICED = {
 def read_submission(
     path: Path, items: Mapping[str, BlindFile], *, in_folders: bool, max_characters: int
 ) -> tuple[dict[str, dict[str, str]], Problems]:
-    """For every submitted language the paraphrase of every id, and the warnings; raises InvalidPrediction.
+    """Return for every submitted language the paraphrase of every id, and the warnings; raises InvalidPrediction.
 
-    path: a zip or folder `<LANG>/test.system.json`, or a JSON file where one language is expected.
+    path: a zip or folder `<LANG>/test.system.json`, or a JSON file if one language is expected.
     """
     problems = Problems()
 
@@ -63,10 +63,10 @@ def read_paraphrases(
     max_characters: int,
     file: str | None = None,
 ) -> dict[str, str]:
-    """The paraphrase of every id of one language; everything wrong is added to `problems`.
+    """Return the paraphrase of every id of one language; everything wrong is added to `problems`.
 
-    data: the file; items: of all languages, so that swapped files are recognised; max_characters: how long a paraphrase
-    may be; file: its name for problems.
+    data: the file; items: of all languages, so that swapped files are recognised; max_characters: the maximum length of
+    a paraphrase; file: its name for problems.
     """
     of_file = Problems(PROBLEMS_PER_FILE)
     entries = read_json_list(data, of_file, file)
@@ -83,7 +83,7 @@ def read_paraphrases(
 
 
 class _Reader:
-    """What was found in the file of one language so far."""
+    """The results of reading the file of one language so far."""
 
     def __init__(self, items: BlindFile, problems: Problems, max_characters: int, file: str | None) -> None:
         self.items, self.problems, self.max_characters, self.file = items, problems, max_characters, file
@@ -92,7 +92,7 @@ class _Reader:
         self._noticed: dict[str, list[Entry]] = {kind: [] for kind in _NOTICED}
 
     def is_of_another_language(self, entries: Sequence[Entry], language: str, items: Mapping[str, BlindFile]) -> bool:
-        """Whether there are ids and none is known here; then that is the one problem."""
+        """Return whether there are ids and none is known here; then that is the one problem."""
         ids = {id_ for entry in entries if isinstance(id_ := entry.values.get(ID), str)}
         if not ids or ids & self.items.sentence_of.keys():
             return False
@@ -104,7 +104,7 @@ class _Reader:
         return True
 
     def read(self, entry: Entry) -> None:
-        """Take in one object, or note what is wrong with it."""
+        """Read one object, or report its problem."""
         id_ = entry.values.get(ID)
         if not isinstance(id_, str):
             self._note(entry, *self._no_text(entry, ID))
@@ -126,7 +126,7 @@ class _Reader:
             self.texts[id_] = text
 
     def note_warnings(self) -> None:
-        """What does no harm, once per kind, with the first lines."""
+        """Report harmless oddities once per kind, with the first lines."""
         for kind, entries in self._noticed.items():
             if entries:
                 lines = sorted({entry.line for entry in entries})
@@ -171,7 +171,7 @@ class _Reader:
 
 
 def _note_missing(items: BlindFile, found: Mapping[str, Entry], problems: Problems, file: str | None) -> None:
-    """All missing ids are named: a team that repairs its file needs every one of them."""
+    """List all missing ids: a team that repairs its file needs every one of them."""
     missing = [id_ for id_ in items.ids if id_ not in found]
     if missing:
         listed = "; ".join(missing)

@@ -1,6 +1,6 @@
-"""What a prediction of one language is worth, item by item, and summed up: removed MWEs, BERTScore, new words.
+"""Score a prediction of one language item by item, and summarise: removed MWEs, BERTScore, new words.
 
-Everything starts from outcomes per item, which can be counted as often as one likes (for resampling).
+Everything is computed from outcomes per item, which can be resampled.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from evergold.scoring.paraphrase import GoldFile
 from evergold.scoring.reference_bertscore import Reference, reference_scores
 from evergold.scoring.segmentation import segment_words
 
-#: Of n items in gold's order one number each.
+#: One number for each of n items in gold's order.
 ItemScores = npt.NDArray[np.float64]
 
 
 class Paraphrased(NamedTuple):
-    """Of n items in gold's order: whether the MWE is removed, and the new words (with repetitions)."""
+    """Removal of the MWE, and the new words (with repetitions), for n items in gold's order."""
 
     removed: npt.NDArray[np.bool_]
     new_words: tuple[tuple[str, ...], ...]
@@ -34,8 +34,11 @@ class Paraphrased(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """How BERTScore is computed. baseline_of: the F1 of unrelated texts of a language, None: no rescaling; reference:
-    the package that computes it (None: `bertscore` does, which says the rest)."""
+    """Settings of BERTScore.
+
+    baseline_of: the F1 of unrelated texts of a language, None: no rescaling.
+    reference: the package that computes it (None: `bertscore`, which documents the other fields).
+    """
 
     encoder: Encoder
     idf: bool = False
@@ -46,10 +49,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Summary:
-    """Of some items: masked BERTScore (None where it was not asked for), share of removed MWEs, new words.
+    """Summary of some items: masked BERTScore (None if not computed), share of removed MWEs, new words.
 
-    bertscore: mean of the items' scores, one whose MWE stays counting 0; diversity: of the new words of all items,
-    those whose MWE stays too; novel_words: how many there are, repetitions included.
+    bertscore: mean of the items' scores; an item whose MWE stays counts 0.
+    diversity: of the new words of all items, including those whose MWE stays.
+    novel_words: their number, repetitions included.
     """
 
     items: int
@@ -60,10 +64,10 @@ class Summary:
 
 
 def paraphrase(gold: GoldFile, texts: Mapping[str, str], language: str) -> Paraphrased:
-    """What is removed and new in the paraphrases, by difflib's edits. texts: the paraphrase of every gold id.
+    """Return what is removed and new in the paraphrases, by difflib's edits. texts: the paraphrase of every gold id.
 
-    Words are what `segmentation` makes of texts for the MWE, and what stands between white space for new words, in
-    Japanese too: that is how PARSEME 2.0 counts.
+    For the MWE, words come from `segmentation`; new words are separated by white space, in Japanese too: that is how
+    PARSEME 2.0 counts.
     """
     segment = segment_words(language)
     removed, new_words = [], []
@@ -84,10 +88,10 @@ def masked_bertscores(
     language: str,
     advance: Callable[[float], None] = lambda share: None,
 ) -> ItemScores:
-    """For each of n items in gold's order the larger of its F1 with the creative and with the minimal reference.
+    """Return for each of n items in gold's order the larger of its F1 with the creative and with the minimal reference.
 
-    0 where the MWE is not removed; such a paraphrase is not encoded. texts: the paraphrase of every gold id; advance:
-    told which share of the work is done. With idf, the references are those of all items, both lists.
+    0 if the MWE is not removed; such a paraphrase is not encoded. texts: the paraphrase of every gold id; advance:
+    called with the finished share of the work. With idf, the references are those of all items, both lists.
     """
     scored = np.flatnonzero(removed)
     candidates = [texts[gold.items[place].id] for place in scored]
@@ -96,7 +100,7 @@ def masked_bertscores(
     baseline = measure.baseline_of(language)
     if baseline is not None:
         by_reference = [rescale(pairs, (baseline,) * 3) for pairs in by_reference]
-    # Rounding makes the F1 of equal texts 1.0000001 now and then.
+    # Rounding sometimes makes the F1 of equal texts 1.0000001.
     scores[scored] = np.minimum(np.maximum(*(pairs.f1 for pairs in by_reference)), 1.0)
     return scores
 
@@ -108,9 +112,9 @@ def _by_reference(
     measure: Measure,
     advance: Callable[[float], None],
 ) -> list[PairScores]:
-    """Of the items at the places `scored` the scores with their creative, then with their minimal references.
+    """Return the scores of the items at the indices `scored` with their creative, then with their minimal references.
 
-    One list of references after the other, as the official script calls bert-score; only its batches can tell.
+    One list of references after the other, as the official script calls bert-score; it matters only for its batches.
     """
     creative, minimal = [item.creative for item in gold.items], [item.minimal for item in gold.items]
     idf_references = creative + minimal if measure.idf else None
@@ -125,7 +129,7 @@ def _by_reference(
 def summarise(
     paraphrased: Paraphrased, bertscores: ItemScores | None = None, items: Sequence[int] | None = None
 ) -> Summary | None:
-    """The summary of the items at these places (None: all; a place may be there several times); None of no items."""
+    """Summarise the items at these indices (None: all; an index may be repeated); None for no items."""
     places = list(range(len(paraphrased.removed)) if items is None else items)
     if not places:
         return None
@@ -140,7 +144,7 @@ def summarise(
 
 
 def reference_texts(gold: GoldFile) -> dict[str, dict[str, str]]:
-    """The two references, by kind, as if each were a prediction."""
+    """Return the two references, by kind, as if each were a prediction."""
     return {
         "creative": {item.id: item.creative for item in gold.items},
         "minimal": {item.id: item.minimal for item in gold.items},
@@ -148,10 +152,10 @@ def reference_texts(gold: GoldFile) -> dict[str, dict[str, str]]:
 
 
 def never_removed(gold: GoldFile, language: str) -> int:
-    """How many items have an MWE none of whose words is a word of the sentence, so that nobody can remove it.
+    """Count the items with an MWE none of whose words is a word of the sentence, so that nobody can remove it.
 
     That is how the official rule treats an MWE whose tokens are written together in the sentence (`[[d' essai]]`, in
-    corpora that separate `d'`), and it is for organisers to know.
+    corpora that separate `d'`); organisers should know the number.
     """
     segment = segment_words(language)
     return sum(
@@ -160,5 +164,5 @@ def never_removed(gold: GoldFile, language: str) -> int:
 
 
 def places_of_types(gold: GoldFile, types: Iterable[str]) -> dict[str, list[int]]:
-    """Where the items of each type stand."""
+    """Return the indices of the items of each type."""
     return {kind: [place for place, item in enumerate(gold.items) if item.mwe_type == kind] for kind in types}

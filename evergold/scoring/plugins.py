@@ -1,7 +1,7 @@
-"""Task types from outside: what other distributions register in the entry-point group `evergold.tasks` (name → Task).
+"""External task types, registered by other distributions in the entry-point group `evergold.tasks` (name → Task).
 
-A plug-in that cannot be used is left out, and why is kept in words; it never stops anything else. Its scores carry the
-distribution that they come from in their signature. docs/adding-a-task.md shows one.
+An unusable plug-in is left out with a readable reason; it never stops anything else. Its scores carry the distribution
+that they come from in their signature. docs/adding-a-task.md shows an example.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REASON_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class UnusablePlugin:
-    """A task type that a distribution registers, but that is not there; reason: what `str()` says of it."""
+    """A registered task type that cannot be used; reason: completes the sentence of `str()`."""
 
     name: str
     distribution: str
@@ -35,11 +35,11 @@ class UnusablePlugin:
 
 
 class _Unusable(Exception):
-    """Why, in words."""
+    """Carries the reason as text."""
 
 
 def load_plugins(own: Collection[str]) -> tuple[dict[str, AnyTask], tuple[UnusablePlugin, ...]]:
-    """The task types from outside, by name, and those that cannot be used. own: names that are taken."""
+    """Return the external task types, by name, and those that cannot be used. own: names that are taken."""
     by_name: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         by_name.setdefault(point.name, []).append(point)
@@ -56,12 +56,14 @@ def load_plugins(own: Collection[str]) -> tuple[dict[str, AnyTask], tuple[Unusab
 
 
 def distribution_of(point: EntryPoint) -> str:
-    """Where it is from: `evergold-quiz 1.0.0`."""
+    """Return name and version, such as `evergold-quiz 1.0.0`."""
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
 
 
 def _check_name(point: EntryPoint, rivals: Collection[EntryPoint], own: Collection[str]) -> None:
-    """Of two with one name neither is used: which of them scores must not depend on the order of folders."""
+    """Refuse bad and taken names. If two plug-ins share a name neither is used: import order must not decide which one
+    scores.
+    """
     if not _NAME.fullmatch(point.name):
         raise _Unusable("has a bad name: it is made of letters a-z, digits and hyphens")
     if point.name in own:
@@ -73,7 +75,7 @@ def _check_name(point: EntryPoint, rivals: Collection[EntryPoint], own: Collecti
 def _load(point: EntryPoint) -> AnyTask:
     try:
         task = point.load()
-    except (Exception, SystemExit) as error:  # whatever its import does is its own, and named
+    except (Exception, SystemExit) as error:  # an import may raise anything; the reason is reported
         reason = shorten(f"{type(error).__name__}: {error}", _REASON_CHARACTERS)
         raise _Unusable(f"cannot be loaded ({point.value}): {reason}") from None
     if not isinstance(task, Task):
@@ -94,7 +96,7 @@ def _load(point: EntryPoint) -> AnyTask:
 
 
 def _signed_scores(score: Callable[..., list[Score]], origin: str, *arguments: Any) -> list[Score]:
-    """The scores of a plug-in, each signed with where it is from: another release may compute them otherwise."""
+    """Return the scores of a plug-in, signed with its distribution: another release may compute others."""
     return [_signed(one, origin) for one in score(*arguments)]
 
 

@@ -1,7 +1,7 @@
-"""The measures of idiomaticity probing: similarities per probe in, measures per compound and their summaries out.
+"""Measures of idiomaticity probing: from similarities per probe to measures per compound and their summaries.
 
-Source: He et al. 2025, "Investigating Idiomaticity in Word Representations", Computational Linguistics 51(2), §3.
-Pure arithmetic on arrays; formats, splits and names of languages are left to the task.
+Source: He et al. 2025, "Investigating Idiomaticity in Word Representations", Computational Linguistics 51(2), §3. Pure
+arithmetic on arrays; the task handles formats, splits and names of languages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MEASURES = (
 )
 
 _SYN, _HEAD, _MODIFIER, _WORDSSYN, _RAND = 0, 1, 2, 3, slice(4, 9)
-#: Differences below this are the rounding of binary fractions, not the system's judgement.
+#: Smaller differences are rounding of binary fractions, not the system's judgement.
 DECIMALS = 12
 
 
@@ -54,14 +54,14 @@ class Summary:
 
 
 def measure_compounds(similarities: Floats, choosing: Floats | None = None) -> dict[str, Floats]:
-    """Every measure of `MEASURES` per compound: n values, NaN where undefined.
+    """Compute every measure of `MEASURES` per compound: n values, NaN where undefined.
 
     similarities: compounds × sentences × probes, in the order of `PROBES`, cosines in [-1, 1] or NaN (unknown).
     choosing: similarities of the same shape by which head or modifier is chosen for comp, as the authors' code takes
-    those of the level nc for both levels; None: these themselves, so that comp = max(head, modifier). The head where
-    they are equal; undefined where `choosing` is. Per sentence: rand = mean of the five random probes;
-    affinity A(syn|X) = syn - X in [-2, 2]; scaled similarity SimR(P) = (P - rand) / (1 - rand), unbounded below, at
-    most 1, undefined where rand is 1. A compound's value is the mean over its sentences (§3).
+    those of the level nc for both levels; None: `similarities`, so that comp = max(head, modifier). The head if they
+    are equal; undefined where `choosing` is. Per sentence: rand = mean of the five random probes; affinity A(syn|X) =
+    syn - X in [-2, 2]; scaled similarity SimR(P) = (P - rand) / (1 - rand), unbounded below, at most 1, undefined where
+    rand is 1. A compound's value is the mean over its sentences (§3).
     """
     syn, words = similarities[..., _SYN], similarities[..., _WORDSSYN]
     rand = similarities[..., _RAND].mean(axis=-1)
@@ -86,11 +86,11 @@ def _component(similarities: Floats, choosing: Floats) -> Floats:
 
 
 def summarise(values: Floats, human: Floats) -> Summary:
-    """Mean, sd and the correlation with the human scores, each None with a reason where it is undefined.
+    """Compute mean, sd and the correlation with the human scores, each None with a reason if undefined.
 
     values: one measure, n values in the order of the compounds, NaN where undefined; human: n compositionality scores,
-    NaN for a compound that has none, which is left out of rho and p only. sd is that of a sample (n - 1).
-    One undefined value makes all four undefined: leaving compounds out would let a system choose them.
+    NaN for a compound that has none, which is left out of rho and p only. sd is that of a sample (n - 1). One undefined
+    value makes all four undefined: leaving compounds out would let a system choose them.
     """
     if len(values) == 0:
         return _undefined("there is no compound")
@@ -105,10 +105,11 @@ def summarise(values: Floats, human: Floats) -> Summary:
 
 
 def correlate(values: Floats, human: Floats) -> tuple[Number, Number]:
-    """Spearman's rho in [-1, 1], average ranks for ties, and its two-sided p from Student's t with n - 2 degrees.
+    """Compute Spearman's rho in [-1, 1], average ranks for ties, and its two-sided p from Student's t with n - 2
+    degrees.
 
     values, human: n numbers each, same order, no NaN. As scipy.stats.spearmanr, except that values which agree to 12
-    decimals are ties, so that rounding decides no rank. rho is undefined for fewer than two compounds and where either
+    decimals are ties, so that rounding decides no rank. rho is undefined for fewer than two compounds and if either
     side is constant; p for fewer than three.
     """
     values = np.round(values, DECIMALS)
@@ -130,12 +131,12 @@ def cosines(
     *,
     standardised: bool = False,
 ) -> Floats:
-    """The cosine of each pair of rows: n values in [-1, 1], NaN where one of the two is the zero vector.
+    """Compute the cosine of each pair of rows: n values in [-1, 1], NaN if one of the two is the zero vector.
 
     vectors: rows × dimensions, finite, any float type (computed as float64, in blocks); left, right: n row numbers.
     standardised: every dimension is first shifted and scaled to mean 0 and variance 1 over all rows (the population's
-    variance; a dimension that never changes becomes 0), against the few dimensions that dominate cosines of
-    contextual embeddings (Timkey and van Schijndel 2021), as in the paper's Appendix C.
+    variance; a dimension that never changes becomes 0), against the few dimensions that dominate cosines of contextual
+    embeddings (Timkey and van Schijndel 2021), as in the paper's Appendix C.
     """
     mean, scale = _moments(vectors) if standardised else (0.0, 1.0)
     lefts, rights = np.asarray(left, dtype=np.intp), np.asarray(right, dtype=np.intp)
@@ -154,7 +155,7 @@ _BLOCK_ROWS = 1024
 
 
 def _moments(vectors: npt.NDArray[np.floating]) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of every dimension; a dimension that never changes gets an infinite one."""
+    """Return mean and standard deviation of every dimension; a dimension that never changes gets an infinite one."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     squares = np.zeros_like(mean)
     for start in range(0, len(vectors), _BLOCK_ROWS):
@@ -165,12 +166,12 @@ def _moments(vectors: npt.NDArray[np.floating]) -> tuple[Floats, Floats]:
 
 
 def quantiles(values: Floats, shares: Sequence[float]) -> list[float]:
-    """The quantiles of the values at the given shares in [0, 1], interpolated linearly; empty for no values."""
+    """Return the quantiles of the values at the given shares in [0, 1], interpolated linearly; empty for no values."""
     return [float(q) for q in np.quantile(values, shares)] if len(values) else []
 
 
 def histogram(values: Floats, low: float, high: float, bins: int) -> dict[str, float | list[int]]:
-    """How many values fall into each of `bins` equal bins from low to high; those outside count in the outermost."""
+    """Count the values in each of `bins` equal bins from low to high; those outside count in the outermost."""
     counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
     return {"low": low, "high": high, "counts": [int(count) for count in counts]}
 

@@ -1,4 +1,4 @@
-"""The items of idiomaticity probing (which sentences are compared, for which compounds) and their blind file.
+"""Items of idiomaticity probing (the compared sentences and their compounds) and their blind file.
 
 Blind file: `language,context,compound,probe,sentence,nc`; probe is `original` or one of the nine probes, nc marks the
 compound among the sentence's whitespace tokens (`0 0 1 1 0`). Rows of one language and setting, in this order, are the
@@ -39,11 +39,11 @@ Part = tuple[str, str]
 
 @dataclass(frozen=True)
 class Items:
-    """What a prediction is about.
+    """The items that a prediction covers.
 
-    compounds: per (language, setting) the compounds that must be predicted, sorted; rows: the blind file's rows of each
-    part in its order, for embeddings, empty where only the human scores are known; is_open: further compounds may be
-    predicted, because a list of human scores does not say which compounds have none.
+    compounds: per (language, setting) the compounds that must be predicted, sorted.
+    rows: the blind file's rows of each part in its order, for embeddings; empty if only the human scores are known.
+    is_open: further compounds may be predicted, because a list of human scores does not show which compounds have none.
     """
 
     compounds: Mapping[Part, tuple[str, ...]]
@@ -51,15 +51,17 @@ class Items:
     is_open: bool = False
 
     def demands(self) -> dict[str, object]:
-        """`language/setting/compound` of every compound that must be predicted; nothing where only human scores are
-        known: they do not say in which settings."""
+        """Return `language/setting/compound` of every compound that must be predicted.
+
+        Empty if only human scores are known, since they do not determine the settings.
+        """
         if self.is_open:
             return {}
         return {f"{'/'.join(part)}/{name}": None for part, names in self.compounds.items() for name in names}
 
 
 def read_blind_items(path: Path, languages: Sequence[str]) -> Items:
-    """The items of a blind file, of the given languages; raises InvalidItems with every problem."""
+    """Read the items of a blind file, of the given languages; raises InvalidItems with every problem."""
     problems = Problems()
     _, data = read_single(path, error=InvalidItems)
     table = read_table(data, ITEM_COLUMNS[:4], problems, others=True)
@@ -93,7 +95,7 @@ def _note_row(rows: dict[Part, dict[Row, int]], line: int, language: str, row: R
 
 
 def _complete(part: Part, rows: Sequence[Row], problems: Problems) -> tuple[str, ...]:
-    """The compounds of a part, each of which must have the original and every probe in every context."""
+    """Return the compounds of a part, each of which must have the original and every probe in every context."""
     compounds = sorted({compound for _, compound, _ in rows})
     have = set(rows)
     missing = [
@@ -109,7 +111,7 @@ def _complete(part: Part, rows: Sequence[Row], problems: Problems) -> tuple[str,
 
 
 def items_of_scores(scores: HumanScores, languages: Sequence[str]) -> Items:
-    """The items that a list of human scores demands: its compounds in both settings, and others beside them."""
+    """Return the items that a list of human scores demands: its compounds in both settings, and optionally others."""
     compounds = {
         language: tuple(sorted(compound for of, compound in scores if of == language)) for language in languages
     }
@@ -120,7 +122,7 @@ def items_of_scores(scores: HumanScores, languages: Sequence[str]) -> Items:
 
 
 def empty_predictions(items: Items, levels: Iterable[str]) -> str:
-    """The CSV that teams fill in: every probe of every item at every level, the last column empty."""
+    """Return the CSV that teams fill in: every probe of every item at every level, the last column empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(PREDICTION_COLUMNS)

@@ -1,7 +1,7 @@
-"""Reads predictions of idiomaticity probing: similarities as CSV, or embeddings, from which the cosines are computed.
+"""Read predictions of idiomaticity probing: similarities as CSV, or embeddings, from which the cosines are computed.
 
-What is predicted for a language, setting and level is complete or absent (no rows, empty values, no tensor): then that
-split is not entered. Only items are known here, so that no problem can tell about the human scores.
+The prediction for a language, setting and level is complete or absent (no rows, empty values, no tensor); an absent
+split is not entered. Only items are known here, so that no problem can reveal the human scores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evergold.scoring.tables import Table, read_table
 STANDARDISED = "standardised"
 #: A cosine computed in single precision may leave [-1, 1] by this much.
 ROUNDING = 1e-6
-# Embeddings are large and hardly shrink when they are packed; neither does a file of similarities by more.
+# Embeddings are large and hardly compressible; a file of similarities does not exceed this ratio either.
 _LIMITS = Limits(member_bytes=512 * 1024 * 1024, total_bytes=512 * 1024 * 1024, ratio=50)
 
 #: language/setting/level, as in the name of a split.
@@ -35,8 +35,11 @@ Split = str
 
 @dataclass(frozen=True, slots=True)
 class Similarities:
-    """One split of a prediction. values: compounds × contexts × probes, in the orders of `compounds`, `CONTEXTS` and
-    `PROBES`; NaN only where standardising left a zero vector."""
+    """One split of a prediction.
+
+    values: compounds × contexts × probes, in the orders of `compounds`, `CONTEXTS` and `PROBES`; NaN only where
+    standardising left a zero vector.
+    """
 
     compounds: tuple[str, ...]
     values: Floats
@@ -44,7 +47,7 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A checked prediction: the splits that were entered, `…/standardised` beside them for embeddings."""
+    """A checked prediction: the splits that were entered, for embeddings with their `…/standardised` variants."""
 
     splits: Mapping[Split, Similarities]
     from_embeddings: bool = False
@@ -52,9 +55,9 @@ class Prediction:
 
 
 def read_probing_prediction(path: Path, items: Items, levels: Sequence[str], standardise: bool) -> Prediction:
-    """The prediction in a file (or a zip with only this file); raises InvalidPrediction with every problem.
+    """Read the prediction in a file (or a zip with only this file); raises InvalidPrediction with every problem.
 
-    levels: those that are asked for; standardise: whether embeddings give the standardised variant too.
+    levels: those that the task has; standardise: whether embeddings give the standardised variant too.
     """
     problems = Problems()
     _refuse_larger(path.stat().st_size, _LIMITS.member_bytes, problems)
@@ -109,8 +112,10 @@ def _read_csv(data: bytes, items: Items, levels: Sequence[str], problems: Proble
 def _place_rows(
     table: Table, items: Items, levels: Sequence[str], faults: RowProblems
 ) -> tuple[dict[_Key, dict[_Cell, float | None]], dict[_Key, int]]:
-    """The value of every row that can be placed, None where it is empty, and the first line of each compound; the rows
-    that cannot are noted."""
+    """Return the value of every row that can be placed, None where it is empty, and the first line of each compound.
+
+    Rows that cannot be placed are reported.
+    """
     known = {part: frozenset(compounds) for part, compounds in items.compounds.items()}
     found: dict[_Key, dict[_Cell, float | None]] = {}
     first: dict[tuple[_Key, _Cell], int] = {}
@@ -139,8 +144,10 @@ def _place_rows(
 def _note_misspelt(
     items: Items, found: Mapping[_Key, Mapping[_Cell, float | None]], lines: Mapping[_Key, int], faults: RowProblems
 ) -> None:
-    """Further compounds may be predicted where only human scores are known; one that is nearly called like a compound
-    without rows is no further one."""
+    """Report a compound without a human score whose name nearly matches a compound without rows.
+
+    Other further compounds may be predicted if only human scores are known.
+    """
     for part, required in items.compounds.items():
         for level in dict.fromkeys(key[2] for key in found if key[:2] == part):
             given = {key[3] for key in found if key[:3] == (*part, level)}
@@ -161,7 +168,7 @@ def _misplaced(
     levels: Sequence[str],
     is_open: bool,
 ) -> tuple[str, str, str] | None:
-    """Which column of a row is wrong, what is wrong with it, and the text; None for a row that has its place."""
+    """Return the wrong column of a row, its fault, and the text; None for a row that can be placed."""
     languages = dict.fromkeys(of for of, _ in known)
     if language not in languages:
         return "language", f"the language must be {' or '.join(languages)}", language
@@ -246,7 +253,7 @@ def _read_tensors(
 
 
 def _note_no_items(data: bytes, problems: Problems) -> None:
-    """That nothing can be placed, and what else is wrong with the file whatever the items are."""
+    """Report that nothing can be placed, and the faults of the file that do not depend on the items."""
     message = "embeddings need the list of items, whose rows they follow; without it send similarities as CSV"
     problems.add("no-items", message)
     found = Problems()
@@ -255,7 +262,7 @@ def _note_no_items(data: bytes, problems: Problems) -> None:
 
 
 def _pairs(setting: str, compounds: Sequence[str], rows: Sequence[Row]) -> tuple[list[int], list[int]]:
-    """The row numbers of each original and its probe, in the order compounds, contexts, probes."""
+    """Return the row numbers of each original and its probe, in the order compounds, contexts, probes."""
     place = {row: number for number, row in enumerate(rows)}
     left: list[int] = []
     right: list[int] = []

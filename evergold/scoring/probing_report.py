@@ -1,6 +1,6 @@
-"""What pages draw of a probing run: distributions per probe with the ideal beside them, affinity by idiomaticity class.
+"""Data for the plots of a probing submission: distributions per probe with the ideal, affinity by idiomaticity class.
 
-Aggregates only. A class with few compounds is left out: its quantiles would tell which compounds belong to it.
+Aggregates only. A class with few compounds is left out: its quantiles would reveal which compounds belong to it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ _DRAWN_BY_CLASS = ("affinity_syn_wordssyn", "affinity_syn_rand")
 def report_split(
     similarities: Floats, human: Floats, classes: Sequence[str | None], choosing: Floats | None = None
 ) -> dict[str, Any]:
-    """The picture of one split. similarities: compounds × contexts × probes; human: n scores, NaN where there is none;
-    classes: n names or None; choosing: as for `measure_compounds`. Histograms run from -1 to 1; scaled
-    similarities and affinities beyond count at the edges.
+    """Return the plot data of one split.
+
+    similarities: compounds × contexts × probes; human: n scores, NaN where there is none; classes: n names or None;
+    choosing: as for `measure_compounds`. Histograms run from -1 to 1; scaled similarities and affinities outside count
+    at the edges.
     """
     measures = measure_compounds(similarities, choosing)
     components = {f"sim_{name}": similarities[..., PROBES.index(name)].mean(axis=-1) for name in ("head", "modifier")}

@@ -1,6 +1,6 @@
-"""How far a long scoring is: `report_progress` inside scoring, `progress_to` around it.
+"""Progress of long scorings: `report_progress` inside scoring, `progress_to` around it.
 
-A context variable carries the listener, so that no function in between has to hand it on. There is no clock in here:
+A context variable carries the listener, so that no function in between has to pass it on. There is no clock in here:
 listeners bring their own.
 """
 
@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: Takes how many items are done and how many there are.
+#: Takes the number of finished items and their total.
 Listener = Callable[[int, int], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("progress_listener", default=None)
 
 
 def report_progress(done: int, total: int) -> None:
-    """Tell whoever listens; nobody needs to. done: 0 to total, never less than before; the last call has done = total.
+    """Report progress to the listener, if there is one.
 
-    What the listener raises comes through: it may stop a scoring that nobody waits for any more.
+    done: 0 to total, never less than before; the last call has done = total. Exceptions of the listener propagate: it
+    may stop a scoring whose result is no longer needed.
     """
     listener = _listener.get()
     if listener is not None:
@@ -28,7 +29,7 @@ def report_progress(done: int, total: int) -> None:
 
 @contextmanager
 def progress_to(listener: Listener) -> Iterator[None]:
-    """Inside the block, in this thread (or task), the listener hears every report and an outer listener hears none."""
+    """Send every report inside the block, in this thread (or task), to this listener, and none to an outer listener."""
     token = _listener.set(listener)
     try:
         yield

@@ -11,27 +11,30 @@ from math import fsum, log2
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
-    """The documents by falling score; of equal scores the one whose name is later in the order of its bytes comes
-    first, as in trec_eval."""
+    """Return the documents by falling score; ties in reverse order of their names' bytes, as in trec_eval."""
     by_name = sorted(scores, key=lambda name: name.encode("utf-8"), reverse=True)
     return sorted(by_name, key=lambda name: -scores[name])
 
 
 def reciprocal_rank(relevant: Sequence[bool]) -> float:
-    """1 / rank of the first relevant document, 0 where there is none. relevant: of the documents as ranked."""
+    """Return 1 / rank of the first relevant document, 0 if there is none. relevant: of the documents as ranked."""
     return next((1 / rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant), 0.0)
 
 
 def average_precision(relevant: Sequence[bool], of: int) -> float:
-    """The mean over all `of` relevant documents of the precision at their ranks, 0 for those not ranked, and where
-    there are none."""
+    """Return the mean over all `of` relevant documents of the precision at their ranks.
+
+    0 for documents not ranked, and if there are none.
+    """
     ranks = [rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant]
     return fsum(place / rank for place, rank in enumerate(ranks, 1)) / of if of else 0.0
 
 
 def ndcg(gains: Sequence[float], judged: Sequence[float], cutoff: int | None) -> float:
-    """The discounted gain of the first `cutoff` documents over that of the best order, in [0, 1]; 0 where nothing has a
-    gain. gains: of the documents as ranked; judged: of all judged ones."""
+    """Return the discounted gain of the first `cutoff` documents over that of the best order, in [0, 1].
+
+    0 if nothing has a gain. gains: of the documents as ranked; judged: of all judged ones.
+    """
     best = _discounted(sorted(judged, reverse=True)[:cutoff])
     return _discounted(gains[:cutoff]) / best if best else 0.0
 

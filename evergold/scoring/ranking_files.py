@@ -1,7 +1,7 @@
 """Judgements and runs of ranking: CSV, TSV, JSON lines, or TREC's own formats without a header.
 
-TREC's `qrels` have four columns, `query 0 document relevance`, its runs six, `query Q0 document rank score tag`, with
-blanks or tabs between; rank and tag are passed over, as in trec_eval.
+TREC's `qrels` have four columns, `query 0 document relevance`, its runs six, `query Q0 document rank score tag`,
+separated by blanks or tabs; rank and tag are ignored, as in trec_eval.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def read_rankings(
     is_optional: bool = False,
     others: bool = False,
 ) -> Table | None:
-    """The columns, and `value` (RELEVANCE or SCORE), in whatever format the file has; None where it cannot be read.
+    """Read the columns, and `value` (RELEVANCE or SCORE), in any of the formats; None if the file cannot be read.
 
-    is_optional: whether `value` and the document may be lacking (in a blind file); others: as for `read_table`.
+    is_optional: whether `value` and the document may be absent (in a blind file); others: as for `read_table`.
     """
     if _width(data) == _WIDTHS[value]:
         return _read_trec(data, _QRELS if value == RELEVANCE else _RUN, _WIDTHS[value], problems)
@@ -44,8 +44,10 @@ def read_rankings(
 
 
 def clusters_of_queries(table: Table, column: str | None, problems: Problems) -> dict[str, str] | None:
-    """What `resample_by` names, of every query; None where nothing does. Empty cells, and a query that belongs to two,
-    go to `problems`."""
+    """Return the cluster of every query by `resample_by`; None without one.
+
+    Empty cells, and a query that belongs to two clusters, are added to `problems`.
+    """
     if column is not None and column not in table:
         problems.add("wrong-columns", f"resample_by: TREC's files have no column {shorten(column)}", column=column)
         return None
@@ -62,7 +64,7 @@ def clusters_of_queries(table: Table, column: str | None, problems: Problems) ->
 
 
 def _width(data: bytes) -> int | None:
-    """How many columns a file without commas, braces and header has; None where it is none."""
+    """Return the number of columns of a file without commas, braces and header; None if it is no such file."""
     first = next((line for line in data.split(b"\n", 20) if line.strip()), b"")
     cells = first.split()
     is_header = QUERY.encode() in cells or DOCUMENT.encode() in cells

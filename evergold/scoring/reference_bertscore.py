@@ -1,7 +1,7 @@
 """BERTScore by the package `bert-score` itself, for organisers who want the official library's own numbers.
 
-Its functions load the model, weigh the tokens, encode and match, in its usual batches of 64, and what it does is what
-counts: a pair's score depends on its neighbours in a batch (see `bertscore`). Nothing is kept between submissions.
+Its functions load the model, weigh the tokens, encode and match, in its usual batches of 64, and its results count: a
+pair's score depends on its neighbours in a batch (see `bertscore`). Nothing is cached between submissions.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from evergold.scoring.models import BrokenModel, EncoderSettings, ModelFiles, fi
 from evergold.scoring.optional import load_package
 
 PACKAGE = "bert-score"
-#: What it does unless told otherwise.
+#: The package's default.
 BATCH_SIZE = 64
-#: A model whose path has this in it is loaded as another kind of model.
+#: The package loads a model whose path contains this as another kind of model.
 _OF_T5 = "t5"
 
 
@@ -38,9 +38,9 @@ class Reference:
 
 
 def load_reference(name: str, layer: int, settings: EncoderSettings) -> Reference:
-    """The package with this model, loaded or still there from before.
+    """Load the package with this model, or return the one already loaded.
 
-    Raises ModelNotFound, BrokenModel, MissingPackage; InvalidOptions where the model has no such layer.
+    Raises ModelNotFound, BrokenModel, MissingPackage; InvalidOptions if the model has no such layer.
     """
     torch = load_package("torch", EXTRA)
     if settings.threads is not None:
@@ -49,7 +49,7 @@ def load_reference(name: str, layer: int, settings: EncoderSettings) -> Referenc
 
 
 def reference_version() -> str:
-    """Of the package that is installed, as its distribution says: `0.3.13`."""
+    """Return the version of the installed distribution, such as `0.3.13`."""
     return metadata.version(PACKAGE)
 
 
@@ -59,7 +59,7 @@ def reference_scores(
     references: Sequence[str],
     idf_references: Sequence[str] | None = None,
 ) -> PairScores:
-    """Precision, recall and F1 of n pairs as the package gives them, in this order; NaN where it does.
+    """Return precision, recall and F1 of n pairs as the package computes them, in this order; NaN where it returns NaN.
 
     idf_references: those that idf is counted over (None: no idf).
     """
@@ -78,7 +78,7 @@ def reference_scores(
 
 
 def _weights(reference: Reference, idf_references: Sequence[str] | None) -> Mapping[int, float]:
-    """Of every token id, as the package's own `score` has them."""
+    """Return the weight of every token id, as the package's own `score` does."""
     if idf_references is None:
         weights: defaultdict[int, float] = defaultdict(lambda: 1.0)
         return weights | dict.fromkeys(reference.encoder.special_ids, 0.0)
@@ -99,7 +99,7 @@ def _load(name: str, files: ModelFiles, layer: int, device: str) -> Reference:
         raise BrokenModel(f"{name}: {PACKAGE} takes what lies in a folder with {_OF_T5!r} in its path for a T5 model")
     try:
         tokenizer, model = package.get_tokenizer(folder), package.get_model(folder, layer)
-    except AssertionError as error:  # its way to say that there are not so many layers
+    except AssertionError as error:  # raised if there are fewer layers
         raise InvalidOptions([Problem("bad-option", f"option layer: {name} has no layer {layer}")]) from error
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
         raise BrokenModel(f"{name}: {PACKAGE} cannot load the model: {error}") from error

@@ -1,7 +1,7 @@
-"""Before a contest: systems that nobody built, made from gold, and how many items each language has.
+"""Simulated systems made from gold before a competition, and the number of items of each language.
 
-A made-up system is right with a chance of its own item by item, and wrong as systems are: another label, some noise, an
-expression overlooked, cut short or found where there is none. What they are for is said in `resampling.power`.
+Item by item, a simulated system is right with a fixed chance, and wrong in typical ways: another label, some noise, an
+expression overlooked, cut short or found where there is none. `resampling.power` explains their purpose.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from evergold.scoring.tasks import (
     table,
 )
 
-#: How often a made-up system is right.
+#: Chance that a simulated system is right.
 RIGHT = 0.75
-#: What a correlation with gold comes to, by and large, when the noise is as large as this part of gold's spread.
+#: Standard deviation of the noise, as a multiple of gold's.
 _NOISE = 1.0
 
 Chance = np.random.Generator
 
 
 def simulated(task: AnyTask, gold: Any, options: Any, number: int) -> Any | None:
-    """The prediction of made-up system `number`, the same each time; None where the task type has none."""
+    """Return the prediction of simulated system `number`, always the same; None if the task type has none."""
     make = _SIMULATED.get(task.name)
     return make(gold, options, np.random.Generator(np.random.Philox(key=number))) if make else None
 
 
 def sizes_by_language(task: AnyTask, gold: Any) -> dict[str, int]:
-    """How many items each language (or group, or `all`) has: sentences, pairs, compounds, or annotated MWEs."""
+    """Count the items of each language (or group, or `all`): sentences, pairs, compounds, or annotated MWEs."""
     count = _SIZES.get(task.name)
     return dict(count(gold)) if count else {}
 
@@ -56,7 +56,7 @@ def sizes_by_language(task: AnyTask, gold: Any) -> dict[str, int]:
 
 
 def _labels(labels: Any, kinds: int, chance: Chance) -> Any:
-    """Right labels, or any other one."""
+    """Return the right labels, some replaced by another one."""
     other = (labels + chance.integers(1, kinds, len(labels))) % kinds
     return np.where(chance.random(len(labels)) < RIGHT, labels, other)
 
@@ -82,7 +82,7 @@ def _matching(
 
 
 def _similarity(gold: idiom_similarity.Gold, options: idiom_similarity.Options, chance: Chance) -> SettingsPrediction:
-    """Rows whose target is the system's own Sim for another item have that one, with noise."""
+    """Predict Sims with noise; rows whose target is the system's own Sim for another item get that one."""
     known = ~np.isnan(gold.sims)
     values = chance.permutation(np.resize(gold.sims[known] if known.any() else np.zeros(1), len(gold.items.ids)))
     values[gold.rows[known]] = gold.sims[known]
@@ -104,7 +104,7 @@ def _table(gold: table.Gold, options: TableOptions, chance: Chance) -> table.Pre
 
 
 def _sets(gold: multi_label.Gold, options: multi_label.MultiLabelOptions, chance: Chance) -> multi_label.Prediction:
-    """Every label is found or overlooked; as many are added as are overlooked, by and large."""
+    """Find or overlook every label; as many are added as are overlooked, on average."""
     labels = gold.items.labels or ()
     extra = (1 - RIGHT) * sum(map(len, gold.values)) / max(1, len(labels) * len(gold.values))
     values = {}
@@ -114,7 +114,7 @@ def _sets(gold: multi_label.Gold, options: multi_label.MultiLabelOptions, chance
 
 
 def _rankings(gold: ranking.Gold, options: ranking.RankingOptions, chance: Chance) -> ranking.Prediction:
-    """Judged documents by relevance, with noise."""
+    """Rank judged documents by relevance, with noise."""
     found = {}
     for query, judged in gold.judgements.items():
         scores = _noisy(np.array(list(judged.values()), dtype=np.float64), chance)
@@ -128,7 +128,7 @@ def _mwes(gold: mwe_identification.Gold, options: MweOptions, chance: Chance) ->
 
 
 def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
-    """Gold's MWEs, of the others half cut short (which is one too many), half overlooked."""
+    """Return gold's MWEs; of the wrong ones, half are cut short (which adds a false one), half overlooked."""
     mwes: list[Mwe] = []
     for mwe in gold.corpus.mwes:
         if chance.random() < RIGHT:
@@ -143,7 +143,7 @@ def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
 def _spans(
     gold: sequence_labelling.Gold, options: sequence_labelling.SequenceOptions, chance: Chance
 ) -> sequence_labelling.Prediction:
-    """Gold's spans, of the others half cut short or, where they have one position, of another type."""
+    """Return gold's spans; of the wrong ones, half are cut short or, if they have one position, get another type."""
     found: dict[str, tuple[Span, ...]] = {}
     for name, spans in gold.spans.items():
         kept = []

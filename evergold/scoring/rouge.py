@@ -1,7 +1,7 @@
-"""ROUGE of texts by Google's `rouge_score`, its longest common subsequence by `rapidfuzz`, which is written in C.
+"""ROUGE of texts by Google's `rouge_score`, with the longest common subsequence from `rapidfuzz`, written in C.
 
-`rouge_score` fills a table in Python, of one cell for each pair of words: 131,072 characters on either side would be
-four milliards. The numbers are the same.
+`rouge_score` fills a table in Python with one cell per pair of words: four billion for 131,072 characters on either
+side. The numbers are the same.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Words = list[str]
 def rouge_f1(
     metric: str, references: Sequence[Sequence[str | None]], texts: Sequence[str], *, stemmer: bool
 ) -> list[float]:
-    """F1 of each of n texts with its best reference, in [0, 1].
+    """Compute the F1 of each of n texts with its best reference, in [0, 1].
 
-    metric: `rouge_1`, `rouge_2` or `rouge_l`; references: n times one or more, None or empty where there are fewer;
+    metric: `rouge_1`, `rouge_2` or `rouge_l`; references: n times one or more, None or empty if there are fewer;
     stemmer: compare stems, for English.
     """
     compare = _longest_subsequence_f1 if metric == ROUGE + "l" else _ngram_f1(metric)
@@ -33,18 +33,18 @@ def rouge_f1(
 
 
 def _ngram_f1(metric: str) -> Callable[[Words, Words], float]:
-    """The library's own, given words instead of texts."""
+    """Return the library's own scorer for words instead of texts."""
     name = metric.replace("_", "")
     scorer = _package("rouge_scorer").RougeScorer([name], tokenizer=_Split)
     return lambda reference, words: float(scorer.score(reference, words)[name].fmeasure)
 
 
 class _Split:
-    """Takes words for a tokenizer's texts: each text is then split once, however many references it has."""
+    """A tokenizer that takes words, so that each text is split only once, however many references it has."""
 
     @staticmethod
     def tokenize(words: Words) -> Words:
-        """The words as they are."""
+        """Return the words unchanged."""
         return words
 
 
@@ -56,8 +56,8 @@ def _longest_subsequence_f1(reference: Words, words: Words) -> float:
 
 
 def longest_common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words the longest common subsequence has: 0 to the smaller number of words."""
-    numbers: dict[str, int] = {}  # by which rapidfuzz compares exactly; of words it would compare hashes
+    """Return the length in words of the longest common subsequence: 0 to the smaller number of words."""
+    numbers: dict[str, int] = {}  # rapidfuzz compares numbers exactly; for words it would compare hashes
     left, right = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (one, other))
     return int(load_package("rapidfuzz.distance", "rouge").LCSseq.similarity(left, right))
 

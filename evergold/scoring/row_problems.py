@@ -1,4 +1,4 @@
-"""Problems of a table's rows, kept by kind, so that one mistake made on every line hides no other."""
+"""Problems of a table's rows, grouped by kind, so that one mistake made on every line hides no other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from evergold.scoring.errors import Problems
 
-#: Of one kind of problem this many lines are named one by one; all the others together are one more problem.
+#: For each kind of problem this many lines are reported one by one; the rest make one more problem.
 LINES_NAMED = 20
 
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with one row: its line, the sentence without the place, and the offending text."""
+    """A fault of one row: its line, the message without the position, and the offending text."""
 
     line: int
     message: str
@@ -27,7 +27,7 @@ class Fault:
 def note_faults(code: str, column: str, faulty: Sequence[T], explain: Callable[[T], Fault], problems: Problems) -> None:
     """Add one kind of problem: the first rows one by one, the others together, so that it hides no other kind.
 
-    faulty: the rows that have it, in whatever form `explain` takes; it is only called for those that are named.
+    faulty: the rows that have it, in any form that `explain` accepts; it is only called for the rows that are reported.
     """
     for row in faulty[:LINES_NAMED]:
         fault = explain(row)
@@ -40,15 +40,15 @@ def note_faults(code: str, column: str, faulty: Sequence[T], explain: Callable[[
 
 @dataclass(slots=True)
 class RowProblems:
-    """Collects what is wrong with rows; `report` says the first lines of each kind and counts the others."""
+    """Collects faults of rows; `report` lists the first lines of each kind and counts the others."""
 
     kinds: dict[tuple[str, str], list[Fault]] = field(default_factory=dict)
 
     def add(self, code: str, message: str, line: int, column: str, text: str = "") -> None:
-        """Note one problem; `code` and `column` together are its kind."""
+        """Add one problem; `code` and `column` together are its kind."""
         self.kinds.setdefault((code, column), []).append(Fault(line, message, text))
 
     def report(self, problems: Problems) -> None:
-        """Hand everything over to the file's problems."""
+        """Add everything to the file's problems."""
         for (code, column), faults in self.kinds.items():
             note_faults(code, column, faults, lambda fault: fault, problems)

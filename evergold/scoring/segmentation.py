@@ -1,4 +1,4 @@
-"""Splits texts into words: at white space, Japanese by a morphological analyser (SudachiPy, which works offline)."""
+"""Split texts into words: at white space, Japanese by a morphological analyser (SudachiPy, which works offline)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from typing import Any
 from evergold.scoring.optional import load_package
 
 JAPANESE = "ja"
-#: Sudachi's shortest units: what spaCy's `ja_core_news_sm`, which PARSEME uses, is made of.
+#: Sudachi's shortest units, on which spaCy's `ja_core_news_sm`, used by PARSEME, is built.
 _MODE = "A"
-#: The analyser, of which there is one, since its dictionary is large, is no good to two threads at once.
+#: There is one analyser, since its dictionary is large, and it is not safe for two threads at once.
 _one_at_a_time = Lock()
 
 
 def segment_words(language: str) -> Callable[[str], list[str]]:
-    """The function that splits texts of this language (a code in lower case) into words; no word has white space.
+    """Return the function that splits texts of this language (a code in lower case) into words; no word has white
+    space.
 
-    Raises MissingPackage for Japanese where sudachipy or its dictionary is not installed.
+    Raises MissingPackage for Japanese if sudachipy or its dictionary is not installed.
     """
     return _segment_japanese if language == JAPANESE else str.split
 
 
 def segmentation_name(language: str) -> str:
-    """What splits this language's texts, with versions, for signatures. Raises MissingPackage as above."""
+    """Return the name of this language's segmenter, with versions, for signatures. Raises MissingPackage as above."""
     if language != JAPANESE:
         return "whitespace"
     _analyser()

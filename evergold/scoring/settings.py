@@ -1,7 +1,7 @@
-"""What tasks with settings share: every item has a language and gets one value per setting (zero_shot, pre_train, …).
+"""Shared code of tasks with settings: every item has a language and gets one value per setting (zero_shot, pre_train,
+…).
 
-Options, items, splits, columns, the empty submission file. `entries` reads predictions; the tasks know what the values
-mean.
+Options, items, splits, columns, the empty submission file. `entries` reads predictions; the tasks interpret the values.
 """
 
 from __future__ import annotations
@@ -40,33 +40,33 @@ class SettingOptions(Options):
 
 @dataclass(frozen=True)
 class Items:
-    """What a prediction must cover: n ids and their languages, as written in the file."""
+    """The items that a prediction must cover: n ids and their languages, as written in the file."""
 
     ids: tuple[str, ...]
     languages: tuple[str, ...]
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Where each id stands."""
+        """The index of each id."""
         return {id_: place for place, id_ in enumerate(self.ids)}
 
     def demands(self) -> dict[str, str]:
-        """The ids, each with its language."""
+        """Return the ids, each with its language."""
         return dict(zip(self.ids, map(str.lower, self.languages), strict=True))
 
     def only(self, places: Sequence[int]) -> Items:
-        """The items in these places."""
+        """Return the items at these indices."""
         return Items(tuple(self.ids[place] for place in places), tuple(self.languages[place] for place in places))
 
     def in_order_of_id(self) -> Items:
-        """The same items sorted by id: gold's own order could tell something about its labels."""
+        """Return the items sorted by id: gold's own order could reveal something about its labels."""
         pairs = sorted(zip(self.ids, self.languages, strict=True), key=lambda pair: (len(pair[0]), pair[0]))
         return Items(tuple(id_ for id_, _ in pairs), tuple(language for _, language in pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A checked prediction: for each setting n values in the order of `items.ids`, or None where it was not entered."""
+    """A checked prediction: for each setting n values in the order of `items.ids`, or None if it was not entered."""
 
     items: Items
     values: dict[str, npt.NDArray[Any] | None]
@@ -74,9 +74,9 @@ class Prediction:
 
 
 def read_blind(data: bytes, languages: Sequence[str] | None, answer_column: str) -> Items | None:
-    """The items in a blind file's order; None when the file has `answer_column`: then it is gold. Raises InvalidItems.
+    """Read the items in a blind file's order; None if the file has `answer_column` and so is gold. Raises InvalidItems.
 
-    languages: the declared ones in lower case, or None: any. Columns beside ID and Language are passed over.
+    languages: the declared ones in lower case, or None: any. Columns other than ID and Language are ignored.
     """
     problems = Problems()
     table = read_table(data, ["ID", "Language"], problems, optional=["Setting", answer_column], others=True)
@@ -93,7 +93,7 @@ def read_blind(data: bytes, languages: Sequence[str] | None, answer_column: str)
 
 
 def note_items(table: Table, languages: Sequence[str] | None, problems: Problems) -> Items:
-    """The items of an organiser's table with the columns ID and Language; what is wrong with them goes to `problems`.
+    """Return the items of an organiser's table with the columns ID and Language; their faults are added to `problems`.
 
     languages: the declared ones in lower case, or None: any.
     """
@@ -125,12 +125,12 @@ def _language_fault(language: str, declared: Sequence[str] | None) -> str | None
 
 
 def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
-    """The columns that gold needs, with that of `resample_by`."""
+    """Return the columns that gold needs, with that of `resample_by`."""
     return list(dict.fromkeys((*columns, *([column] if column else []))))
 
 
 def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple[str, ...] | None:
-    """What `resample_by` names, of every row; None where nothing does. Empty cells go to `problems`."""
+    """Return the cluster of every row by `resample_by`; None without one. Empty cells are added to `problems`."""
     if column is None:
         return None
     for line, text in zip(table.lines, table[column], strict=True):
@@ -140,26 +140,29 @@ def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple
 
 
 def clusters_document(column: str | None, names: Sequence[str] | None) -> dict[str, Any]:
-    """What outcomes say of clusters: `{"clusters": {"by": column, "names": of every row}}`, or nothing."""
+    """Return clusters for the outcomes: `{"clusters": {"by": column, "names": of every row}}`, or nothing."""
     return {} if column is None or names is None else {"clusters": {"by": column, "names": list(names)}}
 
 
 def kept_splits(splits: Mapping[str, Positions], places: Sequence[int]) -> dict[str, Positions]:
-    """Where each split's items stand among those in `places` alone."""
+    """Return the indices of each split's items among those in `places` alone."""
     return {name: np.flatnonzero(np.isin(places, where)) for name, where in splits.items()}
 
 
 def language_splits(languages: Sequence[str], declared: Sequence[str] | None) -> dict[str, Positions]:
-    """For `all` and then every language in lower case, in declared or alphabetical order: where its items stand."""
+    """Return the indices of the items of `all` and of every language.
+
+    Languages are in lower case, in declared or alphabetical order.
+    """
     lower = np.array([language.lower() for language in languages])
     names = declared or sorted(set(lower.tolist()))
     return {ALL: np.arange(len(lower)), **{name: np.flatnonzero(lower == name) for name in names}}
 
 
 def order_of(gold: Items, predicted: Items) -> Positions | None:
-    """Where each gold item stands among the predicted ones; None: in the same place.
+    """Return the index of each gold item among the predicted ones; None if the two have the same order.
 
-    Raises InvalidGold when the items file, by which the prediction was checked, lacks an item of the gold or gives it
+    Raises InvalidGold if the items file, by which the prediction was checked, lacks an item of the gold or gives it
     another language.
     """
     if gold.ids == predicted.ids and gold.languages == predicted.languages:
@@ -183,7 +186,8 @@ def order_of(gold: Items, predicted: Items) -> Positions | None:
 def label_results(
     gold: Items, labels: Positions, prediction: Prediction, settings: Sequence[str], names: Sequence[str]
 ) -> list[ItemResult]:
-    """What every item came to in every setting that was entered, by setting and in gold's order: right or wrong.
+    """Return the result of every item in every setting that was entered, by setting and in gold's order: right or
+    wrong.
 
     labels: the gold's label numbers, in the order of `gold`; names: the labels by their numbers. Raises InvalidGold as
     `order_of` does.
@@ -202,15 +206,15 @@ def label_results(
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """List the first few names, and the number of others."""
     shown = ", ".join(shorten(name) for name in names[:_IDS_LISTED])
     return f"{shown} and {len(names) - _IDS_LISTED} more" if len(names) > _IDS_LISTED else shown
 
 
 def setting_columns(metrics: Mapping[str, Metric], options: SettingOptions) -> tuple[Column, ...]:
-    """Every metric of every setting over all languages, and of the declared languages.
+    """Return every metric of every setting over all languages, and for each declared language.
 
-    metrics: in the order of the columns; the first is the one that goes without saying in their titles.
+    metrics: in the order of the columns; the first is implied in their titles.
     """
     usual = next(iter(metrics))
 
@@ -227,7 +231,7 @@ def setting_columns(metrics: Mapping[str, Metric], options: SettingOptions) -> t
 
 
 def empty_submission(items: Items, settings: Sequence[str], value_column: str) -> str:
-    """The CSV that teams fill in: every item once per setting, in the items' order, the last column empty."""
+    """Return the CSV that teams fill in: every item once per setting, in the items' order, the last column empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["ID", "Language", "Setting", value_column])

@@ -2,8 +2,8 @@
 
 CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
 sentences; lines like `# id = 7` before a sentence are comments. JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`,
-where a span may also be `{"start": 0, "end": 5, "type": "PER"}`. What a sentence belongs to (a document) stands in a
-comment `# document = x`, which holds until the next one; of a text in a key of its line.
+where a span may also be `{"start": 0, "end": 5, "type": "PER"}`. The cluster of a sentence (a document) is given by a
+comment `# document = x`, which holds until the next one; that of a text by a key of its line.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a CoNLL file: for each of n tokens its line, itself, and what stands in the last column; and what
-    comments before it say, by name."""
+    """One sentence of a CoNLL file.
+
+    lines, tokens, last: for each of n tokens its line number, its text, and the content of the last column.
+    comments: values of the comments before it, by name.
+    """
 
     lines: tuple[int, ...]
     tokens: tuple[str, ...]
@@ -43,8 +46,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class SpanText:
-    """One line of a JSON file: where it stands, its id, how long its text is (None: it has none), its spans (None: it
-    says nothing of them), and, of organisers' files, all that it says."""
+    """One line of a JSON file.
+
+    line: its number.
+    length: of its text (None: it has none).
+    spans: None if it has no key for them.
+    values: all its keys, for organisers' files.
+    """
 
     line: int
     id: str
@@ -57,7 +65,7 @@ class SpanText:
 
 
 def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
-    """The sentences in order; what cannot be read is added to `problems`."""
+    """Return the sentences in order; faults are added to `problems`."""
     text = decode_text(data, problems)
     if text is None:
         return []
@@ -85,8 +93,10 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
 
 
 def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Problems) -> tuple[str, ...]:
-    """What `resample_by` names, of every sentence: its comment, or the last one before it. Where the first ones have
-    none, that goes to `problems`."""
+    """Return the cluster of every sentence by `resample_by`: its comment, or the last one before it.
+
+    If the first sentences have none, that is added to `problems`.
+    """
     found, last = [], ""
     for sentence in sentences:
         last = sentence.comments.get(name, last)
@@ -98,7 +108,7 @@ def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Pr
 
 
 def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) -> tuple[str, ...]:
-    """What `resample_by` names, of every text; what is no text or empty goes to `problems`."""
+    """Return the cluster of every text by `resample_by`; a value that is no text or empty is added to `problems`."""
     for text in texts:
         value = text.values.get(name)
         if not isinstance(value, str) or not value.strip():
@@ -109,7 +119,7 @@ def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) 
 def check_tags(
     sentence: Sentence, scheme: Scheme, types: Collection[str] | None, faults: RowProblems
 ) -> tuple[str, ...]:
-    """The tags of a sentence, O where one is wrong, which is noted. types: those allowed, None: any."""
+    """Return the tags of a sentence, O where one is wrong, which is reported. types: those allowed, None: any."""
     tags = []
     for line, tag in zip(sentence.lines, sentence.last, strict=True):
         fault = None if tag == OUTSIDE else _tag_fault(tag, scheme, types)
@@ -128,7 +138,7 @@ def _tag_fault(tag: str, scheme: Scheme, types: Collection[str] | None) -> str |
 
 
 def type_fault(type_: str, types: Collection[str] | None) -> str | None:
-    """What is wrong with the type of a span; None where it can be one. types: those allowed, None: any."""
+    """Return the fault of a span's type; None if it is valid. types: those allowed, None: any."""
     if types is not None and type_ not in types:
         return f"{shorten(type_)!r} is not a type; the types are {listed(sorted(types))}"
     if not _TYPE.fullmatch(type_):
@@ -140,8 +150,10 @@ def type_fault(type_: str, types: Collection[str] | None) -> str | None:
 
 
 def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *, others: bool) -> list[SpanText]:
-    """What every line says; what is wrong is added to `problems`. types: as for `check_tags`; others: whether further
-    keys are passed over (organisers' files)."""
+    """Read every line; faults are added to `problems`.
+
+    types: as for `check_tags`; others: whether further keys are ignored (organisers' files).
+    """
     faults = RowProblems()
     read = read_json_lines(data, faults, problems, LIMITS)
     if read is None:
@@ -204,7 +216,7 @@ def _span(line: int, value: Any, types: Collection[str] | None, length: int | No
 
 
 def place_fault(start: int, end: int, length: int | None) -> str | None:
-    """What is wrong with where a span is in a text of this length (None: unknown)."""
+    """Return the fault of a span's position in a text of this length (None: unknown), or None."""
     if start >= end:
         return f"a span from {start} to {end} is empty: the end is the first place behind it"
     if length is not None and end > length:
@@ -217,7 +229,7 @@ def _is_place(value: object) -> bool:
 
 
 def distinct_types(spans: Sequence[Sequence[Span]], problems: Problems) -> None:
-    """A problem where spans are of so many types that each would be a column of its own."""
+    """Report spans of more than MOST_TYPES types, each of which would be a column."""
     number = len({span.type for of_item in spans for span in of_item})
     if number > MOST_TYPES:
         problems.add("too-many-types", f"{number:,} types of spans; at most {MOST_TYPES:,}")

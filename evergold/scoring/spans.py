@@ -1,6 +1,6 @@
-"""Labelled spans: what BIO and BIOES tags say, and how predicted spans agree with gold, exactly and by overlap.
+"""Labelled spans: read BIO and BIOES tags, and compare predicted spans with gold, exactly and by overlap.
 
-Pure: tags and spans in, numbers out; `span_files` reads the files.
+Pure: from tags and spans to numbers; `span_files` reads the files.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Reading = Literal["lenient", "strict"]
 
 OUTSIDE = "O"
 PREFIXES: Mapping[Scheme, str] = {"bio": "BI", "bioes": "BIES"}
-#: The scores of all types, of their mean and of each: exact, then by overlap.
+#: The scores of all types together, of their mean and of each type: exact, then by overlap.
 SPAN_METRICS = ("f1", "precision", "recall", "lenient_f1", "lenient_precision", "lenient_recall")
 
 
 class Span(NamedTuple):
-    """From start to end (not included), of a type. Tokens or characters, as the file counts."""
+    """A span from start to end (not included), of a type. Tokens or characters, as the file counts."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
 
 class SpanCounts(NamedTuple):
-    """Of one type: how many spans are the same on both sides, how many overlap, are in gold, are predicted."""
+    """Counts of one type: spans that are equal on both sides, overlap, are in gold, are predicted."""
 
     exact: int
     overlapping: int
@@ -43,17 +43,17 @@ class SpanCounts(NamedTuple):
 
 
 def spans_of(tags: Sequence[str], scheme: Scheme, reading: Reading) -> list[Span]:
-    """The spans that some tags (`O`, `B-PER`, …) mark.
+    """Return the spans that some tags (`O`, `B-PER`, …) mark.
 
-    lenient: as conlleval and seqeval read: a tag goes on with the span before it where it is I or E, of the same type,
-    and that span was not ended by E or S; every other tag but O begins a span. strict: as seqeval's strict mode reads:
-    B I* of one type in BIO, S or B I* E of one type in BIOES; whatever does not fit is in no span.
+    lenient: as conlleval and seqeval read: a tag continues the span before it if it is I or E, of the same type, and
+    that span was not ended by E or S; every other tag but O begins a span. strict: as seqeval's strict mode reads: B I*
+    of one type in BIO, S or B I* E of one type in BIOES; anything else is in no span.
     """
     return _lenient(tags) if reading == "lenient" else _strict(tags, scheme)
 
 
 def breaks_scheme(before: str, tag: str, scheme: Scheme) -> bool:
-    """Whether a tag may not follow another (the tag before a sentence is O), by the scheme."""
+    """Return whether a tag may not follow another (the tag before a sentence is O), by the scheme."""
     goes_on = tag[:1] in ("I", "E")
     is_open = before[:1] == "B" or before[:1] == "I"
     if goes_on:
@@ -97,8 +97,11 @@ def _strict(tags: Sequence[str], scheme: Scheme) -> list[Span]:
 
 
 def count_spans(gold: Iterable[Span], predicted: Iterable[Span]) -> dict[str, SpanCounts]:
-    """By type, the counts of one item. Overlapping: gold and predicted spans of one type are paired one to one so that
-    as many pairs as possible share a position."""
+    """Return by type the counts of one item.
+
+    Overlapping: gold and predicted spans of one type are paired one to one so that as many pairs as possible share a
+    position.
+    """
     theirs, ours = _by_type(gold), _by_type(predicted)
     found = {}
     for type_ in sorted(theirs.keys() | ours.keys()):
@@ -132,7 +135,7 @@ def _are_apart(spans: Sequence[Span]) -> bool:
 
 
 def _pairs_in_order(gold: Sequence[Span], predicted: Sequence[Span]) -> int:
-    """Spans that lie apart on either side: the first two that overlap belong together, or one of them goes without."""
+    """Pair spans that lie apart on either side: the first two that overlap are a pair, or one of them stays alone."""
     i = j = pairs = 0
     while i < len(gold) and j < len(predicted):
         if _overlap(gold[i], predicted[j]):
@@ -152,8 +155,10 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def type_scores(counts: Floats) -> Floats:
-    """SPAN_METRICS of each of t types: … × t × 6, in [0, 1], from the `SpanCounts` of each: … × t × 4; NaN where a type
-    occurs on neither side. Precision and recall are 0 for 0/0."""
+    """Compute SPAN_METRICS of each of t types: … × t × 6, in [0, 1], from the `SpanCounts` of each: … × t × 4.
+
+    NaN if a type occurs on neither side. Precision and recall are 0 for 0/0.
+    """
     exact, overlapping, gold, predicted = np.moveaxis(counts, -1, 0)
     scores = []
     for hits in (exact, overlapping):
@@ -163,8 +168,10 @@ def type_scores(counts: Floats) -> Floats:
 
 
 def overall_scores(counts: Floats) -> Floats:
-    """SPAN_METRICS of all spans together, then the means of the types' that occur in gold or prediction: … × 12, from …
-    × t × 4; NaN where there is no span at all."""
+    """Compute SPAN_METRICS of all spans together, then their means over the types in gold or prediction.
+
+    … × 12, from … × t × 4; NaN if there is no span at all.
+    """
     together = type_scores(counts.sum(axis=-2, keepdims=True))[..., 0, :]
     each = type_scores(counts)
     occur = ~np.isnan(each)

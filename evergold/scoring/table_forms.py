@@ -1,7 +1,7 @@
-"""Reads a table that comes as CSV, as TSV or as JSON lines: which of them is told by its content, never by its name.
+"""Read a table in CSV, TSV or JSON lines; its content decides the format, never its name.
 
-TSV has tabs between cells and knows no quotation marks: they are part of the text. JSON lines have an object on each
-line, with the columns as keys; numbers count as they are written, null is an empty cell. All else is as in `tables`.
+TSV has tabs between cells and no quotation marks: they are part of the text. JSON lines have an object on each line,
+with the columns as keys; numbers are kept as written, null is an empty cell. All else is as in `tables`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ def read_any_table(
     lists: Mapping[str, str] | None = None,
     limits: TableLimits = TABLE_LIMITS,
 ) -> Table | None:
-    """The table in `data`, or None when it cannot be read at all; everything wrong is added to `problems`, by line.
+    """Return the table in `data`, or None if it cannot be read at all; everything wrong is added to `problems`, by
+    line.
 
-    columns, optional, others, limits: as for `read_table`; an optional column is there when one line of JSON has it.
-    lists: columns whose cells may be lists of texts in JSON lines, and what these are joined with.
+    columns, optional, others, limits: as for `read_table`; an optional column exists if one line of JSON has it. lists:
+    columns whose cells may be lists of texts in JSON lines, and the separator that joins them.
     """
     if is_json_lines(data):
         return _read_json_lines(data, columns, optional, others, lists or {}, problems, limits)
@@ -40,7 +41,7 @@ def read_any_table(
 
 
 def _is_tsv(data: bytes, columns: Sequence[str]) -> bool:
-    """Whether the first line has tabs, and one of the columns between them (a CSV may have a tab in a name)."""
+    """Return whether the first line has tabs, and one of the columns between them (a CSV may have a tab in a name)."""
     first = next((line for line in data.split(b"\n", 20) if line.strip()), b"")
     names = [name.strip() for name in first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\t")]
     return len(names) > 1 and any(name.strip("'\"").casefold() in map(str.casefold, columns) for name in names)
@@ -94,7 +95,7 @@ def _column(
 
 
 def _cell(name: str, value: object, line: int, separator: str | None, faults: RowProblems) -> str:
-    """The value as text, `""` where there is none or a problem."""
+    """Return the value as text, `""` if there is none or a problem."""
     if value is None:
         return ""
     if isinstance(value, list) and separator is not None:

@@ -1,4 +1,4 @@
-"""The metrics of the generic task `table`, from scikit-learn, scipy and sacrebleu: aligned lists in, a number out.
+"""The metrics of the generic task `table`, from scikit-learn, scipy and sacrebleu: from aligned lists to a number.
 
 Each is None with a reason where it is undefined, so that no conventional 0 or NaN passes for a score.
 """
@@ -20,7 +20,7 @@ from evergold.scoring.task import Metric
 
 #: Value and reason: exactly one of the two is None.
 Found = tuple[float | None, str | None]
-#: Of each text, see `text_statistics`.
+#: One list of numbers for each text, see `text_statistics`.
 TextStatistics = list[list[float]]
 
 NO_ITEMS = "there is no such item"
@@ -36,8 +36,12 @@ BLEU_TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 
 @dataclass(frozen=True, slots=True)
 class TextSettings:
-    """lowercase: compare without case; bleu_tokenize: one of `BLEU_TOKENIZERS`; rouge_stemmer: compare stems (English
-    alone)."""
+    """Settings of text metrics.
+
+    lowercase: compare without case.
+    bleu_tokenize: one of `BLEU_TOKENIZERS`.
+    rouge_stemmer: compare stems (English only).
+    """
 
     lowercase: bool = False
     bleu_tokenize: str = "13a"
@@ -45,11 +49,11 @@ class TextSettings:
 
 
 def score_labels(metric: str, gold: Sequence[str], prediction: Sequence[str]) -> Found:
-    """One of `LABEL_METRICS`; F1 and accuracy in [0, 1], Matthews' correlation in [-1, 1].
+    """Compute one of `LABEL_METRICS`; F1 and accuracy in [0, 1], Matthews' correlation in [-1, 1].
 
     gold, prediction: n labels each, same order. F1 is averaged over the labels that occur in gold or prediction (macro:
-    equally, weighted: by their number in gold), scikit-learn's default. Matthews' correlation is undefined where one
-    side has a single label (scikit-learn gives 0 there).
+    equally, weighted: by their number in gold), scikit-learn's default. Matthews' correlation is undefined if one side
+    has a single label (scikit-learn gives 0 there).
     """
     if not gold:
         return None, NO_ITEMS
@@ -65,7 +69,7 @@ def score_labels(metric: str, gold: Sequence[str], prediction: Sequence[str]) ->
 
 
 def score_numbers(metric: str, gold: Floats, prediction: Floats) -> Found:
-    """One of `NUMBER_METRICS`: errors ≥ 0; correlations in [-1, 1], undefined for one item or a constant side.
+    """Compute one of `NUMBER_METRICS`: errors ≥ 0; correlations in [-1, 1], undefined for one item or a constant side.
 
     gold, prediction: n finite numbers each, same order. Kendall's is tau-b.
     """
@@ -87,11 +91,11 @@ def score_numbers(metric: str, gold: Floats, prediction: Floats) -> Found:
 def score_texts(
     metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
 ) -> Found:
-    """One of `TEXT_METRICS` over the whole list (corpus level), as fractions: TER ≥ 0, the others in [0, 1].
+    """Compute one of `TEXT_METRICS` over the whole list (corpus level), as fractions: TER ≥ 0, the others in [0, 1].
 
-    gold: for each of the n items its references, all of the same number, None where an item has fewer; prediction: n
+    gold: for each of the n items its references, all of the same number, None if an item has fewer; prediction: n
     texts. exact_match: the share of texts equal to one of their references. ROUGE: the mean of the texts' F1, each with
-    its best reference, by Google's `rouge_score`, which knows the letters a to z and digits alone, and no case.
+    its best reference, by Google's `rouge_score`, which reads only the letters a to z and digits, and ignores case.
     """
     return score_statistics(metric, text_statistics(metric, gold, prediction, settings), settings)
 
@@ -99,9 +103,9 @@ def score_texts(
 def text_statistics(
     metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
 ) -> TextStatistics:
-    """What each of n texts adds to the sums that `score_texts` follows from, see `resampling.texts`.
+    """Return the contribution of each of n texts to the sums from which `score_texts` follows, see `resampling.texts`.
 
-    sacrebleu offers them only as what its own paired tests use; a test compares what follows with `corpus_score`.
+    sacrebleu offers them only privately, for its own paired tests; a test compares the scores with `corpus_score`.
     """
     if not prediction:
         return []
@@ -117,8 +121,7 @@ def text_statistics(
 
 
 def score_statistics(metric: str, statistics: TextStatistics, settings: TextSettings) -> Found:
-    """The score of the texts that have these statistics, as `score_texts` gives it: what is dear is done once for all
-    splits."""
+    """Compute the score of the texts with these statistics, as `score_texts` does; the costly part is done once."""
     if not statistics:
         return None, NO_ITEMS
     if metric == "exact_match" or metric.startswith(ROUGE):
@@ -127,14 +130,14 @@ def score_statistics(metric: str, statistics: TextStatistics, settings: TextSett
 
 
 def text_signature(metric: str, settings: TextSettings, references: int) -> str:
-    """How a text metric was computed; for sacrebleu's its own signature (`nrefs:1,case:mixed,…,version:2.6.0`)."""
+    """Return how a text metric was computed; for sacrebleu its own signature (`nrefs:1,case:mixed,…,version:2.6.0`)."""
     if metric == "exact_match":
         return f"case:{'lc' if settings.lowercase else 'mixed'},nrefs:{references}"
     if metric.startswith(ROUGE):
         stemmer = "yes" if settings.rouge_stemmer else "no"
         return f"nrefs:{references},refs:max,mean:items,stemmer:{stemmer},rouge_score:{version('rouge_score')}"
     scorer = _corpus_metric(metric, settings)
-    scorer.corpus_score(["a"], [["a"]] * references)  # the signature names the number of references only after a score
+    scorer.corpus_score(["a"], [["a"]] * references)  # before a score, the signature lacks the number of references
     return str(scorer.get_signature()).replace("|", ",")
 
 

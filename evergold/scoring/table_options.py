@@ -1,4 +1,4 @@
-"""What organisers set for the task type `table`."""
+"""Options of the task type `table`."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ class TableOptions(Options):
 
     @property
     def answer(self) -> str:
-        """What gold's value column is called."""
+        """The name of gold's value column."""
         return self.value if self.gold_value is None else self.gold_value
 
     @property
     def uses_rouge(self) -> bool:
-        """Whether a metric is ROUGE."""
+        """True if a metric is ROUGE."""
         return any(metric.startswith(ROUGE) for metric in self.metrics)
 
     @property
     def kind(self) -> str:
-        """`labels`, `numbers` or `texts`: what a value is."""
+        """The kind of a value: `labels`, `numbers` or `texts`."""
         return next(kind for kind, names in KINDS.items() if self.metrics[0] in names)
 
 

@@ -1,4 +1,4 @@
-"""What tables with an id per row have in common: ids that are sound and distinct, and a prediction for each of them."""
+"""Shared code of tables with an id per row: valid, distinct ids, and a prediction for each of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from evergold.scoring.tables import Table
 
 
 def check_ids(table: Table, column: str, problems: Problems) -> None:
-    """Of an organisers' file: every id is there once, is not empty and has no spaces around it; there is one at all."""
+    """Check that every id of an organisers' file is unique, not empty and without spaces around it, and that there is
+    one.
+    """
     first: dict[str, int] = {}
     faults = RowProblems()
     for line, id_ in zip(table.lines, table[column], strict=True):
@@ -25,7 +27,7 @@ def check_ids(table: Table, column: str, problems: Problems) -> None:
 
 
 def match_ids(table: Table, column: str, ids: Sequence[str], faults: RowProblems, problems: Problems) -> None:
-    """Of a prediction: every one of these ids is there once, and no other. Reports `faults`, then what is missing."""
+    """Check that a prediction has each of these ids once, and no other; report `faults`, then the missing ids."""
     known, first = set(ids), dict[str, int]()
     for line, id_ in zip(table.lines, table[column], strict=True):
         if id_ not in known:
@@ -39,7 +41,7 @@ def match_ids(table: Table, column: str, ids: Sequence[str], faults: RowProblems
 
 
 def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:
-    """In an order that tells nothing: short ones first, then by letters."""
+    """Sort ids in an order that reveals nothing: short ones first, then by letters."""
     return tuple(sorted(ids, key=lambda id_: (len(id_), id_)))
 
 

@@ -1,4 +1,4 @@
-"""What a cell of the value column of `table` may hold: a label, a number or a text."""
+"""Valid cells of the value column of `table`: a label, a number or a text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def note_values(
     faults: RowProblems,
     gold: bool = False,
 ) -> None:
-    """Note what is wrong with the cells of the value column. labels: what a label may be; None: anything."""
+    """Report faults of the cells of the value column. labels: the allowed labels; None: any."""
     for line, value in zip(table.lines, table[column], strict=True):
         if fault := _value_fault(value, labels, options, gold):
             faults.add("bad-value", fault, line, column, value)
@@ -35,14 +35,14 @@ def note_values(
 
 
 def note_lengths(table: Table, column: str, options: TableOptions, faults: RowProblems) -> None:
-    """Note the texts of a column that are too long."""
+    """Report the texts of a column that are too long."""
     for line, text in zip(table.lines, table[column], strict=True):
         if fault := length_fault(text, options.max_characters):
             faults.add(TOO_LONG, fault, line, column, text)
 
 
 def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions, gold: bool) -> str | None:
-    """What is wrong with a cell of the value column; None when it is right."""
+    """Return the fault of a cell of the value column; None if it is right."""
     if not value and not (options.allow_empty and not gold and options.kind == "texts"):
         return "the value is empty"
     if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):

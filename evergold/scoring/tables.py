@@ -1,7 +1,7 @@
-"""Reads a CSV table, every problem by line: encoding, header, number of fields, sizes. The tasks know what cells mean.
+"""Read a CSV table, every problem by line: encoding, header, number of fields, sizes. The tasks interpret the cells.
 
-The delimiter is a comma, the text UTF-8; columns are found by their names, in any order. Nothing is repaired: what is
-not as it must be is said, with a hint at the likely cause. Blank lines carry nothing and are passed over.
+The delimiter is a comma, the text UTF-8; columns are found by their names, in any order. Nothing is repaired: every
+deviation is reported, with a hint at the likely cause. Blank lines are skipped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ if TYPE_CHECKING:  # the class of csv.reader() has a name only for type checkers
 
 @dataclass(frozen=True, slots=True)
 class TableLimits:
-    """How large a table may be: rows of any width; lines, blank ones and those inside of cells included. The csv module
-    itself refuses a cell of more than 131,072 characters.
+    """Size limits of a table.
+
+    rows: of any width. lines: including blank ones and those inside cells. The csv module itself refuses a cell of more
+    than 131,072 characters.
     """
 
     rows: int = 200_000
@@ -40,9 +42,10 @@ _TABS: dict[str, Any] = {"strict": True, "delimiter": "\t", "quoting": csv.QUOTE
 class Table:
     """The rows of a file that have the right number of fields.
 
-    lines: n line numbers, where each row begins (the header is line 1); columns: for each name that was asked for and
-    is in the file, n cells as they stand there, spaces included; skipped_rows: how many rows could not be read (each is
-    a problem): what they held is unknown, so that nothing should be called missing.
+    lines: n line numbers, where each row begins (the header is line 1).
+    columns: for each requested name that is in the file, n cells unchanged, spaces included.
+    skipped_rows: number of rows that could not be read (each is a problem); their content is unknown, so nothing should
+    be reported as missing.
     """
 
     lines: Sequence[int]
@@ -70,12 +73,13 @@ def read_table(
     limits: TableLimits = TABLE_LIMITS,
     tabs: bool = False,
 ) -> Table | None:
-    """The table in `data`, or None when it cannot be read at all; everything wrong is added to `problems`, by line.
+    """Return the table in `data`, or None if it cannot be read at all; everything wrong is added to `problems`, by
+    line.
 
-    columns: names that the header must contain, exactly so, in any order; optional: names that it may contain;
-    others: whether further columns are passed over (organisers' files) or are a problem (participants' files);
-    file: the archive member to name in problems, if there are several; tabs: they separate columns, and quotation marks
-    are part of the text. Raises nothing.
+    columns: names that the header must contain, exactly so, in any order; optional: names that it may contain; others:
+    whether further columns are ignored (organisers' files) or are a problem (participants' files); file: the archive
+    member to name in problems, if there are several; tabs: they separate columns, and quotation marks are part of the
+    text. Raises nothing.
     """
     text = decode_text(data, problems, file=file)
     if text is None or not _lines_are_bearable(text, problems, file, limits):
@@ -98,7 +102,7 @@ def read_table(
 
 
 def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> str | None:
-    """The bytes as UTF-8 text without byte-order mark, or None with the problem: empty, binary, or another encoding."""
+    """Decode UTF-8 text without byte-order mark, or return None with the problem: empty, binary, other encoding."""
     if not data.strip():
         problems.add("empty-file", "the file is empty", file=file)
         return None
@@ -114,14 +118,14 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        # The codec counts from behind the byte-order mark.
+        # The codec counts from after the byte-order mark.
         mark_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         _note_undecodable(data, fault.start + mark_bytes, problems, file)
         return None
 
 
 def wide_encoding(data: bytes) -> str | None:
-    """`UTF-16` or `UTF-32` where the text begins with such a byte-order mark, or looks like it without; else None."""
+    """Return `UTF-16` or `UTF-32` if the text has such a byte-order mark, or looks like it; else None."""
     # UTF-32's little-endian mark begins with UTF-16's.
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) or _has_nul_but_at(data, 4):
         return "UTF-32"
@@ -129,8 +133,10 @@ def wide_encoding(data: bytes) -> str | None:
 
 
 def _has_nul_but_at(data: bytes, width: int) -> bool:
-    """Text in a European script has a NUL in all but the first or last of so many bytes then; a binary file has them
-    anywhere."""
+    """Return whether bytes look like wide text in a European script: NUL in all but the first or last of each group.
+
+    width: bytes of a group. A binary file has NUL bytes anywhere.
+    """
     start = data[: 100 * width]
     places = [start[at::width] for at in range(width)]
     return len(places[-1]) > 2 and any(
@@ -160,7 +166,7 @@ def _line_at(data: bytes, place: int) -> int:
 
 
 def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits: TableLimits) -> bool:
-    """False with a problem when lines are so long, or so many, that splitting them into cells would take too much."""
+    """Return False, with a problem, if lines are too long or too many to be split into cells."""
     if len(text) <= min(limits.line_characters, limits.lines):
         return True
     if text.count("\n") + text.count("\r") - text.count("\r\n") > limits.lines:
@@ -175,7 +181,7 @@ def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits:
 
 
 def _read_header(reader: Reader, problems: Problems, file: str | None) -> list[str] | None:
-    """The first line that is not blank."""
+    """Return the first line that is not blank."""
     try:
         header = next((row for row in reader if row), None)
     except csv.Error as fault:
@@ -195,7 +201,7 @@ def _check_header(
     line: int,
     file: str | None,
 ) -> bool:
-    """True when the header can be used; otherwise what is wrong with it, and probably why, is noted."""
+    """Return whether the header can be used; otherwise report its faults and probable causes."""
     expected = ",".join(columns)
     missing = [name for name in columns if name not in header]
     known = {*columns, *optional}
@@ -247,9 +253,9 @@ def _unexpected(name: str, expected: str) -> str:
 
 
 def _plain_columns(text: str, width: int, delimiter: str, limits: TableLimits) -> list[Sequence[str]] | None:
-    """The columns below the header of a text without quotation marks, blank lines or anything wrong, else None.
+    """Return the columns below the header of a text without quotation marks, blank lines or any fault, else None.
 
-    What `_read_rows` gives for the same text, without a list for every row.
+    Same result as `_read_rows`, without a list for every row.
     """
     if '"' in text:
         return None
@@ -257,7 +263,7 @@ def _plain_columns(text: str, width: int, delimiter: str, limits: TableLimits) -
     lines = text.split("\n")
     if "\r" in text or len(lines) > limits.rows or "" in lines or max(map(len, lines)) > csv.field_size_limit():
         return None
-    # The end of each line becomes a cell: if every one stands where it has to, each line has as many cells as it must.
+    # The end of each line becomes a cell: if all are in the right place, each line has the right number of cells.
     cells = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
     if set(cells[width :: width + 1]) - {"\n"} or len(cells) != len(lines) * (width + 1) - 1:
         return None
@@ -267,7 +273,7 @@ def _plain_columns(text: str, width: int, delimiter: str, limits: TableLimits) -
 def _read_rows(
     reader: Reader, width: int, problems: Problems, file: str | None, limits: TableLimits
 ) -> tuple[list[int], list[list[str]], int]:
-    """The line numbers and the rows with `width` cells, and how many others there were, which are noted."""
+    """Return the line numbers and the rows with `width` cells, and the number of other rows, which are reported."""
     lines: list[int] = []
     rows: list[list[str]] = []
     skipped = 0
@@ -296,7 +302,7 @@ def _read_rows(
 
 
 def _quoting_fault(fault: str) -> tuple[str, bool]:
-    """What the csv module complains of, in words, and whether what follows can no longer be told apart."""
+    """Explain the error of the csv module, and return whether the rest cannot be parsed."""
     if "unexpected end" in fault:
         return "a quotation mark is opened here and never closed", True
     if "field larger" in fault:

@@ -1,4 +1,4 @@
-"""How long a text may be, of gold or predicted, in the task types that read texts: their option `max_characters`."""
+"""Maximum length of texts, gold or predicted, in the task types that read texts: their option `max_characters`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-#: Ten pages. What compares texts word by word takes time by the square of their length.
+#: Ten pages. Metrics that compare texts word by word take time quadratic in their length.
 USUAL_CHARACTERS = 10_000
 #: The csv module reads no longer cell.
 MOST_CHARACTERS = 131_072
@@ -18,7 +18,7 @@ TOO_LONG = "too-long"
 
 
 def length_fault(text: str, limit: int, noun: str = "text") -> str | None:
-    """What is wrong with a text that has more characters than the limit; None when it has not."""
+    """Return the fault of a text that has more characters than the limit; None if it has not."""
     if len(text) <= limit:
         return None
     return f"the {noun} has {len(text):,} characters, at most {limit:,} are allowed"

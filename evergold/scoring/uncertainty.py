@@ -1,6 +1,6 @@
-"""How sure the scores of files are, at home: intervals of a run, differences of two, as the server computes them.
+"""Uncertainty of scores of local files: intervals of a submission, differences of two, as the server computes them.
 
-Reading files is here; arithmetic is in `resampling`.
+This module reads the files; the arithmetic is in `resampling`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evergold.scoring.task import AnyTask, Score, read_gold, read_options, score
 
 
 class NoOutcomes(ScoringError):
-    """A task type whose scores cannot be computed again from single items."""
+    """The task type's scores cannot be recomputed from single items."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """One prediction: its scores, and what they follow from."""
+    """A scored prediction: its scores, and the outcomes from which they follow."""
 
     task: AnyTask
     scores: list[Score]
@@ -33,7 +33,7 @@ class Scored:
     warnings: tuple[Problem, ...]
 
     def intervals(self, level: float = LEVEL) -> list[Interval | str]:
-        """Of every score, in their order, an interval, or why there is none."""
+        """Return for every score, in order, an interval, or the reason why there is none."""
         found = intervals(self.sample, self.task.metrics, level)
         return [found.get((score.metric, score.split), score.reason or UNDEFINED) for score in self.scores]
 
@@ -57,7 +57,7 @@ class Reader:
         items: Path | None = None,
         train: Iterable[Path] = (),
     ) -> Reader:
-        """Raises what reading raises, and NoOutcomes."""
+        """Read gold and items; raises all errors of reading, and NoOutcomes."""
         if task.sample is None:
             raise NoOutcomes(f"{task.name} does not say what its scores are computed from, item by item")
         chosen = read_options(task, options)
@@ -70,7 +70,7 @@ class Reader:
         return self.score(self.task.read_prediction(path, self.items, self.options))
 
     def score(self, prediction: Any) -> Scored:
-        """Score a prediction that was read, or made up."""
+        """Score a prediction that was read or simulated."""
         scores, outcomes = score_with_outcomes(self.task, self.gold, prediction, self.options)
         return Scored(self.task, scores, self.make_sample(outcomes or {}), prediction.warnings)
 
@@ -83,12 +83,14 @@ def differences(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> dict[tuple[str, str], Difference]:
-    """Every score that both have: see `pairs.compare`. digest: what chance is seeded with, see `gold_digest`."""
+    """Compare every score that both have: see `pairs.compare`. digest: seed of the random draws, see `gold_digest`."""
     return compare(first.sample, second.sample, Draws(first.sample.units, digest, resamples), names, level)
 
 
 def gold_digest(path: Path) -> str:
-    """What stands for this gold where no server has sealed it: a sha256 of its files, with their names in a folder."""
+    """Return an identifier of this gold where no server has sealed it: a sha256 of its files, with their names in a
+    folder.
+    """
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     whole = hashlib.sha256()

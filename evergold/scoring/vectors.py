@@ -1,7 +1,7 @@
-"""The vectors of many texts' tokens in one array, and where those of gold are kept: in memory and on disk, bounded.
+"""Vectors of many texts' tokens in one array, and a bounded cache of gold's vectors in memory and on disk.
 
 Gold does not change between submissions, so half of the encoding is done once. A file that cannot be read, or was
-changed, counts as not there; one that cannot be written is not missed.
+changed, counts as absent; failure to write one is ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evergold.scoring.models import EncoderSettings
 
 _ENDING = ".npz"
 _ARRAYS = ("starts", "ids", "values")
-# What numpy and zipfile raise on a file that is damaged, cut off, or none of theirs.
+# Raised by numpy and zipfile for a file that is damaged, truncated, or of another format.
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, struct.error, zlib.error, zipfile.BadZipFile, NotImplementedError)
 
 
@@ -36,8 +36,10 @@ _DAMAGED = (OSError, ValueError, KeyError, EOFError, struct.error, zlib.error, z
 class Vectors:
     """The tokens of n distinct texts, N in all.
 
-    position: which text is where; starts: n + 1 places where a text's tokens begin and end; ids: N token ids; values: N
-    vectors of length 1.
+    position: index of each text.
+    starts: n + 1 offsets where a text's tokens begin and end.
+    ids: N token ids.
+    values: N vectors of length 1.
     """
 
     position: Mapping[str, int]
@@ -47,21 +49,21 @@ class Vectors:
 
     @property
     def size_bytes(self) -> int:
-        """How much memory the arrays take."""
+        """Memory used by the arrays."""
         return int(self.starts.nbytes + self.ids.nbytes + self.values.nbytes)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """How many tokens each of the n texts has."""
+        """Number of tokens of each of the n texts."""
         return np.diff(self.starts)
 
     def places(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
-        """Where each of the texts stands; KeyError for one that is not there."""
+        """Return the index of each text; KeyError for an unknown one."""
         return np.array([self.position[text] for text in texts], dtype=np.intp)
 
 
 def make_vectors(texts: Sequence[str], ids: Sequence[Sequence[int]], values: Matrix) -> Vectors:
-    """The vectors of n distinct texts with these token ids, `values` being in the same order."""
+    """Return the vectors of n distinct texts with these token ids, `values` being in the same order."""
     lengths = [len(tokens) for tokens in ids]
     flat = np.fromiter((id_ for tokens in ids for id_ in tokens), dtype=np.int32, count=sum(lengths))
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -69,7 +71,7 @@ def make_vectors(texts: Sequence[str], ids: Sequence[Sequence[int]], values: Mat
 
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
-    """Both together; no text may be in both."""
+    """Concatenate both; no text may be in both."""
     shift = len(first.position)
     return Vectors(
         {**first.position, **{text: place + shift for text, place in second.position.items()}},
@@ -80,7 +82,7 @@ def join_vectors(first: Vectors, second: Vectors) -> Vectors:
 
 
 def vectors_key(texts: Sequence[str], *parts: object) -> str:
-    """The name under which the vectors of these texts are kept; parts: what else decides them (gold, model)."""
+    """Return the cache key of the vectors of these texts; parts: everything else that determines them (gold, model)."""
     digest = hashlib.sha256()
     for text in (*map(str, parts), *texts):
         encoded = text.encode()
@@ -93,7 +95,7 @@ _lock = Lock()
 
 
 def find_vectors(key: str, texts: Sequence[str], settings: EncoderSettings) -> Vectors | None:
-    """The vectors kept under this key, or None. texts: those that `vectors_key` was told."""
+    """Return the vectors cached under this key, or None. texts: those given to `vectors_key`."""
     with _lock:
         if key in _memory:
             _memory.move_to_end(key)
@@ -105,7 +107,7 @@ def find_vectors(key: str, texts: Sequence[str], settings: EncoderSettings) -> V
 
 
 def keep_vectors(key: str, vectors: Vectors, settings: EncoderSettings) -> None:
-    """Keep vectors in memory and, with a folder for them, on disk; those not used for longest make room."""
+    """Cache vectors in memory and, with a folder for them, on disk; the least recently used make room."""
     _remember(key, vectors, settings.memory_bytes)
     if settings.vectors_dir is None or vectors.size_bytes > settings.disk_bytes:
         return
@@ -115,7 +117,7 @@ def keep_vectors(key: str, vectors: Vectors, settings: EncoderSettings) -> None:
 
 
 def forget_vectors() -> None:
-    """Empty the memory; what is on disk stays."""
+    """Empty the memory cache; the disk cache stays."""
     with _lock:
         _memory.clear()
 
@@ -139,7 +141,7 @@ def _read(path: Path, texts: Sequence[str]) -> Vectors | None:
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 starts, ids, values = (arrays[name] for name in _ARRAYS)
-        os.utime(path)  # used just now: see _make_room
+        os.utime(path)  # marks it as recently used: see _make_room
     except _DAMAGED:
         return None
     vectors = Vectors({text: place for place, text in enumerate(texts)}, starts, ids, values)
@@ -147,7 +149,7 @@ def _read(path: Path, texts: Sequence[str]) -> Vectors | None:
 
 
 def _fits(vectors: Vectors) -> bool:
-    """Whether the arrays belong together and to the texts."""
+    """Return whether the arrays fit each other and the texts."""
     arrays: tuple[tuple[npt.NDArray[Any], type, int], ...] = (
         (vectors.starts, np.int64, 1),
         (vectors.ids, np.int32, 1),
@@ -167,7 +169,9 @@ def _fits(vectors: Vectors) -> bool:
 
 
 def _write(folder: Path, key: str, vectors: Vectors) -> None:
-    """Under another name first, so that no reader ever sees half a file. Readable by its owner only: it is gold's."""
+    """Write under a temporary name first, so that no reader ever sees half a file. Only the owner can read it: it is
+    gold's.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=_ENDING, delete=False) as file:
         try:
@@ -180,7 +184,7 @@ def _write(folder: Path, key: str, vectors: Vectors) -> None:
 
 
 def _make_room(folder: Path, limit_bytes: int) -> None:
-    """Delete the files used longest ago, left-overs of killed processes included, until the rest fits."""
+    """Delete the least recently used files, including left-overs of killed processes, until the rest fits."""
     files = []
     for path in folder.glob("*" + _ENDING):
         with contextlib.suppress(FileNotFoundError):  # another process makes room as well

@@ -1,1 +1,1 @@
-"""Places for files, a folder or a bucket, and what is alike in both; others use them by `app.base.storage`."""
+"""Implementations of storage, a folder or a bucket, and their common parts; used through `app.base.storage`."""

@@ -1,4 +1,4 @@
-"""A bucket of an S3-compatible store: objects by key, in bounded memory, errors in our words, without a secret."""
+"""A bucket of an S3-compatible store: objects by key, in bounded memory, with our own errors, free of secrets."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from app.base.logs import log
 from app.base.stores.names import Kept
 from app.base.stores.s3_settings import S3Settings
 
-#: Larger files go in parts of this size, two at a time; smaller ones in one request.
+#: Larger files are uploaded in parts of this size, two at a time; smaller ones in one request.
 PART_BYTES = 8 * 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 _CONNECT_SECONDS = 5
-#: Of a whole request, be it a large body over a slow line; that it goes on at all is watched by `timeout_seconds`.
+#: Limit of a whole request, such as a large body over a slow line; `timeout_seconds` detects stalls.
 _REQUEST_SECONDS = 3600
 
 
 class Bucket:
-    """What we ask of a store. Raises StorageAway where it does not answer, or refuses, after some tries."""
+    """The store operations that we need. Raises StorageAway if it does not answer or refuses, after retries."""
 
     def __init__(self, settings: S3Settings) -> None:
         self.name = settings.bucket
         self._store = _client(settings)
 
     def put(self, key: str, file: Path, size_bytes: int) -> None:
-        """Put the content of a file there, unless there is a file of this size already: keys are names of content."""
-        with _reaching("put", key, FileNotFoundError):  # of the bucket itself
+        """Upload a file unless there is one of this size already: keys are names of content."""
+        with _reaching("put", key, FileNotFoundError):  # if the bucket itself is missing
             if size_bytes <= PART_BYTES and self._is_created(key, file):
                 return
-            # Too large for a condition; or there already; or nobody knows, since the answer was lost.
+            # Too large for a conditional request, or exists already, or the response was lost.
             if self.size(key) != size_bytes:
                 obstore.put(self._store, key, file, chunk_size=PART_BYTES, max_concurrency=2)
 
     def pieces(self, key: str) -> Iterator[bytes]:
-        """The content; raises FileNotFoundError."""
+        """Yield the content in pieces. Raises FileNotFoundError."""
         with _reaching("get", key):
             for piece in obstore.get(self._store, key).stream(min_chunk_size=PIECE_BYTES):
                 yield bytes(piece)
@@ -59,14 +59,14 @@ class Bucket:
             return Kept(key, found["size"], found["last_modified"].timestamp())
 
     def listed(self, prefix: str) -> Iterator[Kept]:
-        """Every object below `prefix`, which ends with a slash or is empty."""
+        """Yield every object below `prefix`, which ends with a slash or is empty."""
         with _reaching("list", prefix):
             for page in obstore.list(self._store, prefix=prefix or None):
                 for one in page:
                     yield Kept(one["path"], one["size"], one["last_modified"].timestamp())
 
     def copy(self, key: str, to: str) -> bool:
-        """Over whatever is there; a copy is new, also one to its own place. False: there is nothing to copy."""
+        """Copy an object over any target; a copy is new, even onto itself. False if there is nothing to copy."""
         with _reaching("copy", key):
             try:
                 obstore.copy(self._store, key, to)
@@ -79,7 +79,7 @@ class Bucket:
             obstore.delete(self._store, key)
 
     def _is_created(self, key: str, file: Path) -> bool:
-        """Whether it was not there, and is now."""
+        """Create the object if it does not exist; return whether it was created."""
         try:
             obstore.put(self._store, key, file.read_bytes(), mode="create", use_multipart=False)
         except (AlreadyExistsError, GenericError):
@@ -117,11 +117,11 @@ def _client(settings: S3Settings) -> S3Store:
 
 @contextmanager
 def _reaching(deed: str, key: str, *too: type[Exception]) -> Iterator[None]:
-    """Whatever the library says becomes StorageAway. Its words have addresses, and stay in the log."""
+    """Turn all errors of the library into StorageAway. Their messages contain addresses and go to the log only."""
     known: tuple[type[Exception], ...] = (BaseError, *too)
     try:
         yield
     except known as error:
-        says = " ".join(str(error).partition("Debug source:")[0].split())  # the store's words may be of several lines
+        says = " ".join(str(error).partition("Debug source:")[0].split())  # the store's message may have several lines
         log.warning("storage_away", deed=deed, key=key, kind=type(error).__name__, says=says)
         raise StorageAway("The server's storage cannot be reached right now; please try again in a minute.") from None

@@ -1,4 +1,4 @@
-"""A bucket as storage: what is read is fetched into a cache, and is what its sha256 says or goes to nobody."""
+"""A bucket as storage: files are fetched into a cache and used only if they match their sha256."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from app.base.stores.cache import Cache
 from app.base.stores.names import ASIDE, INCOMING, Kept, StoredFile, digest_of
 from app.base.stores.presigned import Signer
 
-#: A body that is not what its name says may have been spoilt on the way: fetched again so often.
+#: Number of attempts to fetch a body that does not match its name, since it may have been damaged in transit.
 FETCHES = 3
 
 
 class BucketStorage:
-    """Files of one kind, all below one prefix of a bucket."""
+    """Files of one kind below a prefix of a bucket."""
 
     rename_keeps_age = False
 
     def __init__(self, bucket: Bucket, prefix: str, cache: Cache, signer: Signer | None = None) -> None:
-        """prefix: ends with a slash; signer: None where downloads go through the server."""
+        """prefix: ends with a slash. signer: None if downloads go through the server."""
         self._bucket = bucket
         self._prefix = prefix
         self._cache = cache
@@ -63,7 +63,7 @@ class BucketStorage:
                 yield found
 
     def renew(self, name: str) -> bool:
-        # A name that is there needs no new age: what is set aside just now is taken back by who reads it (`_fetched`).
+        # An existing file needs no new age: if it is just being set aside, its reader moves it back (`_fetched`).
         return self.find(name) is not None
 
     def rename(self, name: str, to: str) -> Kept | None:
@@ -85,7 +85,7 @@ class BucketStorage:
         return Kept(kept.name.removeprefix(self._prefix), kept.size_bytes, kept.kept_at)
 
     def _fetched(self, name: str, sha256: str) -> Path:
-        """A whole copy under a temporary name; raises FileNotFoundError, StorageAway, StorageDamaged."""
+        """Fetch a verified copy under a temporary name. Raises FileNotFoundError, StorageAway, StorageDamaged."""
         for _ in range(FETCHES):
             try:
                 file, digest = self._copied(name)
@@ -102,7 +102,7 @@ class BucketStorage:
         )
 
     def _copied(self, name: str) -> tuple[Path, str]:
-        """A copy of whatever is there, and its sha256."""
+        """Copy the object as it is and return its sha256."""
         incoming, digest = self.folder / INCOMING, hashlib.sha256()
         make_folder(incoming, self.folder)
         with tempfile.NamedTemporaryFile(dir=incoming, delete=False) as copy:
@@ -117,9 +117,9 @@ class BucketStorage:
         return file, digest.hexdigest()
 
     def _taken_back(self, name: str) -> bool:
-        """Whether the sweep had set it aside at the moment when it was stored again; it is in its place now.
+        """Return whether the sweep had set the file aside while it was stored again; move it back if so.
 
-        A bucket cannot move a file in one step and say how old it was: so whoever misses one looks there.
+        A bucket cannot move a file atomically and return its age, so readers who miss a file look there.
         """
         digest = digest_of(name)
         aside = [kept.name for kept in self.listed(f"{ASIDE}/{digest}.")] if digest else []

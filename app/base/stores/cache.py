@@ -1,4 +1,4 @@
-"""Copies of a bucket's files on this machine's disk, by name, up to a bound: what was used longest ago goes first."""
+"""A size-limited cache of a bucket's files on the local disk, by name; drops the least recently used first."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pathlib import Path
 from app.base.permissions import make_folder, share_file
 from app.base.stores.names import INCOMING
 
-#: What was used within this time stays whatever the bound: a run that asked for it may be about to open it.
+#: Files used this recently are kept regardless of the limit: a run that requested one may be about to open it.
 USED_SECONDS = 600.0
-#: Counting what is there takes time: done again after a process has added this part of the bound.
+#: Measuring the cache takes time: repeated after a process has added this fraction of the limit.
 _COUNTED_EVERY = 16
 
 
 class Cache:
-    """A folder that any process may empty at any time, though never under a run that is about to read."""
+    """A folder that any process may shrink at any time, but never below what a run is about to read."""
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:
         self.folder = folder
         self._limit_bytes = limit_bytes
-        self._uncounted_bytes = limit_bytes  # of earlier processes, nobody knows
+        self._uncounted_bytes = limit_bytes  # the size left by earlier processes is unknown
 
     def path(self, name: str) -> Path | None:
-        """Where the copy lies, which counts as used now; None where there is none."""
+        """Return the path of the copy and mark it as used now; None if there is none."""
         path = self.folder / name
         try:
             os.utime(path)
         except FileNotFoundError:
             return None
-        except PermissionError:  # another user's: its own uses keep it
+        except PermissionError:  # another user's: its own uses keep it fresh
             return path
         return path
 
     def take(self, file: Path, name: str, *, is_used: bool = True) -> Path:
-        """Keep a whole file under this name. is_used: somebody is about to read it; else it may go at once."""
+        """Move a complete file into the cache. is_used: it is about to be read; otherwise it may be dropped at once."""
         target = self.folder / name
         make_folder(target.parent, self.folder)
         with file.open("rb") as content:
@@ -55,7 +55,7 @@ class Cache:
         (self.folder / name).unlink(missing_ok=True)
 
     def shrink(self, now: float) -> int:
-        """Remove what was used longest ago until the bound holds; returns how many files."""
+        """Remove the least recently used files until the limit holds; return how many."""
         copies = sorted(self._copies())
         excess, removed = sum(size for _, size, _ in copies) - self._limit_bytes, 0
         for used_at, size_bytes, path in copies:
@@ -67,7 +67,7 @@ class Cache:
         return removed
 
     def _copies(self) -> list[tuple[float, int, Path]]:
-        """When used, how large, where."""
+        """List the copies as (time of last use, size, path)."""
         found = []
         for path in self.folder.rglob("*"):
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""A folder on this machine's disk as storage: a file gets its name when it is whole and synced."""
+"""A folder on the local disk as storage: a file gets its name once it is complete and synced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.base.stores.names import INCOMING, Kept, StoredFile, stored_name
 
 
 class FolderStorage:
-    """All files in one folder; machines that share it share the storage."""
+    """All files in one folder; machines that share the folder share the storage."""
 
     rename_keeps_age = True
 
@@ -67,7 +67,7 @@ class FolderStorage:
             (self.folder / name).rename(target)
         except FileNotFoundError:
             return None
-        # Only now it is sure which file was moved: an upload may have put a new one there since its age was looked at.
+        # Only now it is certain which file was moved: an upload may have put a new one there since its age was read.
         return _kept(target, to)
 
     def remove(self, name: str) -> None:
@@ -78,7 +78,7 @@ class FolderStorage:
 
 
 def stored_path(folder: Path, sha256: str) -> Path:
-    """Where the file with this sha256 lies (or would lie) in such a folder."""
+    """Return the path of the file with this sha256 in such a folder, whether it exists or not."""
     return folder / stored_name(sha256)
 
 

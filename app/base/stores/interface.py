@@ -1,4 +1,4 @@
-"""What a place for files can do; the rest of the server knows no more of it."""
+"""The interface of storage, on which the rest of the server relies."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from app.base.stores.names import Kept, StoredFile
 
 
 class Storage(Protocol):
-    """Files under names (`app.base.stores.names`), whole or not at all, never changed afterwards.
+    """Files by name (`app.base.stores.names`), stored atomically and never changed.
 
-    Whatever must ask another machine raises StorageAway while that does not answer.
+    Operations that need another machine raise StorageAway while it does not answer.
     """
 
     @property
     def folder(self) -> Path:
-        """On this machine's disk: where the files lie, or copies of some of them, and what is half-written."""
+        """The local folder of the files, or of cached copies, and of partial uploads."""
         ...
 
     @property
     def rename_keeps_age(self) -> bool:
-        """Whether a file is as old as before when it has another name."""
+        """True if a renamed file keeps its age."""
         ...
 
     def keep(self, file: Path, name: str, stored: StoredFile) -> None:
-        """Take a finished file from this machine's disk; it is there for good when this returns."""
+        """Take a finished file from the local disk; it is stored durably on return."""
         ...
 
     def path(self, name: str, sha256: str) -> Path:
-        """Where it can be read now, on this machine's disk. Raises FileNotFoundError, StorageDamaged."""
+        """Return a local path to read it from. Raises FileNotFoundError, StorageDamaged."""
         ...
 
     def lent(self, name: str, sha256: str) -> AbstractContextManager[Path]:
-        """The same for this block alone, where thousands are read once: nothing is kept for later."""
+        """Lend a local path for this block only, without caching, to read thousands of files once."""
         ...
 
     def find(self, name: str) -> Kept | None:
-        """What is known of it without reading it; None where there is none."""
+        """Return the metadata of a file without reading it; None if there is none."""
         ...
 
     def listed(self, prefix: str = "") -> Iterator[Kept]:
-        """Every file whose name begins so; what is half-written is none."""
+        """Yield every file with this name prefix, without partial uploads."""
         ...
 
     def renew(self, name: str) -> bool:
-        """Whether it is there; if so, its age begins anew, as if it had been stored now."""
+        """Reset the age of a file as if it had just been stored; return whether it exists."""
         ...
 
     def rename(self, name: str, to: str) -> Kept | None:
-        """What was renamed, with the age that it had; None where there was none."""
+        """Rename a file; return its metadata with the age it had, or None if there was none."""
         ...
 
     def remove(self, name: str) -> None:
-        """For good; also where there is none."""
+        """Delete a file; no error if it does not exist."""
         ...
 
     def address(self, name: str, filename: str) -> str | None:
-        """Where anybody can fetch this file for the next minutes, as a download called `filename`; None: from us."""
+        """Return a public download address, valid for minutes, with this `filename`; None: we serve the file."""
         ...

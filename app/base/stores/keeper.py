@@ -1,7 +1,7 @@
-"""A bucket as a worker sees it that has none of its keys: it asks the keeper, a process of its own, which has them.
+"""A bucket as seen by a worker without its keys: requests go to the keeper, a separate process that has them.
 
-The keeper (`workers.store_keeper`) fetches into the cache on the disk that both see, and takes what was sealed. It
-lists, renames and removes nothing: who got hold of a scoring process could do no more than that process must.
+The keeper (`workers.store_keeper`) fetches into the cache on the common disk and stores sealed files. It lists, renames
+and deletes nothing: a compromised scoring process gains no more than that process needs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from app.base.errors import StorageAway, StorageDamaged
 from app.base.stores.cache import Cache
 from app.base.stores.names import Kept, StoredFile
 
-#: The keeper's socket: a setting that a worker is started with by its keeper, and nobody else.
+#: The keeper's socket; the keeper sets it for the worker that it starts.
 SOCKET_VARIABLE = "EVERGOLD_STORE_KEEPER"
-#: A line of JSON each way, never a pickle: who asks is not to be trusted.
+#: A line of JSON each way, never a pickle: clients are not trusted.
 LINE_BYTES = 64 * 1024
-#: What a keeper answers instead of a result, by name.
+#: Errors that a keeper returns instead of a result, by name.
 FAULTS: dict[str, type[Exception]] = {
     "missing": FileNotFoundError,
     "away": StorageAway,
@@ -31,7 +31,7 @@ FAULTS: dict[str, type[Exception]] = {
 
 
 class KeeperStorage:
-    """Files of one kind, `storage` or `sealed`, by way of the keeper."""
+    """Files of one kind, `storage` or `sealed`, accessed through the keeper."""
 
     rename_keeps_age = False
 
@@ -68,7 +68,7 @@ class KeeperStorage:
         _refuse()
 
     def remove(self, name: str) -> None:
-        """Left to the sweep, which takes away what nothing names."""
+        """Do nothing: the sweep deletes unreferenced files."""
 
     def address(self, name: str, filename: str) -> str | None:
         return None
@@ -80,7 +80,7 @@ class KeeperStorage:
                 way.sendall(json.dumps({"deed": deed, "kind": self._kind, **more}).encode() + b"\n")
                 with way.makefile("rb") as lines:
                     answer = json.loads(lines.readline(LINE_BYTES))
-        except PermissionError:  # of a run that is confined: the keeper is not away
+        except PermissionError:  # from a confined run: the keeper is not away
             raise
         except (OSError, ValueError):
             raise StorageAway("The process that keeps this worker's files does not answer.") from None

@@ -1,5 +1,7 @@
-"""Two storages while a server moves from one to the other: new files go to the new one, old ones are read wherever they
-are. `evergold storage move` copies what is left."""
+"""Two storages while a server moves from one to the other: files are stored in the new one and read from both.
+
+`evergold storage move` copies the remaining ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from app.base.stores.names import Kept, StoredFile
 
 
 class MovingStorage:
-    """The new storage, with the old one behind it."""
+    """The new storage, with the old one as a fallback."""
 
     def __init__(self, new: Storage, old: Storage) -> None:
         self.new = new
@@ -45,12 +47,12 @@ class MovingStorage:
         return self.new.find(name) or self.old.find(name)
 
     def listed(self, prefix: str = "") -> Iterator[Kept]:
-        """What is in both comes once."""
+        """Yield files that are in both only once."""
         yield from self.new.listed(prefix)
         yield from (kept for kept in self.old.listed(prefix) if self.new.find(kept.name) is None)
 
     def renew(self, name: str) -> bool:
-        """What only the old one has is stored once more, in the new one."""
+        """Renew only in the new storage: what is only in the old one is stored again in the new one."""
         return self.new.renew(name)
 
     def rename(self, name: str, to: str) -> Kept | None:

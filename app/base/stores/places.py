@@ -1,4 +1,4 @@
-"""Which storage a process has: what its settings say, made once."""
+"""The storages of a process according to its settings, created once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from app.base.stores.keeper import SOCKET_VARIABLE, KeeperStorage
 from app.base.stores.s3_settings import S3Settings
 
 Kind = Literal["storage", "sealed"]
-#: How long a page that says how the server is may wait for the store.
+#: Timeout for health pages that check the store.
 _ASKED_SECONDS = 2.0
 
 
 def storage_of(settings: Settings) -> Storage:
-    """Of uploads and public files."""
+    """Return the storage of uploads and public files."""
     return _present(settings, "storage", settings.storage_dir)
 
 
 def sealed_storage_of(settings: Settings) -> Storage:
-    """Of what only workers can open."""
+    """Return the storage of files that only workers can open."""
     return _present(settings, "sealed", settings.sealed_dir)
 
 
 def both_of(settings: Settings, place: str) -> dict[Kind, Storage]:
-    """Both storages at one of the places that settings may name, whether it is in use or not."""
+    """Return both storages at one of the places in the settings, whether it is in use or not."""
     folders: dict[Kind, Path] = {"storage": settings.storage_dir, "sealed": settings.sealed_dir}
     return {kind: _made(place, kind, folder, settings.cache_dir) for kind, folder in folders.items()}
 
@@ -53,7 +53,7 @@ def _made(place: str, kind: Kind, folder: Path, cache_dir: Path) -> Storage:
 
 @lru_cache(maxsize=2)
 def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
-    """Imported only here: the library costs every process some megabytes. By way of a keeper where there is one."""
+    """Create the bucket storage, through a keeper if there is one. The import, some megabytes, is only here."""
     if keeper := os.environ.get(SOCKET_VARIABLE):
         cache = Cache(cache_dir / kind, S3Settings().cache_mebibytes * MEBIBYTE)
         cache.folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
 
 
 def bucket_answers() -> bool:
-    """Whether the bucket can be reached now; asked once, for seconds."""
+    """Return whether the bucket can be reached now, with a single request and a short timeout."""
     from app.base.errors import StorageAway
     from app.base.stores.bucket import Bucket
 
@@ -83,19 +83,19 @@ def bucket_answers() -> bool:
 
 
 def is_bucket_in_use(settings: Settings) -> bool:
-    """Whether files lie in a bucket, or did before."""
+    """Return whether files are, or were before a move, in a bucket."""
     return "s3" in (settings.storage, settings.storage_before)
 
 
 def check_bucket_settings() -> None:
-    """Raises InvalidSettings where files cannot lie in a bucket; nothing is asked of it."""
+    """Raise InvalidSettings if files cannot be in a bucket, without connecting to it."""
     s3_settings()
     if find_spec("obstore") is None:
         raise InvalidSettings("Files in a bucket need a package more: pip install 'evergold-server[s3]'.")
 
 
 def s3_settings() -> S3Settings:
-    """How to reach the bucket; raises InvalidSettings where that is not said."""
+    """Return the settings of the bucket. Raises InvalidSettings if they are incomplete."""
     try:
         settings = S3Settings()
     except ValidationError as error:

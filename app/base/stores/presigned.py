@@ -1,7 +1,7 @@
-"""Addresses at which anybody can fetch one object of a private bucket for some minutes: AWS Signature Version 4.
+"""Presigned addresses to fetch one object of a private bucket within minutes: AWS Signature Version 4.
 
-Written here because the library signs no name for the download. Source: "Authenticating Requests: Using Query
-Parameters", Amazon S3 API Reference; tests compare with Amazon's own library, character by character.
+Implemented here because the library signs no download name. Source: "Authenticating Requests: Using Query Parameters",
+Amazon S3 API Reference; tests compare with Amazon's own library, character by character.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from urllib.parse import quote, urlsplit
 from app.base.stores.s3_settings import S3Settings
 from app.base.text import attachment
 
-#: A download must have begun by then; it may go on for as long as it takes.
+#: Time in which a download must begin; it may take any time to finish.
 EXPIRY_SECONDS = 600
 
 
 class Signer:
-    """Signs addresses below `public_endpoint`, in which the bucket is the first part of the path."""
+    """Signs addresses below `public_endpoint`, whose path starts with the bucket."""
 
     def __init__(self, settings: S3Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._settings = settings
         self._clock = clock
 
     def address(self, key: str, filename: str) -> str:
-        """Where the object is a download called `filename`."""
+        """Return an address that downloads the object as `filename`."""
         now = self._clock()
         endpoint = self._settings.public_endpoint.rstrip("/")
         path = quote(f"/{self._settings.bucket}/{key}", safe="/~")

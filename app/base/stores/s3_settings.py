@@ -1,4 +1,4 @@
-"""Settings of an S3-compatible store (`EVERGOLD_S3_…`); read only where the storage is one."""
+"""Settings of an S3-compatible store (`EVERGOLD_S3_…`), read only if one is in use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from app.base.environment import EnvironmentSettings
 
-#: What opens the bucket. Children that read and write no files are started without.
+#: Variables that open the bucket; removed for child processes that access no files.
 KEYS = frozenset(
     {
         "EVERGOLD_S3_ACCESS_KEY_ID",
@@ -19,7 +19,7 @@ KEYS = frozenset(
 
 
 class S3Settings(EnvironmentSettings):
-    """How this process reaches the bucket. Each process may have keys of its own, with no more rights than it needs."""
+    """The access of this process to the bucket; each process may have its own keys with minimal rights."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
     prefix_of_variables = "EVERGOLD_S3_"

@@ -1,4 +1,4 @@
-"""Stored files by their sha256, whatever the storage."""
+"""Stored files by their sha256, in any storage."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from app.base.stores.names import stored_name
 
 
 def local_file(storage: Storage, sha256: str) -> Path:
-    """Where it can be read now, on this machine's disk; raises FileNotFoundError, StorageAway, StorageDamaged."""
+    """Return a local path to read the file from. Raises FileNotFoundError, StorageAway, StorageDamaged."""
     return storage.path(stored_name(sha256), sha256)
 
 
 def lent_file(storage: Storage, sha256: str) -> AbstractContextManager[Path]:
-    """The same for a block alone: for who reads thousands once."""
+    """Lend a local path for this block only, to read thousands of files once."""
     return storage.lent(stored_name(sha256), sha256)
 
 
@@ -25,17 +25,16 @@ def has_file(storage: Storage, sha256: str) -> bool:
 
 
 def keep_young(storage: Storage, sha256: str) -> bool:
-    """Whether this is stored; if so, its age begins anew, as if it had been stored now (see
-    `app.operations.unowned`)."""
+    """Reset a file's age as if just stored (see `app.operations.unowned`); return whether it exists."""
     return storage.renew(stored_name(sha256))
 
 
 def sha256_of(path: Path) -> str:
-    """Of a file on this machine's disk, whatever it is called."""
+    """Return the sha256 of a local file, regardless of its name."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove_file(storage: Storage, sha256: str) -> None:
-    """For good: where it is sure that nobody names it."""
+    """Delete a file that certainly nothing references."""
     storage.remove(stored_name(sha256))

@@ -1,6 +1,6 @@
-"""Files come in piece by piece: written to a temporary name on this machine's disk, then given to the storage whole.
+"""Streaming writes: to a temporary name on the local disk, then to the storage as a whole.
 
-Nothing is parsed here. A reader sees a whole file or none, also after a power cut or on a full disk.
+Nothing is parsed here. Readers see a complete file or none, also after a power cut or on a full disk.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from app.base.text import readable_size
 
 CHUNK_BYTES = 1024 * 1024
 UNLIMITED_BYTES = 2**62
-#: A half-written upload that nobody touched for so long belongs to a process that is gone.
+#: A partial upload untouched for this long was left by a dead process.
 INTERRUPTED_SECONDS = 24 * 3600
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class UploadWriter:
-    """Takes a file piece by piece and stores it at `finish`; `discard` (also after an error) leaves nothing behind."""
+    """Takes a file in pieces and stores it at `finish`; `discard` (also after an error) leaves nothing behind."""
 
     def __init__(self, storage: Storage, limit_bytes: int, *, name: str | None = None) -> None:
-        """name: what it is called in storage, instead of by its sha256."""
+        """name: the name in storage, instead of the sha256."""
         self._storage = storage
         self._name = name
         self._limit_bytes = limit_bytes
@@ -42,7 +42,7 @@ class UploadWriter:
         self._ended = False
 
     def write(self, chunk: bytes) -> None:
-        """Append; raises UploadTooLarge as soon as the limit is passed, StorageFull when the disk is."""
+        """Append a chunk. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
         self._check_not_ended()
         self._size_bytes += len(chunk)
         if self._size_bytes > self._limit_bytes:
@@ -58,7 +58,7 @@ class UploadWriter:
             self._give_up(error)
 
     def finish(self) -> StoredFile:
-        """Store what was written; raises EmptyUpload if that was nothing, StorageAway if it cannot be stored now."""
+        """Store the file. Raises EmptyUpload if nothing was written, StorageAway if it cannot be stored now."""
         self._check_not_ended()
         if self._size_bytes == 0:
             self.discard()
@@ -73,10 +73,10 @@ class UploadWriter:
         return stored
 
     def discard(self) -> None:
-        """Forget everything; safe to call at any time, also after `finish`."""
+        """Discard everything; safe at any time, also after `finish`."""
         self._ended = True
         if self._file is not None:
-            with suppress(OSError):  # closing flushes, and may fail on a full disk: the file goes anyway
+            with suppress(OSError):  # closing flushes and may fail on a full disk: the file is deleted anyway
                 self._file.close()
             self._file = None
         if self._path is not None:
@@ -84,7 +84,7 @@ class UploadWriter:
             self._path = None
 
     def _check_not_ended(self) -> None:
-        # What was thrown away stays away: a later piece must never be stored under the name of the whole.
+        # A discarded upload stays closed: later pieces must never be stored as the whole file.
         if self._ended:
             raise RuntimeError("this upload has ended")
 
@@ -112,7 +112,7 @@ class UploadWriter:
 
 
 def store_upload(chunks: Iterable[bytes], storage: Storage, limit_bytes: int) -> StoredFile:
-    """Store a stream under its sha256; the same content twice is one file."""
+    """Store a stream under its sha256; equal content is stored once."""
     writer = UploadWriter(storage, limit_bytes)
     try:
         for chunk in chunks:
@@ -129,10 +129,10 @@ def store_file(path: Path, storage: Storage) -> StoredFile:
 
 
 def clear_interrupted_uploads(folder: Path, now: float) -> int:
-    """Remove what killed processes left half-written; returns how many files. now: in seconds, as files' times are."""
+    """Delete partial uploads of killed processes; return how many. now: a POSIX timestamp."""
     removed = 0
     for path in (folder / INCOMING).glob("*"):
-        with suppress(FileNotFoundError):  # another web process may be at the same work
+        with suppress(FileNotFoundError):  # another web process may do the same
             if path.stat().st_mtime < now - INTERRUPTED_SECONDS:
                 path.unlink()
                 removed += 1

@@ -1,2 +1,1 @@
-"""Pictures of boards as SVG: from the numbers in `app.boards.pictures`, for a page or as a file; nothing is asked of
-the database here."""
+"""Pictures of boards as SVG, for a page or a file, from the numbers in `app.boards.pictures`; without a database."""

@@ -32,12 +32,12 @@ from evergold.figures import axes
 from evergold.figures.svg import add_line
 
 _ROW = 30.0
-#: Marks of one row stand a little above each other, so that equal values are all seen.
+#: Vertical offset between the marks of a row, so that equal values are all visible.
 _STEP = 3.0
 
 
 def draw_dots(picture: Picture, width: int) -> Element:
-    """The values run from left to right; rows stand in the order of the picture."""
+    """Draw the picture: values run from left to right; rows are in the order of the picture."""
     values = [point.x for one in picture.series for point in one.points if isinstance(point.x, float)]
     x = numeric(picture.x, values)
     keys = _keys(picture.series)
@@ -58,7 +58,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
 
 
 def _keys(series: Sequence[Series]) -> list[Key]:
-    """One for each system; of parts there may be many, which say what they are themselves."""
+    """Return a key for each system; parts, of which there may be many, are named by their tooltips."""
     found = []
     for at, one in enumerate(series):
         own = any(point.is_mine for point in one.points)
@@ -94,7 +94,7 @@ def _draw_marks(plot: Plot, picture: Picture, x: axes.Axis, rows: dict[str, floa
 
 
 def _name_ends(plot: Plot, row: Sequence[tuple[Series, float, float]]) -> None:
-    """Which part is lowest in a row, and which is highest."""
+    """Name the lowest and the highest part of a row."""
     parts = sorted((across, down, one.name) for one, across, down in row if one.look == "part")
     for across, down, name in [*parts[:1], *parts[1:][-1:]]:
         found = plot.room.find(_beside(name, across, down))

@@ -33,7 +33,7 @@ _SIDE, _LINE, _WORDS = 14, 22, 110
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The same picture for a wide page and for a phone."""
+    """Both drawings of a picture, for a wide page and for a phone."""
 
     wide: str
     narrow: str
@@ -45,14 +45,16 @@ DRAWINGS_KEPT = 256
 
 @lru_cache(maxsize=DRAWINGS_KEPT)
 def draw(picture: Picture) -> Drawn:
-    """For a page: without a colour of its own. Kept by what is drawn: everybody who sees the same picture gets the same
-    drawing, and whoever is marked in it as "you" another."""
+    """Draw a picture for a page, without colours of its own.
+
+    Cached by content: viewers of the same picture share the drawing; one that marks its viewer as "you" is another.
+    """
     wide, narrow = (_text(without_colours(_DRAW[picture.kind](picture, width))) for width in (WIDE, NARROW))
     return Drawn(wide, narrow)
 
 
 def draw_file(picture: Picture, context: str) -> str:
-    """On white, with its title, and in context what it is of, because it lies on no page."""
+    """Draw a file on a white ground, with the title, and the context that a page would give."""
     svg = _DRAW[picture.kind](picture, WIDE)
     height = float(svg.get("viewBox", "").split()[-1])
     words = [("fig-title", line) for line in wrap(clean(picture.title), _WORDS)]
@@ -60,7 +62,7 @@ def draw_file(picture: Picture, context: str) -> str:
     head = _LINE * len(words) + 12
     size = {"width": str(WIDE), "height": number(head + height)}
     svg.attrib |= {**size, "viewBox": f"0 0 {WIDE} {number(head + height)}"}
-    drawn = list(svg)[2:]  # what it is called stands first
+    drawn = list(svg)[2:]  # the title element comes first
     for element in drawn:
         svg.remove(element)
     SubElement(svg, "rect", {**size, "fill": "#ffffff"})

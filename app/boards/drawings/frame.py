@@ -1,4 +1,4 @@
-"""What all drawings of boards share: their sizes, the plot between its axes, marks, keys, and rules to compare with."""
+"""Common parts of drawings of boards: sizes, the plot between its axes, marks, keys, and reference lines."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from app.figures.labels import Box, Place, Room, around, cut_to, text_place, tex
 from evergold.figures import axes
 from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number
 
-#: A drawing is made twice: for the width of a page, and for a phone.
+#: Widths of the two drawings of a picture: for a page, and for a phone.
 WIDE, NARROW = 960, 360
-#: Of names beside points, of numbers at axes, of names of rows and keys.
+#: Font sizes of names at points, of numbers at axes, of names of rows and keys.
 SIZE, TICK_SIZE, LABEL_SIZE = 12.5, 12.0, 13.0
-#: A mark reaches so far from its middle.
+#: Radius of a mark.
 REACH = 5.0
 YOU = "you"
 
 Shape = Literal["circle", "square", "triangle", "diamond", "wedge", "cross"]
 SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond", "wedge", "cross")
-#: Teams, baselines and published results, wherever they stand together.
+#: Marks of teams, baselines and published results where they appear together.
 SYSTEM_MARKS: dict[Look, tuple[str, Shape]] = {
     "team": ("fig-mark", "circle"),
     "baseline": ("fig-mark fig-tone-1", "square"),
     "published": ("fig-mark fig-hollow", "triangle"),
 }
-#: The viewer's own, whatever it is.
+#: Mark of the viewer's own row, of any kind.
 OWN_MARK: tuple[str, Shape] = ("fig-mark fig-mine", "circle")
 _KEY_LINE, _KEY_GAP = 21.0, 22.0
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The part of a drawing between the axes; room: what of the whole drawing is free for words."""
+    """The part of a drawing between the axes. room: the room of the whole drawing that is free for text."""
 
     svg: Element
     left: float
@@ -46,13 +46,13 @@ class Plot:
 
     @property
     def middle(self) -> float:
-        """Half way from left to right."""
+        """Centre between left and right."""
         return (self.left + self.right) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a mark stands for; owner: whose marks it speaks for, where a reader can choose whom to see."""
+    """Meaning of a mark. owner: name of the system whose marks it explains, where readers can select systems."""
 
     label: str
     kind: str
@@ -61,7 +61,7 @@ class Key:
 
 
 def sheet(picture: Picture, width: int, height: float) -> Element:
-    """An empty drawing that says what it is."""
+    """Create an empty drawing with title and description."""
     size = "wide" if width == WIDE else "narrow"
     attributes = {"xmlns": NAMESPACE, "class": f"figure {size}", "viewBox": f"0 0 {width} {number(height)}"}
     svg = Element("svg", {**attributes, "role": "img", "font-family": FONT})
@@ -70,14 +70,14 @@ def sheet(picture: Picture, width: int, height: float) -> Element:
 
 
 def plot_of(svg: Element, width: int, left: float, top: float, bottom: float, right: float = 14.0) -> Plot:
-    """left, right: the margins."""
+    """Create the plot. left, right: the margins."""
     room = Room(Box(2, 2, width - 2, bottom))
     return Plot(svg, left, top, width - right, bottom, room)
 
 
 def numeric(axis: Axis, values: Sequence[float]) -> axes.Axis:
-    """An axis of the plot around all values, with numbers as the picture tells them."""
-    around_one = 100.0 if axis.percent else 20.0  # of a single value, the axis shows a hundredth or a twentieth beside
+    """Return an axis of the plot around all values, with numbers in the picture's format."""
+    around_one = 100.0 if axis.percent else 20.0  # around a single value, the axis shows a hundredth or a twentieth
     found = axes.axis_around(values, axis.title, scale=around_one)
     scale, unit = (100.0, " %") if axis.percent else (1.0, "")
     high = min(found.high, 1.0) if max(values, default=2.0) <= 1 else found.high  # most scores end there
@@ -85,7 +85,7 @@ def numeric(axis: Axis, values: Sequence[float]) -> axes.Axis:
 
 
 def left_of_ticks(axis: axes.Axis) -> float:
-    """The left margin that an upright axis needs: its title, and the numbers."""
+    """Return the left margin that an upright axis needs for its title and numbers."""
     return 30 + max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in axis.ticks())
 
 
@@ -93,7 +93,7 @@ def left_of_ticks(axis: axes.Axis) -> float:
 
 
 def draw_below(plot: Plot, axis: axes.Axis) -> None:
-    """The numbers of the axis that runs along the bottom, with a line for each, and its title."""
+    """Draw the axis along the bottom: its numbers, a line for each, and its title."""
     ticks = axis.ticks()
     widest = max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in ticks) + 14
     every = max(1, -int(-len(ticks) * widest // (plot.right - plot.left)))
@@ -107,7 +107,7 @@ def draw_below(plot: Plot, axis: axes.Axis) -> None:
 
 
 def draw_aside(plot: Plot, axis: axes.Axis) -> None:
-    """The same for the axis on the left."""
+    """Draw the axis on the left."""
     for tick in axis.ticks():
         y = axis.place(tick, plot.bottom, plot.top)
         add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
@@ -124,7 +124,7 @@ def draw_aside(plot: Plot, axis: axes.Axis) -> None:
 
 
 def add_mark(parent: Element, kind: str, shape: Shape, x: float, y: float, size: float = REACH) -> Element:
-    """A mark with its middle at x and y."""
+    """Draw a mark with its middle at x and y."""
     if shape == "circle":
         return add(parent, "circle", kind, cx=number(x), cy=number(y), r=number(size))
     return add(parent, "path", kind, d=_PATHS[shape].format(x=x, y=y, s=size, d=2 * size))
@@ -140,7 +140,7 @@ _PATHS: dict[Shape, str] = {
 
 
 def speak(mark: Element, words: str, owner: str = "") -> None:
-    """What a mark says when it is pointed at; owner: whose it is, so that a script finds all of theirs."""
+    """Add a tooltip to a mark. owner: name of its system, so that a script finds all marks of one."""
     mark.set("class", f"{mark.get('class')} fig-spot")
     SubElement(mark, "title").text = "\n".join(map(clean, words.split("\n")))
     if owner:
@@ -148,12 +148,12 @@ def speak(mark: Element, words: str, owner: str = "") -> None:
 
 
 def point_box(x: float, y: float, reach: float = REACH) -> Box:
-    """What a mark takes up."""
+    """Return the box of a mark."""
     return Box(x - reach, y - reach, x + reach, y + reach)
 
 
 def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = False, width: float = 170) -> None:
-    """A name beside a point, where there is room for it; the point has been taken from the room."""
+    """Write a name next to a point where there is room; the point's own box is occupied already."""
     text = cut_to(name, SIZE, width)
     found = plot.room.find(around(text, SIZE, x, y, REACH + 4))
     if found is not None:
@@ -161,13 +161,13 @@ def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = Fal
 
 
 def write_taken(plot: Plot, text: str, kind: str, place: Place) -> None:
-    """A text at a place that nothing else gets."""
+    """Write a text and mark its place as occupied."""
     plot.room.take(place.box)
     write(plot.svg, text, kind, place)
 
 
 def write(parent: Element, text: str, kind: str, place: Place) -> None:
-    """A text at its place."""
+    """Write a text at its place."""
     add_text(parent, text, kind, place.x, place.y, place.anchor)
 
 
@@ -175,13 +175,13 @@ def write(parent: Element, text: str, kind: str, place: Place) -> None:
 
 
 def keys_height(keys: Sequence[Key], width: int, left: float = 14) -> float:
-    """What the keys take up above a plot."""
+    """Return the height of the keys above a plot."""
     lines = max((line for line, _ in _key_places(keys, width, left)), default=-1) + 1
     return lines * _KEY_LINE + (6 if lines else 0)
 
 
 def draw_keys(plot: Plot, keys: Sequence[Key], width: int, top: float = 4, left: float = 14) -> None:
-    """Keys side by side, in as many lines as they need, before names of points are written."""
+    """Draw the keys side by side, on as many lines as needed; before the names of points are placed."""
     for key, (line, x) in zip(keys, _key_places(keys, width, left), strict=True):
         y = top + line * _KEY_LINE + 9
         group = SubElement(plot.svg, "g", {"class": "fig-key"})
@@ -196,7 +196,7 @@ def draw_keys(plot: Plot, keys: Sequence[Key], width: int, top: float = 4, left:
 
 
 def _key_places(keys: Sequence[Key], width: int, left: float) -> Iterator[tuple[int, float]]:
-    """The line and the x of each."""
+    """Yield line and x of each key."""
     line, x = 0, left
     for key in keys:
         needs = 17 + text_width(_key_text(key, width, left), LABEL_SIZE)

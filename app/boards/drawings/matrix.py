@@ -1,4 +1,4 @@
-"""Drawing of who is better than whom: a square for every two systems, filled where the row beats the column."""
+"""Drawing of pairwise comparisons: a square for every two systems, filled where the row beats the column."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell f
 _WORDS: dict[Look, str] = {"better": "is better than", "worse": "is worse than", "same": "cannot be told apart from"}
 _KEYS: dict[Look, str] = {"better": "Row is better", "worse": "Row is worse", "same": "Not told apart"}
 _LARGEST, _KEY_LINE = 44.0, 21.0
-#: Letters of the squares by their class, the largest first: all of them have the same, or none has any.
+#: Font sizes of the squares by class, largest first: all squares have the same size, or none has text.
 _SIZES = (("fig-cell-text", 11.0), ("fig-cell-text fig-small", 9.5))
 _WIDEST = "<.001"
 _HEAD = 24.0
-#: More squares are too small for a finger.
+#: Number of systems on a phone: smaller squares are too small for a finger.
 MOST_NARROW = 12
 
 
 def draw_matrix(picture: Picture, width: int) -> Element:
-    """Rows have names, columns their numbers; squares are as large as there is room, with p where it fits."""
+    """Draw the matrix: rows have names, columns numbers; squares are as large as fits, with p where there is room."""
     most = MOST_NARROW if width == NARROW else len(picture.y.categories)
     names = _first(picture, most)
     numbers = {name: at for at, name in enumerate(picture.y.categories, 1)}
@@ -49,7 +49,7 @@ def draw_matrix(picture: Picture, width: int) -> Element:
 
 
 def _first(picture: Picture, most: int) -> list[str]:
-    """So many of the systems, and the viewer's own."""
+    """Return the first systems, and the viewer's own."""
     own = _own(picture)
     return [name for at, name in enumerate(picture.y.categories) if at < most or name in own]
 
@@ -59,13 +59,13 @@ def _own(picture: Picture) -> set[str]:
 
 
 def _label(text: str, longest: float, *, is_mine: bool) -> str:
-    """Whatever is cut off, the reader is named."""
+    """Cut a name to its width, but keep the ending that marks the reader."""
     ending = f" ({YOU})" if is_mine else ""
     return cut_to(text, LABEL_SIZE, longest - text_width(ending, LABEL_SIZE)) + ending
 
 
 def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float, letters: str) -> None:
-    """letters: the class of the text in it; empty: there is no room for any."""
+    """Draw a square. letters: the class of its text, empty if there is no room for any."""
     x, y = corner
     size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
     cell = add(svg, "rect", _KINDS[look], **size)
@@ -77,7 +77,7 @@ def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, floa
 
 
 def p_text(p: float | None) -> str:
-    """`= .03`, `< .001`."""
+    """Return `= .03`, `< .001`."""
     if p is None:
         return "unknown"
     if p < 0.001:

@@ -33,16 +33,16 @@ from app.figures.time_axis import day_name, month_name, time_ticks
 from evergold.figures.axes import count_axis
 from evergold.figures.svg import add, add_line, add_text, number
 
-#: Beside the first and the last moment, as a share of the time between them; at least so long.
+#: Margin around the first and the last moment, as a share of the time between them, and its minimum.
 _AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
 _ENTRY, _RECORD = 3.6, 5.4
 
-#: A point with its place.
+#: A point with its position.
 Placed = tuple[Point, float, float]
 
 
 def draw_steps(picture: Picture, width: int) -> Element:
-    """A step for each record, a point for each entry, lines to compare with."""
+    """Draw a step for each record, a point for each entry, and reference lines."""
     entries, record = picture.series
     values = [point.y for point in entries.points if isinstance(point.y, float)]
     y = numeric(picture.y, [*values, *(line.value for line in picture.lines)])
@@ -126,7 +126,7 @@ def _draw_time(plot: Plot, first: datetime, last: datetime, most: int, title: st
 
 
 def draw_bars(picture: Picture, width: int) -> Element:
-    """A bar for each day or month, with its number where there is room."""
+    """Draw a bar for each day or month, with its number where there is room."""
     [counts] = picture.series
     most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
     y = count_axis(picture.y.title, most)
@@ -161,7 +161,7 @@ def _name_days(plot: Plot, axis: Axis, each: float) -> None:
 
 
 def _day_or_month(name: str) -> str:
-    """`2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
+    """Return `2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
     if len(name) == len("2026-01"):
         return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
     return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))

@@ -1,4 +1,4 @@
-"""Values to compare with, as dashed lines across a plot, each with its name above it."""
+"""Reference values as dashed lines across a plot, each with its name above it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evergold.figures import axes
 from evergold.figures.svg import add_line
 
 _LINE, _CLEAR = 17.0, 1.5
-#: How wide names may be, where whole ones cross other rules.
+#: Maximum widths of names, tried in this order while names cross other rules.
 _WIDTHS = (600.0, 220.0, 150.0, 100.0, 64.0)
 
 Side = Literal["start", "end"]
@@ -22,17 +22,17 @@ _SIDES: tuple[Side, Side] = ("start", "end")
 
 
 def rules_height(lines: Sequence[Line]) -> float:
-    """What the names of rules take up above a plot: a row for each."""
+    """Return the height of the names of rules above a plot: a line for each."""
     return _LINE * len(lines) + (4 if lines else 0)
 
 
 def rule_text(line: Line, scale: Axis) -> str:
-    """`Baseline: Majority, 33.3 %`."""
+    """Return `Baseline: Majority, 33.3 %`."""
     return f"{line.label}, {scale.text_of(line.value)}"
 
 
 def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis, top: float) -> None:
-    """Values of the axis on the left; their names stand in rows above the plot that begin at top, with a sample."""
+    """Draw values of the axis on the left; their names, each with a sample, are listed above the plot from top down."""
     for row, line in enumerate(lines):
         y = axis.place(line.value, plot.bottom, plot.top)
         add_line(plot.svg, _kind(line, row), plot.left, y, plot.right, y)
@@ -46,7 +46,7 @@ def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule that runs from the row of its name to the bottom, and its name; place: None where it finds no room."""
+    """A rule from the line of its name to the bottom, and its name. place: None if there is no room for the name."""
 
     line: Line
     x: float
@@ -55,7 +55,7 @@ class _Rule:
     place: Place | None
 
     def crosses(self, other: _Rule) -> bool:
-        """Whether the other's rule or name runs through this one's name."""
+        """True if the other's rule or name runs through this one's name."""
         if self.place is None:
             return False
         rule = Box(other.x - _CLEAR, other.top, other.x + _CLEAR, self.place.box.bottom + 1)
@@ -63,7 +63,7 @@ class _Rule:
 
 
 def draw_upright_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis) -> None:
-    """Values of the axis below, each name beside its rule, in a row of its own, across no other rule."""
+    """Draw values of the axis below, each with its name beside its rule, on a line of its own, across no other rule."""
     for rule in _arranged(plot, lines, axis, scale):
         add_line(plot.svg, _kind(rule.line), rule.x, rule.top, rule.x, plot.bottom)
         plot.room.take(Box(rule.x - _CLEAR, rule.top, rule.x + _CLEAR, plot.bottom))
@@ -72,7 +72,7 @@ def draw_upright_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale
 
 
 def _arranged(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis) -> Sequence[_Rule]:
-    """The first arrangement in which no name is crossed; without names where there is none."""
+    """Return the first arrangement in which no name is crossed; rules without names if there is none."""
     xs = [axis.place(line.value, plot.left, plot.right) for line in lines]
     for width in _WIDTHS:
         texts = [cut_to(rule_text(line, scale), TICK_SIZE, width) for line in lines]

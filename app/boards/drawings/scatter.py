@@ -31,12 +31,12 @@ from app.figures.labels import Box
 from evergold.figures import axes
 from evergold.figures.svg import add_line
 
-#: Nothing is written across the diagonal: it is taken in steps of this length.
+#: Step length in which the diagonal is marked as occupied, so that nothing is written across it.
 _STEP = 8.0
 
 
 def draw_scatter(picture: Picture, width: int) -> Element:
-    """Points without a place are in the table alone."""
+    """Draw the scatter; points without both values are only in the table."""
     points = [(one.look, point) for one in picture.series for point in one.points if _has_place(point)]
     ends = [float(point.x or 0.0) for _, point in points], [float(point.y or 0.0) for _, point in points]
     if picture.diagonal:
@@ -79,7 +79,7 @@ def _words(picture: Picture, point: Point) -> str:
 
 
 def _draw_diagonal(plot: Plot, x: axes.Axis, y: axes.Axis) -> None:
-    """Where both are equal."""
+    """Draw the line on which both are equal."""
     low, high = max(x.low, y.low), min(x.high, y.high)
     left, right = (x.place(end, plot.left, plot.right) for end in (low, high))
     bottom, top = (y.place(end, plot.bottom, plot.top) for end in (low, high))

@@ -1,4 +1,4 @@
-"""Drawing of how scores are spread: a bar for each range, rules for baselines and for the reader's own score."""
+"""Drawing of the score distribution: a bar for each range, lines for baselines and the reader's own score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evergold.figures.svg import add, add_line, add_text, number
 
 
 def draw_histogram(picture: Picture, width: int) -> Element:
-    """The ranges lie side by side, from the first one's lower end on."""
+    """Draw the ranges side by side, from the lower end of the first one."""
     [counts] = picture.series
     heights = [float(point.y) for point in counts.points if isinstance(point.y, float)]
     y = count_axis(picture.y.title, max(heights))
@@ -59,7 +59,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
 
 
 def _above(words: str, left: float, each: float, end: float) -> Iterator[Place]:
-    """Above the middle of a bar, or more to a side of it, where no rule runs."""
+    """Yield places above the middle of a bar, then to its sides, to avoid rules."""
     half = text_width(words, SIZE) / 2
     for share in (0.5, 0.3, 0.7, 0.15, 0.85):
         x = min(max(left + each * share, left + half + 1), left + each - half - 1)
@@ -67,10 +67,10 @@ def _above(words: str, left: float, each: float, end: float) -> Iterator[Place]:
 
 
 def _draw_edges(plot: Plot, x: axes.Axis, step: float) -> None:
-    """The numbers where one range ends and the next begins."""
+    """Write the numbers at the edges of the ranges."""
     add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
     count = round((x.high - x.low) / step)
-    told = axes.Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # of such steps, with the digits that they need
+    told = axes.Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # spans a few steps, so that numbers get enough digits
     texts = [told.tick_text(x.low + step * at) for at in range(count + 1)]
     widest = max(text_width(text, TICK_SIZE) for text in texts) + 12
     every = max(1, ceil(widest * count / (plot.right - plot.left)))

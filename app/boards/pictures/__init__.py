@@ -1,2 +1,1 @@
-"""A board in pictures: numbers to draw and the table behind them; a script draws (`static/pictures.js`), nothing
-here does."""
+"""Pictures of a board: the numbers to draw and the table with them. They are drawn by `app.boards.drawings`."""

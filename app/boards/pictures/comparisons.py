@@ -1,6 +1,6 @@
-"""How sure a board is, in pictures: every row with its interval, and who is better than whom.
+"""Pictures of certainty: every row of a board with its interval, and pairwise comparisons.
 
-Only where the board itself tells intervals and ranges of ranks (`app.boards.view`), and of the same rows.
+Only where the board itself shows intervals and rank ranges (`app.boards.view`), and for the same rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from app.boards.pictures.shapes import Axis, Heading, Line, Look, Picture, Point
 from app.boards.rows import LeaderboardRow
 from evergold.scoring.resampling.ranking import ALPHA
 
-#: As many as can be read; of longer boards the first are drawn, and the viewer's own rows.
+#: Limits of readability; of longer boards the first rows are drawn, and the viewer's own.
 MOST_ROWS, MOST_SYSTEMS = 60, 24
-#: In words no more names than this.
+#: Maximum number of names in a text.
 _MOST_NAMES = 4
 _TITLES: Mapping[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
 Outcome = Literal["better", "worse", "same"]
@@ -26,14 +26,14 @@ _OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same"
 _SIGNS: Mapping[Outcome, str] = {"better": ">", "worse": "<", "same": ""}
 P_AXIS = Axis("p", decimals=4)
 
-#: What one system is to another, and the p of that.
+#: The outcome of one system against another, and its p.
 Compared = tuple[Outcome, float]
-#: A row with the name that tells it from the others.
+#: A row with its unique name.
 Named = tuple[str, LeaderboardRow]
 
 
 def forest(seen: Seen) -> Picture | None:
-    """Every row of the board with its interval; None where it shows none."""
+    """Return every row of the board with its interval; None if it shows none."""
     rank_by = seen.leaderboard.rank_by
     rows = [(name, row) for name, row in seen.named_rows() if row.cells[rank_by].value is not None]
     if not any(row.cells[rank_by].interval for _, row in rows):
@@ -76,7 +76,7 @@ def _point(seen: Seen, name: str, row: LeaderboardRow) -> Point:
 
 
 def _rank(row: LeaderboardRow) -> str:
-    """`2–5` where it may be any of them."""
+    """Return the range of ranks, such as `2–5`."""
     if row.rank is None:
         return ""
     best, worst = row.rank_range or (row.rank, row.rank)
@@ -84,7 +84,7 @@ def _rank(row: LeaderboardRow) -> str:
 
 
 def _sureness(rows: Sequence[Named], seen: Seen) -> str:
-    """Who may be first, and into how many clusters the board falls."""
+    """Describe the candidates for the first rank, and the number of clusters."""
     first = [name for name, row in rows if row.rank_range and row.rank_range[0] == 1]
     if not first:
         return f"{len(rows)} systems with their intervals; which of them can be told apart is not known yet."
@@ -97,7 +97,7 @@ def _sureness(rows: Sequence[Named], seen: Seen) -> str:
 
 
 def _best_baseline(seen: Seen) -> tuple[Line, ...]:
-    """Rows stand best first."""
+    """Return the best baseline; rows are ordered best first."""
     rank_by = seen.leaderboard.rank_by
     found = [
         Line(f"Baseline: {name}", "x", float(value))
@@ -108,7 +108,7 @@ def _best_baseline(seen: Seen) -> tuple[Line, ...]:
 
 
 def pairs(seen: Seen) -> Picture | None:
-    """Which rows are significantly better than which, all pairs taken together; None where none were compared."""
+    """Return significance for all pairs of rows; None if none were compared."""
     compared = _compared(seen)
     if not compared:
         return None
@@ -146,7 +146,7 @@ def pairs(seen: Seen) -> Picture | None:
 
 
 def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
-    """By the places of two rows with ranks, what the first is to the second, and p with Holm's correction over all."""
+    """Return outcome and Holm-corrected p over all pairs, by the positions of two ranked rows."""
     board = seen.leaderboard
     if not board.pair_tests:
         return {}
@@ -168,12 +168,12 @@ def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str
 
 
 def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> Point:
-    """On the row of one, in the column of the other."""
+    """Return the cell in the row of one and the column of the other."""
     return Point(rows[other][0], rows[one][0], rows[one][0], value=p, is_mine=rows[one][1].is_mine)
 
 
 def _text(cell: Compared | None) -> str:
-    """`> .012`: better, with this p."""
+    """Return the text of a cell, such as `> .012`: better, with this p."""
     if cell is None:
         return ""
     what, p = cell

@@ -1,4 +1,4 @@
-"""All pictures that a board has for one viewer, in the order of the page, or one of them."""
+"""All pictures of a board for one viewer, in the order of the page, or one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from app.boards.pictures.spread import distribution
 def pictures_of(
     session: Session, seen: Seen | None, *, split: str | None = None, teams: Sequence[str] = ()
 ) -> list[Picture]:
-    """split: of the scatter; teams: of the profile and, the first of them with a report, of the categories."""
+    """List the pictures.
+
+    split: of the scatter.
+    teams: of the profile and, the first of them with a report, of the categories.
+    """
     scatter = plane(session, seen, split) if seen is not None else None
     if split is not None and scatter is None:
         raise NotFound("This board has no picture with splits.")
@@ -39,7 +43,7 @@ def pictures_of(
 
 
 def find_picture(pictures: Sequence[Picture], name: str) -> Picture:
-    """The one with this name; raises NotFound, which does not say why there is none."""
+    """Return the picture with this name; raises NotFound, without the reason why it is missing."""
     found = next((picture for picture in pictures if picture.name == name), None)
     if found is None:
         known = ", ".join(f"'{picture.name}'" for picture in pictures) or "none"

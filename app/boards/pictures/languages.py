@@ -17,7 +17,7 @@ from app.models import ScoringRun
 from app.runs.report import read_report
 from evergold.scoring.task import Score
 
-#: As many as can be told apart, and read.
+#: Limit of what can be distinguished and read.
 MOST_TEAMS = 6
 FIRST_TEAMS = 3
 LOOKS: dict[str, Look] = {"team": "team", "baseline": "baseline", "historic": "published"}
@@ -25,7 +25,7 @@ _MEANS = ("macro", "all")
 
 
 def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
-    """The ranking score of some teams in each language; None where the viewer sees fewer than two languages."""
+    """Return the ranking score of some teams in each language; None if the viewer sees fewer than two languages."""
     splits = language_splits(seen.board, seen.options)
     places = {language: seen.place(seen.board.rank_metric, split) for language, split in splits.items()}
     languages = [(language, place) for language, place in places.items() if place is not None]
@@ -66,7 +66,7 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
 
 
 def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
-    """One system's ranking metric for each category and language, from its report; None where reports are not shown."""
+    """Return one system's ranking metric by category and language, from its report; None if reports are not shown."""
     pattern = category_pattern(seen.board)
     rows = {name: row for name, row in seen.named_rows() if row.run_id is not None}
     if pattern is None or not rows:
@@ -86,7 +86,7 @@ def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Pict
 
 
 def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], names: Sequence[str]) -> Picture:
-    """cells: by language and category."""
+    """Build the picture. cells: by language and category."""
     languages = sorted({language for language, _ in cells}, key=lambda one: (one in _MEANS, one))
     kinds = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
     x = value_axis(seen.ranking, seen.ranking_title)
@@ -125,7 +125,7 @@ def _cell(score: Score | None, language: str, category: str) -> Point:
 
 
 def _report_scores(session: Session, run_id: int | None, decimals: int | None) -> list[Score]:
-    """Of a run that the board names to its viewer, in the digits that it shows."""
+    """Return the scores of a run that the viewer may see, in the digits of the board."""
     packed = session.scalar(select(ScoringRun.report).where(ScoringRun.id == run_id))
     if packed is None:
         return []
@@ -133,7 +133,7 @@ def _report_scores(session: Session, run_id: int | None, decimals: int | None) -
 
 
 def _first(rows: dict[str, LeaderboardRow]) -> list[str]:
-    """The best of the board, and the first baseline to compare with."""
+    """Return the best rows of the board, and the first baseline to compare with."""
     first = [name for name, row in rows.items() if row.kind != "baseline"][:FIRST_TEAMS]
     return first + [name for name, row in rows.items() if row.kind == "baseline"][:1]
 

@@ -1,4 +1,4 @@
-"""How a team does in each language: a picture for each of its tasks, from the latest board that shows it."""
+"""A team's results by language: a picture for each of its tasks, from the latest board that shows it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.models import BoardShown, User
 def team_pictures(
     session: Session, rows: Sequence[TeamRow], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> list[Picture]:
-    """rows: of one team, as `team_rows` gives them; beside the team stands the first baseline."""
+    """Build the pictures, with the first baseline next to the team. rows: of one team, from `team_rows`."""
     phases = list(dict.fromkeys(one.phase.id for one in rows))
     found: dict[int, Picture] = {}
     for one in sorted(rows, key=lambda one: -phases.index(one.phase.id)):
@@ -38,7 +38,7 @@ def team_pictures(
 
 
 def _profile(seen: Seen, team: str) -> Picture | None:
-    """None where the team has no score in any language."""
+    """Return the picture, or None if the team has no score in any language."""
     names = [name for name, row in seen.named_rows() if row.team == team]
     baseline = [name for name, row in seen.named_rows() if row.kind == "baseline" and row.team != team][:1]
     picture = profile(seen, [*names, *baseline])

@@ -1,4 +1,4 @@
-"""Pictures over time: the record and all entries, and how many submissions came on each day."""
+"""Pictures over time: the record and all entries, and the number of submissions per day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.boards.pictures.seen import Seen
 from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
 from app.boards.rows import LeaderboardRow
 
-#: More entries than this are a cloud: the record is drawn whole, of the others the newest.
+#: More entries than this overlap: all records are drawn, and the latest of the others.
 MOST_ENTRIES = 1000
 #: A longer time is counted by months.
 MOST_DAYS = 92
@@ -20,7 +20,7 @@ _STANDING = "What stands on the board is a point, the line is the record so far.
 
 
 def progress(seen: Seen) -> Picture | None:
-    """The ranking score over time: a step for each record, a point for each entry; None where there is none."""
+    """Return the ranking score over time: a step for each record, a point for each entry; None if there is none."""
     ranking = seen.entries.columns[0]
     rows = sorted(
         (row for row in seen.entries.rows if row.kind == "team" and row.achieved_at and row.cells[0].value is not None),
@@ -68,7 +68,7 @@ def _progress_summary(rows: Sequence[LeaderboardRow], record: LeaderboardRow, li
 
 
 def daily(seen: Seen) -> Picture | None:
-    """How many scored submissions came on each day; None where there was none."""
+    """Return the number of scored submissions per day; None if there were none."""
     if not seen.submitted:
         return None
     days = [day.astimezone(UTC).date() for day in seen.submitted]
@@ -99,7 +99,7 @@ def daily(seen: Seen) -> Picture | None:
 
 
 def _records(rows: Sequence[LeaderboardRow], *, higher_is_better: bool) -> list[int]:
-    """Which rows were better than all before them."""
+    """Return the indices of rows that were better than all before them."""
     found: list[int] = []
     sign, best = 1 if higher_is_better else -1, float("-inf")
     for at, row in enumerate(rows):
@@ -111,7 +111,7 @@ def _records(rows: Sequence[LeaderboardRow], *, higher_is_better: bool) -> list[
 
 
 def _lines(seen: Seen) -> tuple[Line, ...]:
-    """The best baseline and the best published result, to compare with; rows stand best first."""
+    """Return the best baseline and the best published result as references; rows are ordered best first."""
     found = []
     for kind, word in (("baseline", "Baseline"), ("historic", "Published")):
         best = next((row for row in seen.entries.rows if row.kind == kind and row.cells[0].value is not None), None)

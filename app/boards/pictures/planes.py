@@ -17,14 +17,14 @@ from app.runs.report import aggregates_of
 from evergold.scoring.tasks import TASKS
 
 ENTROPY = "entropy"
-#: Longer lists are for the table.
+#: Systems beyond this number are only in the table.
 MOST_TOLD = 6
 _SERIES: dict[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
 _KINDS: dict[Look, str] = {"team": "team", "baseline": "baseline", "published": "published"}
 
 
 def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | None:
-    """The scatter of this task type; None where it has none, or no system has both scores for this viewer's eyes."""
+    """Return the scatter of this task type; None if it has none, or the viewer sees no system with both scores."""
     found = {root: both for root in plane_splits(seen.board, seen.options) if (both := _places(seen, root))}
     if not found:
         return None
@@ -75,7 +75,7 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
 
 
 def _places(seen: Seen, root: str) -> tuple[int, int] | None:
-    """Where x and y stand in a row, if at least one system has both."""
+    """Return the positions of x and y in a row if at least one system has both, else None."""
     pair = plane_splits(seen.board, seen.options)[root]
     x, y = (seen.place(*score) for score in pair)
     if x is None or y is None:
@@ -85,7 +85,7 @@ def _places(seen: Seen, root: str) -> tuple[int, int] | None:
 
 
 def _axis(seen: Seen, place: int, title: str) -> Axis:
-    """Percent where the metric is told so; of what the board has no column for, two decimals at most."""
+    """Return the axis: percent if the metric is; at most two decimals if the board has no column for it."""
     column: BoardColumn = seen.leaderboard.columns[place]
     if column.metric == seen.ranking.metric:
         return value_axis(seen.ranking, title)
@@ -106,7 +106,7 @@ def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> Point:
 
 
 def _not_drawn(points: Sequence[Point]) -> str:
-    """The first of those without a place, with the reasons."""
+    """Describe the first points without a position, with the reasons."""
     if not points:
         return ""
     told = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
@@ -115,7 +115,7 @@ def _not_drawn(points: Sequence[Point]) -> str:
 
 
 def _references(session: Session, seen: Seen, root: str) -> tuple[Line, ...]:
-    """The entropies that the organisers' own references have, as the newest report tells them."""
+    """Return the entropies of the organisers' own references, from the latest report."""
     newest = max((row.run_id for row in seen.leaderboard.rows if row.run_id is not None), default=None)
     if newest is None:
         return ()

@@ -1,4 +1,4 @@
-"""What one viewer's board shows, gathered once for all of its pictures: the only source of what they draw."""
+"""The data of one viewer's board, collected once as the only source of all its pictures."""
 
 from __future__ import annotations
 
@@ -25,16 +25,21 @@ from app.standings.tries import Bounds, standings_from_runs
 from evergold.scoring.halves import Half
 from evergold.scoring.tasks import TASKS
 
-#: With these rules a board tells of a team's best whatever it tried: then every try is drawn, else what stands.
+#: Rules by which a board reveals a team's best anyway: all scored runs are drawn. Under others, only entries are.
 OPEN_RULES = frozenset({EntryRule.BEST, EntryRule.ALL})
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """board: with the columns of all that is drawn behind its own; entries: with only the ranking column, and a row for
-    each entry that is drawn over time; has_tries: whether these are all that were scored, or what stands; submitted:
-    the moments of all that were scored; is_cut: of the newest only, as there are too many to look at; options: the
-    task's, in this phase."""
+    """A board as its viewer sees it, for pictures.
+
+    leaderboard: with a further column for every score that is drawn.
+    entries: with only the ranking column, and a row for each entry drawn over time.
+    has_tries: True if these are all scored runs, False if only the current entries.
+    submitted: times of all scored submissions.
+    is_cut: True if only the latest submissions are included, because there are too many.
+    options: of the task in this phase.
+    """
 
     board: Board
     leaderboard: Leaderboard
@@ -50,16 +55,16 @@ class Seen:
 
     @property
     def ranking_title(self) -> str:
-        """What the ranking score is called: a board's column may only say of what it is."""
+        """Title of the ranking metric; the board's column may only name the part of the items."""
         return TASKS[self.board.task.task_type].metrics[self.board.rank_metric].title
 
     def place(self, metric: str, split: str) -> int | None:
-        """Where this score stands among the cells of a row, if the viewer may see it."""
+        """Return the position of this score in the cells of a row; None if the viewer may not see it."""
         columns = [(column.metric, column.split) for column in self.leaderboard.columns]
         return columns.index((metric, split)) if (metric, split) in columns else None
 
     def named_rows(self) -> Iterator[tuple[str, LeaderboardRow]]:
-        """The board's rows with names that tell them apart."""
+        """Yield the board's rows with unique names."""
         rows = self.leaderboard.rows
         return zip(row_names(rows), rows, strict=True)
 
@@ -67,7 +72,7 @@ class Seen:
 def look_at(
     session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
 ) -> Seen | None:
-    """For the pictures of a board; None while it shows this viewer no scores."""
+    """Collect the data for the pictures of a board; None while it shows this viewer no scores."""
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     if sight.own.view.board is not BoardShown.PUBLIC:
@@ -79,7 +84,7 @@ def look_at(
     whole = whole_board(session, board, asked, half=half)
     since = start_of_newest(session, asked[0].phase_task.id)
     tries = show(_over_time(whole, _tries(session, asked[0], board, half, since)), sight)
-    # Where a team does not see its own scores, its tries would tell them.
+    # Teams that do not see their own scores must not read them off their runs.
     has_tries = whole.entry_rule in OPEN_RULES and sight.own.view.own_scores
     entries = tries if has_tries else show(_over_time(whole), sight)
     return Seen(board, leaderboard, entries, has_tries, _moments(tries), since is not None, options)
@@ -88,7 +93,7 @@ def look_at(
 def _tries(
     session: Session, asked: EntrySource, board: Board, half: Half | None, since: datetime | None
 ) -> list[LeaderboardRow]:
-    """Every scored submission of a team from then on, with its ranking score alone."""
+    """Return a row for every scored team submission from then on, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
     rules = rules_of(asked.phase, asked.phase_task, board)
@@ -102,14 +107,16 @@ def _tries(
 
 
 def _moments(tries: Leaderboard) -> tuple[datetime, ...]:
-    """When each of them came; those carried over came to another phase."""
+    """Return the submission times, without carried-over rows, which were submitted to another phase."""
     found = (row.achieved_at for row in tries.rows if row.kind == "team" and row.carried_from is None)
     return tuple(moment for moment in found if moment is not None)
 
 
 def _over_time(whole: WholeBoard, tries: Sequence[LeaderboardRow] | None = None) -> WholeBoard:
-    """The board with its ranking column alone, and any tries in place of what stands of them; without statistics, which
-    compare every two rows, and nothing that is drawn over time needs."""
+    """Reduce the board to its ranking column, with any scored runs in place of the entries.
+
+    Statistics are dropped: they compare every two rows, and nothing drawn over time needs them.
+    """
     place = whole.rank_by
     rows = [row._replace(cells=(row.cells[place],)) for row in whole.rows]
     if tries is not None:
@@ -121,11 +128,11 @@ _BRACKET = re.compile(r" \(")
 
 
 def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
-    """Each row's team; with its method where the team has several rows, and a number where that is not enough."""
+    """Return each row's team; with its method if the team has several rows, and a number if that is not unique."""
     teams = Counter(row.team for row in rows)
     names = [f"{row.team}: {row.method}" if teams[row.team] > 1 and row.method else row.team for row in rows]
     found: list[str] = []
-    times = Counter[str]()  # by what a name is, or begins with before a bracket
+    times = Counter[str]()  # counts of names, and of their parts before a bracket
     for name in names:
         found.append(f"{name} ({times[name] + 1})" if times[name] else name)
         times.update([found[-1], *(found[-1][: at.start()] for at in _BRACKET.finditer(found[-1]))])
@@ -133,5 +140,5 @@ def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
 
 
 def value_of(cell: Cell) -> tuple[float | None, str]:
-    """A cell's value, and why there is none."""
+    """Return a cell's value, and the reason if it has none."""
     return (None, cell.reason or "") if cell.value is None else (float(cell.value), "")

@@ -1,4 +1,4 @@
-"""What a picture is made of: axes, points, lines to compare with, and the same told as a table."""
+"""The parts of a picture: axes, points, reference lines, and the table with the same data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.base.times import in_utc
 from app.competitions.columns import BoardColumn
 from evergold.figures.svg import number_text
 
-#: How a picture is drawn.
+#: Types of drawings.
 Kind = Literal["steps", "bars", "histogram", "dots", "scatter", "forest", "matrix"]
-#: What a series stands for; it decides mark and line, so that nothing is told by colour alone.
+#: Meaning of a series, which determines mark and line, so that colour is never the only difference.
 Look = Literal["record", "team", "baseline", "published", "count", "part", "mean", "better", "worse", "same"]
 AxisKind = Literal["value", "time", "category"]
 UNDEFINED = "–"
@@ -21,7 +21,7 @@ UNDEFINED = "–"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """kind: numbers, moments (ISO 8601 in UTC), or names in this order; decimals, percent: how a number is told."""
+    """An axis. kind: numbers, moments (ISO 8601 in UTC), or names in this order; decimals, percent: number format."""
 
     title: str
     kind: AxisKind = "value"
@@ -30,7 +30,7 @@ class Axis:
     percent: bool = False
 
     def text_of(self, value: float | str | None) -> str:
-        """A value of this axis, as people write it."""
+        """Format a value of this axis."""
         if isinstance(value, str):
             return in_utc(datetime.fromisoformat(value)) if self.kind == "time" else value
         if value is None:
@@ -40,10 +40,12 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """x, y: on the axes, None where there is no value, for a reason; label: whose.
+    """A point of a series.
 
-    low, high: the ends of its interval, None where it has none; value: of a cell in a matrix; rank: as the board writes
-    it, empty where it has none; cluster: from 1 at the top, None where there are none.
+    x, y: on the axes, None if there is no value, with the reason; label: its system.
+    low, high: ends of its interval, None if it has none.
+    value: of a cell in a matrix.
+    rank: as on the board, empty if it has none; cluster: from 1 at the top, None if there are none.
     """
 
     x: float | str | None
@@ -60,7 +62,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points that belong together, in their order."""
+    """Points that belong together, in order."""
 
     name: str
     look: Look
@@ -69,7 +71,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A value to compare with, across the whole picture; axis: the one that it is a value of; is_mine: the viewer's."""
+    """A reference value across the whole picture. axis: the one that it is a value of; is_mine: the viewer's own."""
 
     label: str
     axis: Literal["x", "y"]
@@ -79,7 +81,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A column of the table; is_number: of numbers."""
+    """A column of the table. is_number: its cells are numbers."""
 
     title: str
     is_number: bool = False
@@ -95,7 +97,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that a picture can be asked for: `value` in its address."""
+    """An option of a picture. value: of the parameter in its address."""
 
     title: str
     value: str
@@ -104,11 +106,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """name: in addresses; about: how to read it; summary: what is to be seen, in a sentence or two.
+    """A picture.
 
-    scale: of the cells of a matrix; width: of the ranges of a histogram; diagonal: whether a line marks where x is y;
-    splits, teams: what can be chosen instead (parts of the items, systems); several: whether more than one system can;
-    left_out: how many points are too many.
+    name: in addresses; about: how to read it; summary: its content in a sentence or two.
+    scale: of the cells of a matrix; width: of the ranges of a histogram; diagonal: draw a line where x equals y.
+    splits, teams: the options (parts of the items, systems); several: more than one system can be chosen.
+    left_out: number of points that are left out because there are too many.
     """
 
     name: str
@@ -131,11 +134,11 @@ class Picture:
 
 
 def value_axis(column: BoardColumn, title: str) -> Axis:
-    """The axis of a column's values, told as the board tells them."""
+    """Return the axis of a column's values, in the board's number format."""
     return Axis(title, "value", decimals=column.decimals, percent=column.percent)
 
 
 def listed(names: Sequence[str]) -> str:
-    """`A`, `A and B`, `A, B and C`."""
+    """Return `A`, `A and B`, `A, B and C`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,4 +1,4 @@
-"""Which further scores the pictures of a board draw, and what the parts of its items are called."""
+"""Additional scores that pictures of a board draw, and the names of parts of its items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLANES: Mapping[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "mwe-identification": (("mwe_f1", "seen"), ("mwe_f1", "unseen")),
     "mwe-paraphrase": (("entropy", ""), ("bertscore", "")),
 }
-#: By task type, where the kinds of items stand in the splits of a report.
+#: Patterns of report splits with language and category, by task type.
 CATEGORIES: Mapping[str, str] = {
     "mwe-identification": r"(?P<language>[a-z]+)/category/(?P<category>.+)",
     "mwe-paraphrase": r"(?P<language>[a-z]+)/type/(?P<category>.+)",
@@ -29,14 +29,14 @@ _TITLES = {"macro": "Mean", "all": "All", "idiom": "Idioms", "sts": "Other pairs
 
 
 def drawn_scores(board: Board, options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(metric, split) of all that is drawn besides the board's own columns."""
+    """Return (metric, split) of every drawn score besides the board's own columns."""
     languages = [(board.rank_metric, split) for split in language_splits(board, options).values()]
     found = [score for pair in plane_splits(board, options).values() for score in pair]
     return list(dict.fromkeys([*languages, *found]))
 
 
 def language_splits(board: Board, options: Mapping[str, Any]) -> dict[str, str]:
-    """The split of the ranking score for each language, by language, in the order of the task."""
+    """Return the split of the ranking score for each language, in the order of the task."""
     own = board.rank_split.split("/")
     languages = _languages(board, options)
     found = {}
@@ -51,7 +51,7 @@ def language_splits(board: Board, options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def plane_splits(board: Board, options: Mapping[str, Any]) -> dict[str, tuple[tuple[str, str], tuple[str, str]]]:
-    """The scores of x and y by the part of the items that they are of: the mean first, then the languages."""
+    """Return the scores of x and y by part of the items: the mean first, then the languages."""
     if board.task.task_type not in PLANES:
         return {}
     (metric_x, end_x), (metric_y, end_y) = PLANES[board.task.task_type]
@@ -65,26 +65,26 @@ def plane_splits(board: Board, options: Mapping[str, Any]) -> dict[str, tuple[tu
 
 
 def category_pattern(board: Board) -> re.Pattern[str] | None:
-    """What the splits of languages and categories look like in this task's reports."""
+    """Return the pattern of splits of languages and categories in this task's reports; None if there is none."""
     pattern = CATEGORIES.get(board.task.task_type)
     setting = re.escape(board.rank_split.split("/")[0])
     return re.compile(pattern.replace("{setting}", setting)) if pattern else None
 
 
 def title_of(part: str) -> str:
-    """`Mean`, `PT`, `Idioms`, `LVC.full`."""
+    """Return a title such as `Mean`, `PT`, `Idioms`, `LVC.full`."""
     return _TITLES.get(part) or (part.upper() if len(part) == 2 and part.islower() else part)
 
 
 def choices(parts: Sequence[str], chosen: Sequence[str]) -> tuple[Choice, ...]:
-    """To choose one of them from; a single one is no choice."""
+    """Return options to choose one part from; none for a single part."""
     if len(parts) < 2:
         return ()
     return tuple(Choice(title_of(part), part, part in chosen) for part in parts)
 
 
 def check_known(wanted: Sequence[str], known: Sequence[str], what: str) -> None:
-    """Raises NotFound for what is not there, with what might be meant."""
+    """Raise NotFound for an unknown name, with the most similar known one."""
     for one in wanted:
         if one not in known:
             raise NotFound(f"This board has no {what} '{shorten(one)}'{did_you_mean(one, list(known))}.")

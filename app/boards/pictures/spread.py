@@ -1,4 +1,4 @@
-"""How the scores of a board are spread: how many teams stand in which range, with the baselines as lines."""
+"""Score distribution of a board: the number of teams in each range, with the baselines as lines."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Seri
 from app.models import EntryRule
 from evergold.figures.svg import round_step
 
-#: Few scores in many ranges would be a comb.
+#: A few scores in many ranges would look like a comb.
 MOST_RANGES, FEWEST_RANGES = 10, 4
-#: Further baselines would be a fence, not something to compare with.
+#: Further baselines would clutter the picture.
 MOST_LINES = 3
 YOU = "You"
-#: Values that differ in less than this are told alike; it keeps what lies on an edge on its own side.
+#: Smaller differences are not shown; this tolerance keeps values on an edge on the right side.
 _TINY = 1e-9
 
 
 def distribution(seen: Seen) -> Picture | None:
-    """The teams' ranking scores, counted in ranges of equal width; None where no team has one."""
+    """Return the teams' ranking scores, counted in ranges of equal width; None if no team has one."""
     ranking, place = seen.ranking, seen.leaderboard.rank_by
     found = [(row, value) for row in seen.leaderboard.rows if (value := row.cells[place].value) is not None]
     values = [value for row, value in found if row.kind == "team"]
@@ -62,11 +62,11 @@ def distribution(seen: Seen) -> Picture | None:
 
 
 def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, float, int]:
-    """Where the first range begins, how wide they are (no finer than is told), how many there are; round numbers."""
+    """Return start, width (no finer than the shown digits) and number of the ranges; in round numbers."""
     low, high = min(values), max(values)
     step = max(round_step((high - low) or 10 * finest, most - 1), finest)
     first, last = floor(low / step + _TINY), ceil(high / step - _TINY)
-    # What lies on the last edge has a range of its own: upper ends are excluded.
+    # A value on the last edge has a range of its own: upper ends are excluded.
     if last == first or abs(high / step - last) < _TINY:
         last += 1
     return first * step, step, last - first

@@ -1,1 +1,1 @@
-"""Declarations written into the tables, with what changes said first; only what was checked comes here."""
+"""Writing checked declarations to the database; every change is reported first."""

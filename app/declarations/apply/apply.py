@@ -1,7 +1,7 @@
-"""Brings the database in line with phases.yaml: adds and changes, says what it did, and twice is as good as once.
+"""Bring the database in line with phases.yaml: add and change rows, report what changed; idempotent.
 
-Nothing that has submissions is ever deleted: what is no longer declared is then left as it is, and said. Scores never
-change here: new gold or options are for runs to come. Boards, files, baselines, what is missing: modules of their own.
+Rows with submissions are never deleted: if they are no longer declared, they stay and are reported. Scores never change
+here: new gold or options apply to future runs. Boards, files, baselines and missing parts have their own modules.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from app.standings.renew import renew_all
 
 __all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
 
-#: Ours among PostgreSQL's advisory locks: the letters "appl".
+#: Our key among PostgreSQL's advisory locks: the letters "appl".
 LOCK_NUMBER = 0x6170706C
 
 
 class ImpossibleChange(EvergoldError):
-    """What is declared would make scores that exist meaningless."""
+    """The declaration would make existing scores meaningless."""
 
     status = 409
     code = "impossible_change"
@@ -52,7 +52,10 @@ class ImpossibleChange(EvergoldError):
 
 @dataclass(slots=True)
 class Applied:
-    """A competition's rows by name, as declared; new: phase tasks made now; stale: those whose boards changed."""
+    """Rows of a competition by name, as declared.
+
+    `new` has the ids of phase tasks created now, `stale` of those whose boards changed.
+    """
 
     row: Competition
     tasks: dict[str, CompetitionTask] = field(default_factory=dict)
@@ -73,11 +76,14 @@ def apply_phases(
     is_plan: bool = False,
     stage: Stage = Stage.PUBLISHED,
 ) -> list[Change]:
-    """Everything that was changed, and what is worth saying besides; the caller commits, then sends the runs.
+    """Apply all competitions and return the changes and notes; the caller commits, then sends the runs.
 
-    by: as for `app.people.audit.record`; overwrite_edits: also where a competition was edited on the server since;
-    is_plan: the caller rolls back, and no file is stored; stage: of competitions that are new. Raises ImpossibleChange,
-    StorageFull, OSError; roll back then, too.
+    - by: as for `app.people.audit.record`.
+    - overwrite_edits: also apply where a competition was edited on the server since.
+    - is_plan: the caller rolls back, and no file is stored.
+    - stage: of new competitions.
+
+    Raises ImpossibleChange, StorageFull, OSError; the caller must roll back then as well.
     """
     lock_declarations(session)
     work = Work(session, storage, now, Changes(), is_plan, stage)
@@ -100,15 +106,18 @@ def apply_declaration(
     by: User | str | None,
     note: str,
 ) -> Revision | None:
-    """One competition, by itself, under `lock_declarations`; the new revision, None where nothing means anything else.
+    """Apply one competition under `lock_declarations`; return the new revision, or None if the meaning is unchanged.
 
-    What was done is in `work.changes`. Raises as `apply_phases` does.
+    The changes are in `work.changes`. Raises the same errors as `apply_phases`.
     """
     return _apply_and_keep(work, loaded, competition.position, source, by, note)
 
 
 def apply_new_declaration(work: Work, loaded: LoadedCompetition, by: User) -> Competition:
-    """A competition that is not there yet, after all others, under `lock_declarations`. Raises as `apply_phases`."""
+    """Create a competition, positioned after all others, under `lock_declarations`.
+
+    Raises the same errors as `apply_phases`.
+    """
     last = work.session.scalar(select(func.max(Competition.position)))
     _apply_and_keep(work, loaded, 0 if last is None else last + 1, RevisionSource.EDIT, by)
     return work.session.scalars(select(Competition).where(Competition.name == loaded.declaration.name)).one()
@@ -122,7 +131,7 @@ def _apply_and_keep(
     by: User | str | None,
     note: str = "",
 ) -> Revision | None:
-    """source: None where the newest revision itself is applied again."""
+    """Apply and add a revision. source: None if the latest revision itself is applied again."""
     told = len(work.changes.made)
     row = _apply_competition(work, loaded, position)
     if source is None:
@@ -132,7 +141,7 @@ def _apply_and_keep(
 
 
 def lock_declarations(session: Session) -> None:
-    """One at a time; SQLite's writing transactions are so by themselves."""
+    """Serialise applying; SQLite's write transactions are serialised anyway."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
 
@@ -144,7 +153,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
     _apply_phases(work, declared, applied)
     apply_images(work, applied.row, declared, loaded.folder)
     for (phase, task), phase_task in applied.phase_tasks.items():
-        quiet = replace(work, changes=Changes())  # what is new was told as one thing
+        quiet = replace(work, changes=Changes())  # a new row was already reported as a whole
         what = _asked_words(declared.name, phase, task)
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
         told = quiet if phase_task.id in applied.new else work
@@ -319,8 +328,8 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
 
 
 def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
-    """Gold that is public no longer leaves nothing of itself behind; what is public now is so for runs to come."""
-    work.session.flush()  # first the declaration, on whose row runs that end now wait; then what they left
+    """Delete item results if the gold is no longer public; note that newly public gold applies to future runs only."""
+    work.session.flush()  # first the declaration, whose row lock makes ending runs wait; then their results
     if not row.gold_is_public and (runs := forget_results(work.session, row.id)):
         work.changes.add(f"forgot what the single items of {runs} run{'' if runs == 1 else 's'} of {what} came to")
     elif row.gold_is_public and _count_submissions(work.session, PhaseTask.id == row.id):
@@ -328,7 +337,7 @@ def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
 
 
 def phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
-    """Everything but the gold; what differs from the phase only as far as it was said."""
+    """Return all columns but the gold, with only those deviations from the phase that were declared."""
     own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
     return {
         "options": declared.options,

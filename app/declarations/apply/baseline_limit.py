@@ -1,4 +1,4 @@
-"""How many baselines a phase may have scored against hidden gold: each score tells something of it, at every digit."""
+"""Limit on baselines scored against hidden gold in a phase: each score reveals something about it, with every digit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from app.declarations.apply.changes import Work
 from app.gold.hidden import is_gold_hidden
 from app.models import PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
 
-#: In a phase, over all of its tasks with hidden gold; a changed file counts anew.
+#: Per phase, over all its tasks with hidden gold; a changed file counts again.
 MOST_BASELINES = 10
-#: What such runs tell has nothing to do with gold.
+#: Statuses of runs whose outcome does not depend on gold.
 _TELLS_NOTHING = (RunStatus.REJECTED, RunStatus.FAILED)
 
 
 class TooManyBaselines(EvergoldError):
-    """A phase has had as many baselines scored against hidden gold as it may."""
+    """A phase has reached its limit of baselines scored against hidden gold."""
 
     status = 409
     code = "too_many_baselines"
 
 
 def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) -> str | None:
-    """Why this baseline cannot be submitted, and what to do; None if it can."""
+    """Explain why this baseline cannot be submitted, and what to do; None if it can."""
     if not is_gold_hidden(work.session, phase_task, trusts_declaration=work.trusts_declaration):
         return None
     if _submitted(work, phase_task.phase_id) < MOST_BASELINES:
@@ -37,7 +37,7 @@ def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) ->
 
 
 def _submitted(work: Work, phase_id: int) -> int:
-    """How many baselines were scored, or will be, against hidden gold of the phase."""
+    """Count the baselines that were or will be scored against hidden gold of the phase."""
     asked = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
     trusts = work.trusts_declaration
     hidden = [one.id for one in asked if is_gold_hidden(work.session, one, trusts_declaration=trusts)]
@@ -45,7 +45,7 @@ def _submitted(work: Work, phase_id: int) -> int:
 
 
 def count_baselines(session: Session, phase_tasks: list[int]) -> int:
-    """Count the submissions of baselines that say something of the gold."""
+    """Count the baseline submissions that reveal something about the gold."""
     query = (
         select(func.count())
         .select_from(Submission)

@@ -1,6 +1,6 @@
-"""The organisers' own systems: teams without members whose files are scored like any other, as soon as there is gold.
+"""Baselines of the organisers: teams without members whose files are scored like any other as soon as there is gold.
 
-A file is submitted once; a changed one or another track is a new submission, and so is one whose run had failed.
+A file is submitted once; a changed file or track, or a failed run, leads to a new submission.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.declarations.model import BaselineDeclaration
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
 from app.submissions.accept import add_run
 
-#: Nobody can register these: user names have no '@', addresses a dot behind it.
+#: Nobody can register these: user names have no '@', and addresses have a dot after it.
 USERNAME = "@baselines"
 EMAIL = "baselines@evergold"
 
@@ -32,9 +32,9 @@ def apply_baselines(
     stored: Callable[[str], StoredFile],
     what: str,
 ) -> None:
-    """Submit what is new, or say that it waits; note which of them have a rank. stored: a declared file, in storage.
+    """Submit new baselines, or note that they wait for gold; update which of them are ranked.
 
-    Raises TooManyBaselines.
+    stored: maps a declared file to its stored one. Raises TooManyBaselines.
     """
     ranked = []
     for baseline in declared:
@@ -58,7 +58,7 @@ def apply_baselines(
 
 
 def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what: str) -> None:
-    """Baselines with a rank; the boards are others when that changes."""
+    """Update the ranked baselines; a change also increments the board version."""
     before, now = set(phase_task.ranked_baselines), set(ranked)
     if before == now:
         return
@@ -72,7 +72,7 @@ def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what:
 
 
 def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:
-    """Why the file must be submitted, to be put after a sentence; None if it was already."""
+    """Return the reason to submit the file, worded as the end of a sentence; None if it was submitted already."""
     last = session.execute(
         select(Submission.sha256, Submission.track, ScoringRun.status)
         .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
@@ -110,7 +110,7 @@ def _submit(
 
 
 def _team(work: Work, competition: Competition, name: str) -> Team:
-    """The baseline's team; where a team of people has its name already, it gets a note behind it."""
+    """Return the team of the baseline; a suffix is added if another team has the name already."""
     for free in (name, f"{name[:80]} (baseline)", f"{name[:60]} (organisers' baseline)"):
         team = work.session.scalar(select(Team).where(Team.competition_id == competition.id, Team.name == free))
         if team is None:
@@ -123,7 +123,7 @@ def _team(work: Work, competition: Competition, name: str) -> Team:
 
 
 def _user(work: Work) -> User:
-    """The account that owns baselines; it has no password."""
+    """Return the account that owns baselines; it has no password."""
     user = work.session.scalar(select(User).where(User.username == USERNAME))
     if user is None:
         user = User(username=USERNAME, email=EMAIL, display_name="Baselines", created_at=work.now)

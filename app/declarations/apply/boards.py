@@ -1,4 +1,4 @@
-"""Boards and their historic rows, which both come from phases.yaml alone and are replaced as they change there."""
+"""Boards and their historic rows, which come from phases.yaml alone and are replaced as they change there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def apply_boards(
     phases: Mapping[str, Phase],
     phase_tasks: Mapping[tuple[str, str], PhaseTask],
 ) -> set[int]:
-    """Every declared board, with the published results that stand on it; the phase tasks whose boards changed."""
+    """Apply every declared board with its published results; return the phase tasks whose boards changed."""
     declared = loaded.declaration
     competition_id = next(iter(tasks.values())).competition_id
     query = select(Board).where(Board.competition_id == competition_id)
@@ -45,7 +45,7 @@ def apply_boards(
             stale |= set(shown_in.values())
         elif changed := work.changes.update(row, what, values):
             stale |= set(shown_in.values())
-            if "task_id" in changed:  # what teams stood with was of another task
+            if "task_id" in changed:  # earlier entries belonged to another task
                 forget_board(work.session, row.id)
         ids = {phases[name].id: name for name in shown_in}
         stale |= {shown_in[ids[phase_id]] for phase_id in _apply_historic(work, loaded, board, row, ids)}
@@ -73,7 +73,7 @@ def _board_values(declared: CompetitionDeclaration, board: BoardDeclaration) -> 
 def _offered(
     declared: CompetitionDeclaration, task: str, phase: str | None = None
 ) -> tuple[AnyTask, tuple[Column, ...]]:
-    """The task's type, and every score that it has in one phase, or in any."""
+    """Return the task type, and all scores of the task in one phase, or in any."""
     found = next(one for one in declared.tasks if one.name == task)
     type_ = TASKS[found.type]
     asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
@@ -84,9 +84,9 @@ def _offered(
 def _apply_historic(
     work: Work, loaded: LoadedCompetition, board: BoardDeclaration, row: Board, phases: Mapping[int, str]
 ) -> list[int]:
-    """Published results have no life of their own: where they differ from the files, all are written anew.
+    """Replace all published results of a phase if they differ from the files.
 
-    phases: the names, by id, of those that show the board; returns the ids of those where rows changed.
+    phases: names, by id, of the phases that show the board. Returns the ids of those whose rows changed.
     """
     wanted: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     ids = {name: phase_id for phase_id, name in phases.items()}

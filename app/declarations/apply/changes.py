@@ -1,4 +1,4 @@
-"""What `evergold apply` did, in sentences; and its one way to change a row: only what differs, and saying so."""
+"""Changes made by `evergold apply`, in sentences; and the one function that updates rows, only where they differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from app.base.storage import Storage, StoredFile
 from app.base.times import in_utc
 from app.models import Stage
 
-#: Longer texts are not repeated in a sentence.
+#: Longer texts are not quoted in a sentence.
 SHOWN_CHARACTERS = 80
-#: How columns are called in phases.yaml or in a sentence, where that is not their own name.
+#: Names of columns in phases.yaml or in a sentence, if different.
 _WORDS = {
     "starts_at": "start",
     "ends_at": "end",
@@ -34,14 +34,16 @@ _WORDS = {
     "rank_split": "ranking split",
 }
 
-#: What a sentence does not repeat: whoever has the seed knows which items are private.
+#: Columns whose values are not quoted: anybody who knows the seed knows which items are private.
 _UNTOLD = frozenset({"private_part"})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A sentence. counts: whether anything was changed; run_id: a run that workers should be told of after commit;
-    keeps_edits: it says that a competition was left as it was edited on the server.
+    """A sentence about applying.
+
+    `counts` is False for notes; `run_id` is a run to send to workers after the commit; `keeps_edits` marks a
+    competition that was left as edited on the server.
     """
 
     message: str
@@ -60,19 +62,19 @@ class Changes:
     made: list[Change] = field(default_factory=list)
 
     def add(self, message: str, run_id: int | None = None) -> None:
-        """Something that was changed."""
+        """Add a change."""
         self.made.append(Change(message, run_id=run_id))
 
     def note(self, message: str) -> None:
-        """Something that the organiser should know, though nothing was changed."""
+        """Add a note for the organiser about something that did not change."""
         self.made.append(Change(message, counts=False))
 
     def keep_edits(self, message: str) -> None:
-        """A competition that was left as it was edited on the server, although its file says otherwise."""
+        """Note a competition that was left as edited on the server although its file differs."""
         self.made.append(Change(message, counts=False, keeps_edits=True))
 
     def update(self, row: Base, what: str, values: Mapping[str, Any]) -> set[str]:
-        """Set the columns that differ, a sentence for each; returns their names."""
+        """Set the columns that differ, with a sentence for each; return their names."""
         changed = set()
         for name, value in values.items():
             before = getattr(row, name)
@@ -89,17 +91,17 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one run of `apply_phases` works with."""
+    """State of one run of `apply_phases`."""
 
     session: Session
     storage: Storage
     now: datetime
     changes: Changes
     is_plan: bool = False  # everything is rolled back: no file is stored
-    stage: Stage = Stage.PUBLISHED  # in which a new competition begins
-    trusts_declaration: bool = True  # about plain gold being public: not when an organiser edits
-    refuses_baselines: bool = True  # beyond the limit; False: they are left out, with a note
-    kept: dict[Path, StoredFile] = field(default_factory=dict)  # files that were read already
+    stage: Stage = Stage.PUBLISHED  # of new competitions
+    trusts_declaration: bool = True  # that plain gold is public; False if an organiser edits
+    refuses_baselines: bool = True  # beyond the limit; False: leave them out with a note
+    kept: dict[Path, StoredFile] = field(default_factory=dict)  # files read already
 
 
 def _from_to(before: object, after: object) -> str:

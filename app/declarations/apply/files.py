@@ -1,6 +1,6 @@
-"""The public files of a task in a phase: copied into storage under their sha256, listed for downloading.
+"""Public files of a task in a phase: copied into storage under their sha256 and listed for download.
 
-What is declared, and behind it the template that is made from the items where the organisers declare none.
+These are the declared files, followed by a template generated from the items if the organisers declare none.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from app.models import Audience, CompetitionTask, PhaseTask, PublicFile, Submiss
 
 @dataclass(frozen=True, slots=True)
 class _Offered:
-    """A download; available: "now" or a moment as text, None at the phase's start; audience: as declared; origin: more
-    about it, for whoever reads what was done."""
+    """A download.
+
+    `available` is "now" or a moment as text, None for the start of the phase; `audience` is as declared; `origin` is
+    appended to the reported change.
+    """
 
     name: str
     title: str
@@ -38,7 +41,7 @@ class _Offered:
 def apply_public_files(
     work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
 ) -> None:
-    """The blind file that predictions are checked against, everything under downloads, and a template."""
+    """Apply the blind file that predictions are checked against, all downloads, and a template."""
     downloads = declared_downloads(declared)
     stored = {download.file: keep(work, folder / download.file) for download in downloads}
     _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
@@ -61,12 +64,12 @@ def _offered(declared: DownloadDeclaration, file: StoredFile) -> _Offered:
 
 
 def _available(declared: datetime | str | None) -> str | None:
-    """As `PhaseTask.files_from` has it."""
+    """Return the value for `PhaseTask.files_from`."""
     return declared.isoformat() if isinstance(declared, datetime) else None if declared == START else declared
 
 
 def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered], what: str) -> None:
-    """From when and for whom, of those files of which it was said."""
+    """Update availability and audience of the files that declare them."""
     values = {
         "files_from": {one.name: one.available for one in offered if one.available},
         "files_for": {one.name: one.audience.value for one in offered if one.audience},
@@ -75,14 +78,14 @@ def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered]
 
 
 def keep(work: Work, path: Path) -> StoredFile:
-    """A declared file, stored; read once, however many name it. A plan stores nothing."""
+    """Store a declared file, reading it once however often it is named; a plan stores nothing."""
     if path not in work.kept:
         work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage)
     return work.kept[path]
 
 
 def keep_file(path: Path, storage: Storage) -> StoredFile:
-    """Like `store_file`, without writing what is stored already: applying again is quick."""
+    """Like `store_file`, but skip files that are stored already, so that applying again is quick."""
     file = _looked_at(path)
     return file if _is_kept(file, storage) else store_file(path, storage)
 
@@ -106,7 +109,7 @@ def _made(
     folder: Path,
     offered: list[_Offered],
 ) -> Iterator[_Offered]:
-    """The template that is made, unless what is declared has its name or says the same."""
+    """Yield the generated template, unless a declared file has its name or content."""
     if (made := made_template(phase_task, task, declared, folder)) is None:
         return
     name, content = made

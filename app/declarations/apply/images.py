@@ -1,6 +1,6 @@
-"""The images of a competition's texts: made anew from the files that are declared, and shown from then on.
+"""Images in texts of a competition: re-encoded from the declared files and then shown.
 
-They are no part of the declaration, as templates are none: what was brought stays in its history and exports.
+They are not part of the declaration, like templates: its history and exports have the original files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.models import Competition, ImageFile
 
 
 def apply_images(work: Work, row: Competition, declared: CompetitionDeclaration, folder: Path) -> None:
-    """What is there already is not made again. Raises InvalidImage, which names the file."""
+    """Create missing images. Raises InvalidImage with the name of the file."""
     shown = {path: _shown(work, row, folder, path) for path in declared_images(declared)}
     if shown == row.images:
         return
@@ -38,7 +38,7 @@ def apply_images(work: Work, row: Competition, declared: CompetitionDeclaration,
 
 
 def _shown(work: Work, row: Competition, folder: Path, path: str) -> dict[str, Any]:
-    """As `Competition.images` has it."""
+    """Return the entry for `Competition.images`."""
     source = keep(work, folder / path).sha256
     there: dict[str, Any] = row.images.get(path, {})
     if there.get("source") == source:

@@ -1,4 +1,4 @@
-"""What the database has and phases.yaml no longer: removed where nobody ever submitted anything, else left alone."""
+"""Rows that phases.yaml no longer declares: removed if nothing was ever submitted to them, otherwise left alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _USED = "is no longer declared but has submissions"
 
 
 def note_missing_competitions(work: Work, declared: set[str]) -> None:
-    """A competition is never removed: its file may only be away for a moment. What somebody owns never had one."""
+    """Note competitions that are no longer declared.
+
+    They are never removed, as their file may be missing only temporarily. Competitions with an owner never had a file.
+    """
     from_files = select(Competition.name).where(Competition.owner_id.is_(None))
     for name in work.session.scalars(from_files.order_by(Competition.position, Competition.id)):
         if name not in declared:
@@ -40,7 +43,7 @@ def note_missing_competitions(work: Work, declared: set[str]) -> None:
 
 
 def settle_missing(work: Work, competition: Competition, declared: CompetitionDeclaration) -> None:
-    """Tasks of phases, phases, boards and tasks that are no longer declared."""
+    """Handle phase tasks, phases, boards and tasks that are no longer declared."""
     _settle_phase_tasks(work, competition, declared)
     _settle_phases(work, competition, {phase.name for phase in declared.phases})
     used = _settle_tasks(work, competition, {task.name for task in declared.tasks})
@@ -94,7 +97,10 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
 
 
 def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> dict[int, bool]:
-    """The tasks that stay, by id, and whether they are declared; the caller removes the others, after their boards."""
+    """Return the ids of tasks that stay, with whether they are declared.
+
+    The caller removes the others, after their boards.
+    """
     asked = set(work.session.scalars(select(PhaseTask.task_id)))
     tasks = work.session.scalars(select(CompetitionTask).where(CompetitionTask.competition_id == competition.id)).all()
     for task in tasks:
@@ -104,7 +110,7 @@ def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> d
 
 
 def _settle_boards(work: Work, competition: Competition, declared: set[str], tasks: dict[int, bool]) -> None:
-    """A board goes as its declaration goes, unless its whole task is left alone or it has official results."""
+    """Remove boards that are no longer declared, unless the whole task is left alone or they have official results."""
     for board in work.session.scalars(select(Board).where(Board.competition_id == competition.id)).all():
         what = f"board '{board.name}' of '{competition.name}'"
         if board.name in declared:

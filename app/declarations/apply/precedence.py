@@ -1,6 +1,6 @@
-"""Whose word counts when a file is applied: the file's, unless the competition was edited on the server since (018).
+"""Precedence when a file is applied: the file, unless the competition was edited on the server since (018).
 
-Then the declaration that holds is applied again in its place, and it is said by name what the file would have undone.
+In that case the current declaration is applied again, and the changes the file would have undone are reported.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from app.declarations.revisions.folder import linked
 from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
 from app.models import Competition, Revision, RevisionSource
 
-#: How many edited values one sentence names.
+#: Number of edited values named in one sentence.
 _NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenDeclaration:
-    """What is to be applied, None for nothing at all; is_file: whether that is the file's word."""
+    """The declaration to apply, None for nothing; `is_file` is True if it comes from the file."""
 
     loaded: LoadedCompetition | None
     is_file: bool
@@ -38,7 +38,7 @@ class ChosenDeclaration:
 def choose_declaration(
     work: Work, loaded: LoadedCompetition, stack: ExitStack, *, overwrite_edits: bool
 ) -> ChosenDeclaration:
-    """The file's declaration, or the edited one where edits would be lost; `stack` keeps its folder while in use."""
+    """Choose the file's declaration, or the edited one if edits would be lost; its folder lives as long as `stack`."""
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None
     if competition is None or newest is None or newest.source == RevisionSource.FILE:
@@ -54,7 +54,7 @@ def choose_declaration(
 
 
 def edits_words(session: Session, competition: Competition) -> str:
-    """`'demo' was edited since its file was last applied, by grace on …: title from 'Demo' to 'A demo'`."""
+    """Return `'demo' was edited since its file was last applied, by grace on …: title from 'Demo' to 'A demo'`."""
     newest, last = newest_revision(session, competition), last_from_file(session, competition)
     if newest is None or last is None:
         return f"'{competition.name}' was edited on the server"
@@ -71,7 +71,7 @@ def edits_words(session: Session, competition: Competition) -> str:
 
 
 def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded: LoadedCompetition) -> bool:
-    """Whether the file says what was edited: the same declaration, the same content of files that edits replaced."""
+    """True if the file contains the edits: the same declaration, and the same content of files that edits replaced."""
     try:
         edited = CompetitionDeclaration.model_validate(newest.document)
     except ValidationError:
@@ -83,15 +83,15 @@ def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded:
     before = {file.path: file.sha256 for file in last.files} if last else {}
     replaced = [file for file in newest.files if before.get(file.path, file.sha256) != file.sha256]
     paths = [loaded.folder / file.path for file in replaced]
-    if not all(path.exists() for path in paths):  # a file that an edit brought, and that is not declared any more
+    if not all(path.exists() for path in paths):  # a file that an edit added and that is no longer declared
         return False
     return all(keep(work, path).sha256 == file.sha256 for path, file in zip(paths, replaced, strict=True))
 
 
 def _changes_only_what_nobody_edited(last: Revision, there: dict[str, Any], here: dict[str, Any]) -> bool:
-    """Whether the file has every edit, and differs elsewhere: as one that was exported, and changed in some lines.
+    """True if the file contains every edit and differs only elsewhere, like an export with some changed lines.
 
-    there, here: what holds on the server, and what the file says.
+    there, here: the documents on the server and in the file.
     """
     try:
         before = CompetitionDeclaration.model_validate(last.document).model_dump(mode="json", exclude_unset=True)
@@ -107,13 +107,13 @@ def _steps(path: str) -> list[str]:
 
 
 def _overlap(one: list[str], other: list[str]) -> bool:
-    """Whether one of two paths lies in the other."""
+    """True if one of two paths contains the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
 
 
 def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:
-    """The edited declaration, with the files as they are stored; None where this version cannot read it any more."""
+    """Return the edited declaration with its stored files; None if this version can no longer read it."""
     try:
         declared = CompetitionDeclaration.model_validate(newest.document)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Keeps a revision of what was applied, in the same transaction: the declaration as it was written, and its files."""
+"""Records a revision of what was applied, in the same transaction: the declaration as written, and its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.declarations.revisions.kept import newest_revision
 from app.models import Competition, Revision, RevisionFile, RevisionSource, User
 from app.people.audit import actor_name
 
-#: A revision has no more sentences of one apply.
+#: Maximum number of sentences per revision.
 CHANGES_KEPT = 200
 
 
@@ -29,7 +29,10 @@ def keep_revision(
     changes: Sequence[str],
     note: str = "",
 ) -> Revision | None:
-    """One more revision, None where the newest one means the same; but a file that caught up with edits is noted."""
+    """Add a revision; return None if the latest one has the same meaning.
+
+    A file that caught up with edits is recorded even then.
+    """
     files = {path: keep(work, loaded.folder / path) for path in declared_files(loaded.declaration)}
     meant = fingerprint(loaded.declaration, {path: file.sha256 for path, file in files.items()})
     newest = newest_revision(work.session, competition)

@@ -1,4 +1,4 @@
-"""Registration, tracks and method cards as the database keeps them: what was declared, and no defaults."""
+"""Values of registration, tracks and method cards for the database: as declared, without defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.models import Competition, Phase, PhaseTask, Submission, Team, TeamKind
 
 
 def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
-    """The two columns."""
+    """Return the columns `registration` and `teams`."""
     registration = declared.registration.model_dump(mode="json", exclude_defaults=True)
     return {
         "registration": registration | {"mode": declared.registration_mode},
@@ -23,7 +23,7 @@ def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
 
 
 def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
-    """Whoever makes an account of a listed user name first would be let in."""
+    """Note listed user names that do not exist: anybody who registers one of them would be admitted."""
     names = {one for one in declared.registration.allowed if "@" not in one}
     known = set(work.session.scalars(select(User.username).where(User.username.in_(names))))
     for name in sorted(names - known):
@@ -33,7 +33,7 @@ def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
 
 
 def note_other_tracks(work: Work, competition: Competition) -> None:
-    """A sentence for each track, or lack of one, that submissions have and the competition no longer declares."""
+    """Note each track, or lack of one, that submissions have and the competition no longer declares."""
     declared: set[str | None] = {track.name for track in tracks_of(competition)} or {None}
     counted = work.session.execute(
         select(Submission.track, func.count())
@@ -52,7 +52,7 @@ def note_other_tracks(work: Work, competition: Competition) -> None:
 
 
 def method_card_values(declared: MethodCardDeclaration) -> dict[str, Any]:
-    """For `Competition.method_card`; `app.cards.form.card_form` reads it."""
+    """Return the value for `Competition.method_card`, which `app.cards.form.card_form` reads."""
     if declared == MethodCardDeclaration():
         return {}
     return declared.model_dump(mode="json")

@@ -1,6 +1,6 @@
-"""Baselines that were declared before there was gold: submitted as soon as a sealed version is in use.
+"""Baselines declared before there was gold: submitted as soon as a sealed version is in use.
 
-Their files are those of the declaration that holds, which its revision keeps.
+Their files are those of the current declaration, which its revision holds.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from app.models import PhaseTask
 
 
 def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
-    """The runs that were made, of which workers should be told after the commit; none where all were submitted before.
+    """Submit waiting baselines; return the runs to send to workers after the commit.
 
-    phase_task: with phase, competition and task, as `find_phase_task` gives it.
+    phase_task: with phase, competition and task, from `find_phase_task`.
     """
     phase, task = phase_task.phase, phase_task.task
     revision = newest_revision(session, phase.competition)
@@ -39,7 +39,7 @@ def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datet
 def _declared(document: dict[str, object], phase: str, task: str) -> list[BaselineDeclaration]:
     try:
         competition = CompetitionDeclaration.model_validate(document)
-    except ValidationError:  # of another version of Evergold: the next apply submits them
+    except ValidationError:  # from another version of Evergold: the next apply submits them
         return []
     asked = [one.tasks[task] for one in competition.phases if one.name == phase and task in one.tasks]
     return list(asked[0].baselines) if asked else []

@@ -1,1 +1,1 @@
-"""Declarations written step by step in the browser, until they become a competition, or a revision of one."""
+"""Blueprints: declarations written step by step in the browser, until applied to a new or existing competition."""

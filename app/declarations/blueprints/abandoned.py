@@ -1,4 +1,4 @@
-"""What nobody goes on writing: its owner is told, and weeks later it is cleared with its files, unless it was saved."""
+"""Abandoned blueprints: the owner is warned, and weeks later the blueprint is deleted with its files unless saved."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from app.models import Blueprint, User
 from app.people import audit
 from app.people.mail import send_mail
 
-#: Between the word and the end, however long it was left before.
+#: From warning to deletion, however long the blueprint was left before.
 NOTICE = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """How many owners were warned, and how many blueprints are gone."""
+    """Numbers of warned owners and of deleted blueprints."""
 
     warned: int = 0
     cleared: int = 0
 
 
 def clears_at(blueprint: Blueprint, days: int) -> datetime | None:
-    """When it goes unless somebody saves it; None: not before its owner was told, or never."""
+    """Return when the blueprint is deleted unless saved; None if its owner was not warned yet, or never."""
     if days == 0 or blueprint.warned_at is None or blueprint.warned_at <= blueprint.changed_at:
         return None
     return max(blueprint.warned_at + NOTICE, blueprint.changed_at + timedelta(days=days))
 
 
 def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Abandoned:
-    """Tell first; clear only what was told of, and left alone since. The caller commits."""
+    """Warn first; delete only blueprints that were warned about and not saved since. The caller commits."""
     days = settings.blueprint_days
     if days == 0:
         return Abandoned()
@@ -60,13 +60,13 @@ def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Aban
 
 
 def title_of(blueprint: Blueprint) -> str:
-    """As its owner knows it."""
+    """Return the title shown to the owner."""
     document = blueprint.document
     return str(document.get("title") or document.get("name") or "Without a title")
 
 
 def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datetime) -> None:
-    """By mail where the address is confirmed, and on *Organise* in any case."""
+    """Warn by mail if the address is confirmed, and on *Organise* in any case."""
     blueprint.warned_at = now
     end = clears_at(blueprint, settings.blueprint_days)
     title, until = title_of(blueprint), in_utc(end.replace(second=0, microsecond=0)) if end else ""

@@ -1,7 +1,7 @@
-"""What the baselines of a competition have scored, while its boards are written anew: every score of their reports, not
-those of the present columns alone, so that columns are chosen by what they would show.
+"""Scores of a competition's baselines while its boards are being rewritten.
 
-Scores stand for what is written only where it would be scored in the same way: the same file, items, options and part.
+These are all scores of their reports, not only those of current columns, so that columns can be chosen by what they
+would show. Scores apply to the draft only if it would score in the same way: same file, items, options and part.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ from app.runs.report import scores_of_report
 def baseline_scores(
     session: Session, user: User, blueprint: Blueprint, written: CompetitionDeclaration
 ) -> BaselineScores:
-    """None for a competition that is not there yet, and for who may not see scores in it. written: the blueprint's."""
+    """Return the scores; empty for a new competition, and for users who may not see its scores.
+
+    written: the declaration of the blueprint.
+    """
     competition = blueprint.competition
     if competition is None or not may_organise(session, user, competition, Right.SUBMISSIONS):
         return {}
@@ -61,7 +64,7 @@ def baseline_scores(
 
 
 def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) -> dict[tuple[str, str], Any]:
-    """By phase and task, all of a declaration that moves scores; gold is the competition's own."""
+    """Return everything in a declaration that affects scores, by phase and task, except the competition's own gold."""
     tasks = {task.name: task for task in declared.tasks}
     return {
         (phase.name, name): (
@@ -77,7 +80,7 @@ def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) ->
 
 
 def _reports(session: Session, competition: Competition) -> Iterator[tuple[tuple[str, str, str], str, bytes]]:
-    """The newest of each baseline last."""
+    """Yield the reports of baselines, the latest of each last."""
     query = (
         select(Phase.name, CompetitionTask.name, Team.name, Submission.sha256, ScoringRun.report)
         .join(Submission, Submission.id == ScoringRun.submission_id)

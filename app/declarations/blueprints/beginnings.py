@@ -1,4 +1,7 @@
-"""What a blueprint begins with: a few answers, or another competition; a zip: `app.declarations.blueprints.zips`."""
+"""Initial content of a blueprint: a few answers, or another competition.
+
+For zips: `app.declarations.blueprints.zips`.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,19 @@ from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from evergold.scoring.tasks import TASKS
 
-#: How long the phase lasts that a blueprint begins with.
+#: Duration of the first phase of a new blueprint.
 _LASTS = timedelta(days=14)
 
 
 def first_document(name: str, title: str, task_type: str, now: datetime) -> Document:
-    """One task of this type, one phase that asks it, a board with the first scores that the task has.
+    """Return a declaration with one task of this type, one phase, and a board with the task's first scores.
 
-    Who sees what is the first story: a live board with a private part, wherever the task type scores parts.
+    Visibility is the first story: a live board, with a private part if the task type can score parts.
     """
     try:
         columns = TASKS[task_type].columns(TASKS[task_type].options())
         shown = [{"metric": one.metric, "split": one.split} for one in columns[:2]]
-    except (KeyError, ValueError):  # options without which it has none
+    except (KeyError, ValueError):  # the task type has no scores without further options
         shown = []
     start = (now.astimezone(UTC) + timedelta(days=7)).replace(hour=12, minute=0)
     document = {
@@ -45,5 +48,5 @@ def first_document(name: str, title: str, task_type: str, now: datetime) -> Docu
 
 
 def copied_document(document: Document, name: str, title: str) -> Document:
-    """Another competition's, under another name; gold is nobody's to copy."""
+    """Return another competition's declaration under a new name; gold cannot be copied."""
     return {**without_plain_gold(document), "name": name, "title": title}

@@ -1,7 +1,7 @@
-"""What is wrong with a blueprint, and what becomes of it: a new competition, a draft at first, or a revision of one.
+"""Checking a blueprint, and building it: a new competition, at first a draft, or a revision of one.
 
-Nobody but administrators names plain gold: its folder is one for all competitions of the server, so that a name would
-be a way to another's. Sealed gold is uploaded once the competition is there.
+Only administrators may name plain gold: its folder is shared by all competitions of the server, so that a name would
+give access to other gold. Sealed gold is uploaded once the competition exists.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from app.models import Blueprint, Competition, RevisionSource, Role, Stage, User
 from app.people import audit
 from app.people.roles import grant_role
 
-#: As a declaration says that gold is sealed.
+#: Declared value of sealed gold.
 SEALED = "sealed"
 _PLAIN_GOLD = "Plain gold is named by administrators alone. Leave this empty: gold is uploaded, and sealed, afterwards."
 
 
 def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int, now: datetime) -> dict[str, str]:
-    """Every sentence by its path, `declaration` for the whole; empty: it can be built."""
+    """Return every problem by path, `declaration` for the whole; empty if the blueprint can be built."""
     with reading(engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
         wanted, sealed = _wanted(session, blueprint, user), places_with_gold(session)
@@ -51,9 +51,9 @@ def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int,
 def build_competition(
     engine: Engine, storage: Storage, user: User, blueprint_id: int, limits: OrganiserLimits, now: datetime
 ) -> str:
-    """Its name. It is a draft, and this user's; the blueprint is gone.
+    """Create a draft competition owned by this user, delete the blueprint, and return the competition's name.
 
-    Raises InvalidForm with everything wrong by path, NameTaken, QuotaReached, Forbidden, and what `apply_phases` does.
+    Raises InvalidForm with all faults by path, NameTaken, QuotaReached, Forbidden, and the errors of `apply_phases`.
     """
     check_may_create(user, limits.rule)
     with reading(engine) as session:
@@ -74,7 +74,10 @@ def build_competition(
 def build_changes(
     engine: Engine, storage: Storage, user: User, blueprint_id: int, edit: Edit, now: datetime
 ) -> Outcome:
-    """What would change, or what did: then the blueprint is gone. Raises as `edit_values` does."""
+    """Preview or apply the changes; after applying, the blueprint is deleted.
+
+    Raises the same errors as `edit_values`.
+    """
     with reading(engine) as session:
         wanted = _wanted(session, find_blueprint(session, user, blueprint_id), user)
     if wanted.faults:
@@ -87,7 +90,7 @@ def build_changes(
 
 
 def without_plain_gold(document: Document) -> Document:
-    """For what comes from elsewhere: the names of its gold say nothing here."""
+    """Remove the gold of an imported declaration: its names mean nothing here."""
     return {
         **document,
         "phases": [
@@ -113,7 +116,7 @@ def _wanted(session: Session, blueprint: Blueprint, user: User) -> Wanted:
 
 
 def _plain_gold_faults(document: Document, present: Document) -> dict[str, str]:
-    """By path, wherever plain gold is named that is not named there already."""
+    """Return a fault by path for every newly named plain gold."""
     before = _gold_names(present)
     return {
         dotted(("phases", phase, "tasks", task, "gold")): _PLAIN_GOLD

@@ -1,4 +1,4 @@
-"""The phases of what is being written as found of time: those whose dates are dates already."""
+"""Calendar of a blueprint's phases, as far as their dates are valid already."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.declarations.revisions.documents import Document
 
 
 def dates_of(document: Document) -> tuple[list[Dates], list[str]]:
-    """Those that can be drawn, in the order of the document; and the titles of the others."""
+    """Return the phases that can be drawn, in the order of the document, and the titles of the others."""
     found: list[Dates] = []
     others: list[str] = []
     phases = document.get("phases")

@@ -1,7 +1,7 @@
-"""A form for any part of a declaration, made from its pydantic model: what can be said there, explained, and read back.
+"""Form for any part of a declaration, generated from its pydantic model: fields with explanations, read back as values.
 
-A part is named by its steps in the document: `phases/0/tasks/detection`. What is typed is kept as it is, however wrong:
-`app.declarations.blueprints.build` says what is wrong with it.
+A part is named by its steps in the document: `phases/0/tasks/detection`. Input is stored as typed, however wrong:
+`app.declarations.blueprints.build` reports the faults.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from app.declarations.revisions.documents import Document, dotted, name_of
 from evergold.scoring.tasks import TASKS
 
 YES, NO = "yes", "no"
-#: Empty rows that a table offers for new ones.
+#: Empty rows at the end of a table.
 _MORE_ROWS = 3
 _SEPARATOR = "."
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A key that can be said. value: as the form shows it; columns, rows: of a table; parts: (title, steps) of what has
-    a page of its own; path: as findings name it."""
+    """A key of the declaration.
+
+    `value` is the text in the form; `columns` and `rows` belong to a table; `parts` are (title, steps) of parts with
+    their own page; `path` is the name used in findings.
+    """
 
     name: str
     label: str
@@ -45,12 +48,12 @@ class Field:
 
 
 def steps_of(text: str) -> Steps:
-    """`phases/0/tasks/detection`; empty: the whole."""
+    """Parse `phases/0/tasks/detection`; empty for the whole."""
     return tuple(step for step in text.split("/") if step)
 
 
 def fields_of(document: Document, steps: Steps) -> list[Field]:
-    """The form of a part that is a mapping; raises NotFound."""
+    """Return the form of a part that is a mapping. Raises NotFound."""
     schema, said = schema_at(document, steps), part_at(document, steps)
     said = said if isinstance(said, dict) else {}
     required = set(schema.get("required", ()))
@@ -63,7 +66,7 @@ def fields_of(document: Document, steps: Steps) -> list[Field]:
 
 
 def title_of(document: Document, steps: Steps) -> str:
-    """What a part is called, for people."""
+    """Return the display title of a part."""
     if not steps:
         return "Competition"
     said, last = part_at(document, steps), steps[-1]
@@ -75,7 +78,7 @@ def title_of(document: Document, steps: Steps) -> str:
 
 
 def path_of(document: Document, steps: Steps) -> str:
-    """As findings name it: elements of lists by their names."""
+    """Return the path used in findings, with list elements by name."""
     named = []
     for place, step in enumerate(steps):
         is_place = isinstance(part_at(document, steps[:place]), list) and step.isdigit()
@@ -87,7 +90,7 @@ def path_of(document: Document, steps: Steps) -> str:
 
 
 def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Document:
-    """A copy in which the part says what was typed; what the form does not show stays."""
+    """Return a copy with the typed values in the part; keys that the form does not show are unchanged."""
     changed = copy.deepcopy(document)
     said = _opened(changed, steps)
     fields = fields_of(document, steps)
@@ -106,7 +109,7 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
 
 
 def _opened(document: Document, steps: Steps) -> dict[str, Any]:
-    """The part, to be written to; where a mapping of its own is not said yet, it begins."""
+    """Return the part for writing; create it if it is an undeclared mapping of the model."""
     said = part_at(document, steps)
     if said is None and steps and _is_own_key(document, steps):
         said = _opened(document, steps[:-1])[steps[-1]] = {}
@@ -116,12 +119,12 @@ def _opened(document: Document, steps: Steps) -> dict[str, Any]:
 
 
 def _is_own_key(document: Document, steps: Steps) -> bool:
-    """Whether the last step is a key of its model, and no element or name that organisers gave."""
+    """True if the last step is a key of its model, not an element or a name chosen by organisers."""
     return steps[-1] in schema_at(document, steps[:-1]).get("properties", {})
 
 
 def with_new(document: Document, steps: Steps, name: str) -> Document:
-    """A copy with one more element in a list, or one more named part."""
+    """Return a copy with another list element, or another named part."""
     changed = copy.deepcopy(document)
     schema_at(document, steps)
     above = part_at(changed, steps[:-1])
@@ -137,7 +140,7 @@ def with_new(document: Document, steps: Steps, name: str) -> Document:
 
 
 def without(document: Document, steps: Steps) -> Document:
-    """A copy without the part."""
+    """Return a copy without the part."""
     changed = copy.deepcopy(document)
     above = part_at(changed, steps[:-1])
     if isinstance(above, list) and steps[-1].isdigit() and int(steps[-1]) < len(above):
@@ -148,9 +151,10 @@ def without(document: Document, steps: Steps) -> Document:
 
 
 def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
-    """What was typed, as the document has it; None: nothing. What is no number stays as it is, and is reported.
+    """Convert typed text to its value in the document; None for nothing.
 
-    data: see `data_values`."""
+    An invalid number stays as typed and is reported. data: see `data_values`.
+    """
     text = _tidy(field, text)
     if not text:
         return None
@@ -175,7 +179,7 @@ def _number(text: str) -> int | float | str:
 
 
 def data_values(texts: Iterable[str]) -> dict[str, Any]:
-    """Return what texts of fields of the kind `data` mean: YAML as declarations have it; what is none stays a text."""
+    """Parse texts of fields of the kind `data` as YAML, like in declarations; invalid YAML stays a text."""
     wanted = list(dict.fromkeys(texts))
     return dict(zip(wanted, read_values(wanted), strict=True))
 
@@ -272,7 +276,7 @@ def _parts(document: Document, steps: Steps, kind: Kind, said: Any) -> Iterator[
 
 
 def _shown(kind: Kind, value: Any) -> str:
-    """As the form has it."""
+    """Format a value for the form."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Blueprints in the database: begun, found by those they belong to, changed by one at a time, thrown away."""
+"""Blueprints in the database: create, look up by owner, change under a lock, delete."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from app.models import Blueprint, BlueprintFile, Competition, Right, User
 from app.people.rights import may_organise
 from evergold.yaml_lines import FILE_LIMIT_BYTES
 
-if TYPE_CHECKING:  # the sweep, which throws away, need not know what a declaration is
+if TYPE_CHECKING:  # the sweep, which deletes blueprints, need not import declarations
     from app.declarations.revisions.documents import Document
 
-#: Of one person at a time.
+#: Per person, at any time.
 MOST_BLUEPRINTS = 20
-#: Of one blueprint.
+#: Per blueprint.
 MOST_FILES = 500
 
 
 class ChangedMeanwhile(EvergoldError):
-    """Somebody, maybe the same person in another window, was faster."""
+    """Somebody else, or the same person in another window, saved first."""
 
     status = 409
     code = "changed_meanwhile"
 
 
 def begin_blueprint(session: Session, user: User, document: Document, now: datetime) -> Blueprint:
-    """For a new competition; raises QuotaReached. Who may, the caller has asked."""
+    """Create a blueprint of a new competition. Raises QuotaReached. The caller has checked the right to do so."""
     return _begin(session, user, Blueprint(document=document), now)
 
 
 def begin_changes(session: Session, user: User, competition: Competition, now: datetime) -> Blueprint:
-    """For changes of what holds in a competition; the one of this user that there is already, if there is one."""
+    """Return the user's blueprint of a competition, created from the current declaration if necessary."""
     query = select(Blueprint).where(Blueprint.owner_id == user.id, Blueprint.competition_id == competition.id)
     there = session.scalar(query)
     if there is not None:
@@ -63,7 +63,10 @@ def begin_copy(
     limits: OrganiserLimits,
     now: datetime,
 ) -> Blueprint:
-    """Of another competition, which the caller has found to be theirs; document: what it becomes. Files come along."""
+    """Create a blueprint from a competition of the user's, with its files; the caller has checked the right.
+
+    document: the content of the new blueprint.
+    """
     blueprint = begin_blueprint(session, user, document, now)
     for file in present_revision(session, competition).files:
         add_file(session, user, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes), limits, now)
@@ -80,13 +83,16 @@ def _begin(session: Session, user: User, blueprint: Blueprint, now: datetime) ->
 
 
 def list_blueprints(session: Session, user: User) -> list[Blueprint]:
-    """Their own, the one changed last first."""
+    """List a user's blueprints, the last changed first."""
     query = select(Blueprint).where(Blueprint.owner_id == user.id).options(joinedload(Blueprint.competition))
     return list(session.scalars(query.order_by(Blueprint.changed_at.desc(), Blueprint.id.desc())))
 
 
 def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: bool = False) -> Blueprint:
-    """One's own, with its files; raises NotFound for others', and for one of a competition that they left."""
+    """Return a blueprint of this user with its files.
+
+    Raises NotFound for other owners' blueprints, and for those of a competition that the user may no longer edit.
+    """
     query = select(Blueprint).where(Blueprint.id == blueprint_id, Blueprint.owner_id == user.id)
     query = query.options(selectinload(Blueprint.files), selectinload(Blueprint.competition))
     found = session.scalar(query.with_for_update() if lock else query)
@@ -100,7 +106,7 @@ def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: boo
 def save_document(
     session: Session, user: User, blueprint_id: int, version: int, document: Document, now: datetime
 ) -> Blueprint:
-    """version: the one that was looked at; raises ChangedMeanwhile."""
+    """Save the document. version: the one that was edited. Raises ChangedMeanwhile."""
     blueprint = find_blueprint(session, user, blueprint_id, lock=True)
     if blueprint.version != version:
         raise ChangedMeanwhile("This was changed in another window meanwhile. What stands there now is shown.")
@@ -114,7 +120,7 @@ def save_document(
 
 
 def _check_size(document: Document) -> None:
-    """Raises InvalidForm for one that could be no file; whether its YAML fits as well, the check says."""
+    """Raise InvalidForm if the document is too large for a file; the check also tests the size of its YAML."""
     if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
         sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: write less, or less often."
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
@@ -129,7 +135,7 @@ def add_file(
     limits: OrganiserLimits,
     now: datetime,
 ) -> None:
-    """In the place of one of the same path, if there is one; raises QuotaReached, Forbidden."""
+    """Add a file, replacing one of the same path. Raises QuotaReached, Forbidden."""
     check_bytes_left(session, user, file.size_bytes, limits)
     blueprint = find_blueprint(session, user, blueprint_id, lock=True)
     if len(blueprint.files) >= MOST_FILES:
@@ -141,11 +147,11 @@ def add_file(
 
 
 def remove_file(session: Session, blueprint: Blueprint, path: str) -> None:
-    """Nothing where there is none."""
+    """Remove a file, if it exists."""
     session.execute(delete(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint.id, BlueprintFile.path == path))
 
 
 def throw_away(session: Session, blueprint: Blueprint) -> None:
-    """For good, with its files; the competition that it was to change stays as it is."""
+    """Delete a blueprint for good, with its files; the competition that it would have changed is unaffected."""
     session.execute(delete(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint.id))
     session.execute(delete(Blueprint).where(Blueprint.id == blueprint.id))

@@ -1,8 +1,8 @@
-"""What is written, as those will see it who take part.
+"""Preview of a blueprint as participants will see it.
 
-Scores need gold, which is sealed for a place in a competition that is there. Before the draft boards have their columns
-and baselines, and of scores those alone that organisers declared a baseline must have; afterwards, while boards are
-written anew, what the competition's baselines have scored: `app.declarations.blueprints.baseline_scores`.
+Scores need gold, which is sealed for a place in an existing competition. Before the draft exists, boards show their
+columns and baselines, with only those scores that organisers declared a baseline must have; later, while boards are
+being rewritten, they show the scores of the competition's baselines: `app.declarations.blueprints.baseline_scores`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
-#: By phase, task and name of the baseline: by metric and split; None: undefined.
+#: By phase, task and name of the baseline, then by metric and split; None for undefined scores.
 BaselineScores = Mapping[tuple[str, str, str], Mapping[tuple[str, str], float | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnShown:
-    """ranks: whether the board is ordered by it."""
+    """A column; `ranks` is True if it orders the board."""
 
     title: str
     percent: bool
@@ -40,7 +40,10 @@ class ColumnShown:
 
 @dataclass(frozen=True, slots=True)
 class ScoreShown:
-    """With the column's digits; None: known when a worker has scored it. is_declared: it must be so, and may not be."""
+    """A score with the digits of its column, None until a worker has scored it.
+
+    `is_declared` marks an expected score, which may differ from the real one.
+    """
 
     text: str | None
     is_declared: bool = False
@@ -67,7 +70,7 @@ class BoardShown:
 
 
 def declaration_of(document: Document) -> CompetitionDeclaration | None:
-    """None while its form is wrong; its files, and what only fits together wrongly, may still be."""
+    """Return the declaration; None if its form is invalid. Its files and cross-checks may still be wrong."""
     try:
         return CompetitionDeclaration.model_validate(document)
     except ValidationError:
@@ -75,7 +78,7 @@ def declaration_of(document: Document) -> CompetitionDeclaration | None:
 
 
 def boards_of(declared: CompetitionDeclaration, scored: BaselineScores) -> list[BoardShown]:
-    """In the order of phases, then of boards."""
+    """Return the boards, by phase, then in their order."""
     return [
         BoardShown(
             board.title,
@@ -93,7 +96,7 @@ def boards_of(declared: CompetitionDeclaration, scored: BaselineScores) -> list[
 def _rows(
     phase: PhaseDeclaration, board: BoardDeclaration, asked: PhaseTaskDeclaration, scored: BaselineScores
 ) -> Iterator[RowShown]:
-    """A baseline without a track stands on the boards of every track."""
+    """Yield the baselines of a board; one without a track is on the boards of every track."""
     for baseline in asked.baselines:
         if None in (baseline.track, board.track) or baseline.track == board.track:
             known = scored.get((phase.name, board.task, baseline.name), {})
@@ -111,7 +114,7 @@ def _columns(declared: CompetitionDeclaration, board: BoardDeclaration) -> Itera
 
 
 def _titles(declared: CompetitionDeclaration, name: str) -> dict[tuple[str, str], str]:
-    """As the task type calls its scores; none while its options are wrong."""
+    """Return the titles of the task type's scores; none if its options are invalid."""
     task = next((one for one in declared.tasks if one.name == name), None)
     if task is None or task.type not in TASKS:
         return {}

@@ -1,4 +1,4 @@
-"""What can be said in any part of a declaration, as JSON Schema made from its pydantic models."""
+"""Keys allowed in any part of a declaration, as JSON Schema generated from its pydantic models."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Schema = dict[str, Any]
 Steps = tuple[str, ...]
 Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "part", "list", "named"]
 
-#: Longer texts get a large field.
+#: Texts that may be longer get a large field.
 _LONG = 320
-#: Rows are for a few short values beside each other.
+#: Tables are for a few short values per row.
 _MOST_COLUMNS = 6
 
 
 def schema_at(document: Document, steps: Steps) -> Schema:
-    """Of the part; raises NotFound for what cannot be said anywhere."""
+    """Return the schema of the part. Raises NotFound for an impossible path."""
     schema = _root()
     for place, step in enumerate(steps):
         schema = _inside(schema, step, document, steps[:place])
@@ -32,7 +32,7 @@ def schema_at(document: Document, steps: Steps) -> Schema:
 
 
 def part_at(document: Document, steps: Steps) -> Any:
-    """What is said there; None: nothing."""
+    """Return the declared value at these steps, None if there is none."""
     value: Any = document
     for step in steps:
         if isinstance(value, list):
@@ -48,7 +48,7 @@ def _root() -> Schema:
 
 
 def plain(schema: Schema) -> Schema:
-    """Without references and 'or nothing'; what is said beside a reference stays."""
+    """Resolve references and drop optional nulls; keys next to a reference are preserved."""
     if reference := schema.get("$ref"):
         inner: Schema = _root()["$defs"][reference.rsplit("/", 1)[-1]]
         return plain({**inner, **{name: value for name, value in schema.items() if name != "$ref"}})
@@ -57,7 +57,7 @@ def plain(schema: Schema) -> Schema:
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         if len(several) == 1:
             return {**several[0], **rest}
-        # A number, or a word in its place: what is typed is a number if it can be read as one.
+        # A number or a keyword: typed text is a number if it can be parsed as one.
         return {"type": "integer" if any(one.get("type") == "integer" for one in several) else "string", **rest}
     return schema
 
@@ -86,7 +86,7 @@ def properties_of(schema: Schema, document: Document, steps: Steps) -> Iterator[
 
 
 def _options_schema(document: Document, above: Steps) -> Schema:
-    """Of the task's type; nothing where the type is not known."""
+    """Return the schema of the task type's options; empty for an unknown type."""
     part = part_at(document, above)
     if above[:1] == ("phases",):
         part = value_at(document, ("tasks", above[-1]))
@@ -96,7 +96,7 @@ def _options_schema(document: Document, above: Steps) -> Schema:
 
 @cache
 def _schema_of(task_type: str) -> Schema:
-    """Of its options, references written out, each explained by what the model says of itself."""
+    """Return the schema of the options with references resolved, and descriptions from the docstring of the model."""
     schema = TASKS[task_type].options.model_json_schema()
     text = json.dumps(schema)
     for name, inner in schema.get("$defs", {}).items():
@@ -112,7 +112,7 @@ def _schema_of(task_type: str) -> Schema:
 
 
 def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
-    """What a docstring says of each: `metrics: one or more of a kind; id, value: the columns' names`."""
+    """Extract descriptions from a docstring: `metrics: one or more of a kind; id, value: the columns' names`."""
     words = " ".join(text.split())
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []

@@ -1,8 +1,7 @@
-"""Who sees what when, as stories to choose from: keys of a phase's `visibility`, and whether its items are divided.
+"""Visibility as stories to choose from: keys of a phase's `visibility`, and whether its items are divided.
 
-The first one keeps the board live and a half of the items unseen, as scores of a live board tell of the gold.
-
-What a story, or a mixture of one's own, lets people see is asked of the rule that decides it on boards.
+The first story has a live board and a private half of the items, since scores on a live board reveal gold. The
+consequences of a story or a custom mixture are computed by the same rule that decides visibility on boards.
 """
 
 from __future__ import annotations
@@ -23,16 +22,19 @@ from evergold.scoring.tasks import TASKS
 
 Keys = Mapping[str, Any]
 OWN = "own"
-#: Of the items that are private where a story divides them.
+#: Share of private items in stories with a private part.
 HALF = 0.5
-#: Where a date is missing or no date yet, the picture has one of its own: it shows before and after, and no dates.
+#: Stand-ins for missing or invalid dates: the picture shows before and after, without dates.
 _SOME_START, _SOME_SPAN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """name: as a form sends it; keys: what it sets, None for what it takes away; is_divided: whether each task that can
-    be divided has a private part; None: either."""
+    """A preset of visibility.
+
+    `name` is the form value; `keys` are the values it sets, None for those it removes; `is_divided` is whether each
+    divisible task has a private part, None for either.
+    """
 
     name: str
     title: str
@@ -41,7 +43,7 @@ class Story:
     is_divided: bool | None = None
 
     def divides(self, is_divided: bool) -> bool:
-        """Whether items have a private part once it is chosen. is_divided: whether they have one now."""
+        """Return whether items have a private part once this is chosen. is_divided: whether they have one now."""
         return is_divided if self.is_divided is None else self.is_divided
 
 
@@ -80,19 +82,22 @@ _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE
 
 
 def story_of(visibility: Keys, *, is_divided: bool = False) -> Story | None:
-    """The one whose keys these are, however they are said; None for a mixture. Names, slices, digits are beside it."""
+    """Return the story with the same meaning as these keys, None for a mixture.
+
+    Names, slices and digits do not matter.
+    """
     meant = _meant(visibility)
     return next((one for one in STORIES if _meant(one.keys) == meant and one.is_divided in (None, is_divided)), None)
 
 
 def is_phase_divided(document: Document, phase: Mapping[str, Any]) -> bool:
-    """Whether every task of the phase that can be divided has a private part, and there is one."""
+    """True if the phase has divisible tasks, and each of them has a private part."""
     tasks = _divisible(document, phase)
     return bool(tasks) and all(one.get("private_part") for one in tasks)
 
 
 def with_story(document: Document, phase: int, name: str) -> Document:
-    """A copy in which the phase says that; other keys of its visibility stay. Any other name changes nothing."""
+    """Return a copy with the story applied to the phase; other visibility keys stay. Unknown names change nothing."""
     chosen = next((one for one in STORIES if one.name == name), None)
     if chosen is None:
         return document
@@ -114,7 +119,7 @@ def with_story(document: Document, phase: int, name: str) -> Document:
 
 
 def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tasks of the phase whose items can have a private part: of hidden gold, and of a type that scores parts."""
+    """Return the tasks of the phase that can have a private part: hidden gold, and a type that scores parts."""
     types = {one.get("name"): one.get("type") for one in document.get("tasks") or [] if isinstance(one, dict)}
     tasks = phase.get("tasks")
     asked = tasks.items() if isinstance(tasks, dict) else ()
@@ -140,22 +145,27 @@ def _meant(visibility: Keys) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A picture of who sees what: spans of time; rows: who sees what, and for each span (how much, in words)."""
+    """Picture of who sees what when.
+
+    `spans` are the periods; `rows` have a subject, and for each span a pair (how much, in words).
+    """
 
     spans: tuple[str, ...]
     rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
-#: How much is seen, as a stylesheet knows it.
+#: How much is visible; also names in the stylesheet.
 ALL, PART, NOTHING = "all", "part", "nothing"
 
 
 def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> Seen:
-    """phase: as it is declared, however wrong; visibility: its own, as it is declared; is_divided: whether its items
-    have a private part, shown from the close."""
+    """Return the picture.
+
+    phase, visibility: as declared, even if invalid; is_divided: a private part is shown from the close.
+    """
     start = _moment(phase.get("start")) or _SOME_START
     end = _moment(phase.get("end"))
-    if end is None and phase.get("end"):  # typed, and no moment yet: it will be one
+    if end is None and phase.get("end"):  # typed, but not yet a valid moment
         end = start + _SOME_SPAN
     row = Phase(visibility=dict(_readable(visibility)), entry_rule=_entry(phase), starts_at=start, ends_at=end)
     part = {"share": HALF, "seed": ""} if is_divided else {}
@@ -204,7 +214,7 @@ def _names(view: View) -> tuple[str, str]:
 
 
 def _readable(visibility: Keys) -> Iterator[tuple[str, Any]]:
-    """What is right of it, as the database has it."""
+    """Yield the valid keys, in the form the database has."""
     for key in ("public_from", "names_from"):
         value = visibility.get(key)
         if value == CLOSE:

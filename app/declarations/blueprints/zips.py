@@ -1,5 +1,7 @@
-"""A competition as a zip, as `evergold export yaml` writes it: unpacked and read in the helper, under the bounds that
-predictions have."""
+"""Import of a competition as a zip, as written by `evergold export yaml`.
+
+It is unpacked and read in the helper, under the same limits as predictions.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +26,23 @@ from evergold.yaml_lines import FILE_LIMIT_BYTES
 
 _UNPACK = Job("app.declarations.blueprints.zips:unpack", processor_seconds=30, seconds=60, mebibytes=512, waiting=6)
 _MAIN_SUFFIXES = (".yaml", ".yml")
-#: Folders count as entries, too.
+#: Folders are entries as well.
 _ENTRIES = 2 * MOST_FILES
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What a zip had in it: the declaration, and its files, stored, by path."""
+    """Content of a zip: the declaration, and its stored files by path."""
 
     document: Document
     files: dict[str, StoredFile]
 
 
 def read_zip(path: Path, storage: Storage, limit_bytes: int) -> Brought:
-    """Store the files of a zip and return its declaration; limit_bytes: of all files together, unpacked. Raises
-    InvalidForm, StorageFull, Busy."""
+    """Store the files of a zip and return them with its declaration.
+
+    limit_bytes: of all files together, unpacked. Raises InvalidForm, StorageFull, Busy.
+    """
     incoming = storage.folder.absolute() / INCOMING
     make_folder(incoming, storage.folder)
     name = f"zip-{secrets.token_hex(8)}-"
@@ -57,12 +61,11 @@ def read_zip(path: Path, storage: Storage, limit_bytes: int) -> Brought:
 
 
 class _InvalidZip(InvalidFile):
-    """A zip that is damaged, dangerous, or no competition."""
+    """The zip is damaged, dangerous, or not a competition."""
 
 
 def unpack(head: dict[str, Any], _: bytes) -> Message:
-    """Return the `document` and the `files`, (path, where it was unpacked) each; or `refused`, why there are none: a
-    job of the helper."""
+    """Return `document` and `files` as (path, unpacked path), or the reason as `refused`. A job of the helper."""
     limit_bytes = max(int(head["limit_bytes"]), 1)
     limits = replace(LIMITS, entries=_ENTRIES, total_bytes=limit_bytes, member_bytes=limit_bytes)
     try:
@@ -93,7 +96,7 @@ def _unpacked(archive: Unpacking, into: str, limit_bytes: int) -> dict[str, Any]
 
 
 def _write_files(archive: Unpacking, main: str, into: str, left_bytes: int) -> list[tuple[str, str]]:
-    """Write those beside the declaration, or below it; empty ones are none."""
+    """Write the non-empty files next to or below the declaration."""
     folder, written = PurePosixPath(main).parent, []
     for number, name in enumerate(archive.names):
         inside = PurePosixPath(name)

@@ -1,7 +1,6 @@
-"""Everything an organiser can get wrong in phases.yaml and the files it names, all at once, by line.
+"""Check phases.yaml and the files it names, reporting all mistakes at once, by line.
 
-`load_competitions` gives what `app.declarations.apply.apply` brings into the database, and only when there is nothing
-to correct.
+`load_competitions` returns what `app.declarations.apply.apply` writes to the database, only if there are no errors.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "loa
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """A declaration without errors, the folder that its paths are relative to, and how it was written."""
+    """A valid declaration, the folder its paths are relative to, and the document as written."""
 
     declaration: CompetitionDeclaration
     folder: Path
@@ -34,7 +33,7 @@ class LoadedCompetition:
 
 
 class InvalidPhases(Exception):
-    """phases.yaml has errors; `findings` says which, warnings included."""
+    """phases.yaml has errors; `findings` has them, warnings included."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
@@ -51,23 +50,24 @@ def check_phases(
     upload_limit_bytes: int | None = None,
     sealed: Collection[tuple[str, str, str]] = (),
 ) -> list[Finding]:
-    """Every error and warning about phases.yaml, its includes and the files they name, in order of file and line.
+    """Return all errors and warnings about phases.yaml, its includes and their files, by file and line.
 
-    gold: a folder of plain gold, as workers have it, to compare items and baselines with; upload_limit_bytes: what the
-    server takes, None where that is not known; sealed: (competition, phase, task) of its sealed gold.
+    - gold: a folder of plain gold, as workers have it, to compare items and baselines with.
+    - upload_limit_bytes: the limit of the server, None if unknown.
+    - sealed: (competition, phase, task) with sealed gold on the server.
     """
     return _check(path, now, gold, upload_limit_bytes, sealed)[1].in_order()
 
 
 def load_competitions(path: Path) -> list[LoadedCompetition]:
-    """The competitions in the order of the files; raises InvalidPhases with everything wrong."""
+    """Return the competitions in the order of the files. Raises InvalidPhases with all errors."""
     return load_checked(path, now=None)[0]
 
 
 def load_checked(
     path: Path, *, now: datetime | None, sealed: Collection[tuple[str, str, str]] = ()
 ) -> tuple[list[LoadedCompetition], list[Finding]]:
-    """The competitions with what is worth a warning, as `check_phases` says it; raises InvalidPhases."""
+    """Return the competitions with the warnings of `check_phases`. Raises InvalidPhases."""
     competitions, findings = _check(path, now, sealed=sealed)
     if findings.errors:
         raise InvalidPhases(findings.in_order())

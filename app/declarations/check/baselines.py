@@ -1,4 +1,4 @@
-"""Whether a phase declares more baselines than it may have scored against hidden gold."""
+"""Check of the number of baselines per phase on hidden gold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evergold.yaml_lines import Node
 
 
 def check_number_of_baselines(phases: Iterable[tuple[str, Node]], findings: Findings) -> None:
-    """Report the first baseline of a phase that is one too many. phases: the name and node of each."""
+    """Report the first baseline of a phase beyond the limit. phases: the name and node of each."""
     for name, phase in phases:
         tasks = phase.entries.get("tasks")
         hidden = [one for one in tasks.entries.values() if not _has_public_gold(one)] if tasks else []

@@ -1,6 +1,6 @@
-"""What pydantic cannot see in one competition: names that mean nothing, boards without their scores, times, limits.
+"""Checks of a competition beyond pydantic: unknown names, boards without their scores, times, limits.
 
-Works on the file as it was read, so that one mistake hides no other; what has the wrong shape is told elsewhere.
+Works on the file as read, so that one mistake hides no other; values of the wrong shape are reported elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from evergold.yaml_lines import Node
 
 @dataclass(frozen=True, slots=True)
 class TaskNode:
-    """A declared task; type, options: None where these are not right."""
+    """A declared task; `type` and `options` are None if invalid."""
 
     node: Node
     type: AnyTask | None
@@ -39,7 +39,7 @@ class TaskNode:
 
 @dataclass(frozen=True, slots=True)
 class PhaseNode:
-    """A declared phase; start, end: None where absent or not right; ends: whether it has an end at all."""
+    """A declared phase; `start` and `end` are None if absent or invalid; `ends` is whether an end is declared."""
 
     node: Node
     name: str
@@ -50,7 +50,7 @@ class PhaseNode:
 
 @dataclass(frozen=True, slots=True)
 class PhaseTaskNode:
-    """A known task in a phase, with the options that hold there (None where they are not right)."""
+    """A known task in a phase, with its options there (None if invalid)."""
 
     node: Node
     phase: PhaseNode
@@ -70,7 +70,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What file checks need of a competition."""
+    """Parts of a competition needed for the checks of files."""
 
     phase_tasks: Sequence[PhaseTaskNode]
     boards: Sequence[Board]
@@ -79,9 +79,9 @@ class Parts:
 def check_competition(
     competition: Node, now: datetime | None, findings: Findings, sealed: Collection[tuple[str, str, str]] = ()
 ) -> Parts:
-    """Everything wrong with a competition except its files; now: None leaves out what depends on the time of day.
+    """Check a competition except its files. now: None skips checks that depend on the current time.
 
-    sealed: (competition, phase, task) of what this server has sealed gold for, which the file need not say.
+    sealed: (competition, phase, task) with sealed gold on this server, which the file need not declare.
     """
     here = {(phase, task) for name, phase, task in sealed if name == text_of(competition, "name")}
     tasks = _check_tasks(elements(competition, "tasks"), findings)
@@ -116,19 +116,19 @@ def check_competition(
 
 
 def elements(node: Node, key: str) -> list[Node]:
-    """The elements of the list under a key; none where there is no list."""
+    """Return the elements of the list under a key; empty if there is no list."""
     inside = node.entries.get(key)
     return inside.elements if inside else []
 
 
 def text_of(node: Node, key: str) -> str | None:
-    """The text under a key, None where there is none."""
+    """Return the text under a key, None if there is none."""
     inside = node.entries.get(key)
     return inside.text if inside else None
 
 
 def check_names(nodes: Iterable[Node], what: str, findings: Findings) -> None:
-    """Each name once; `what` says whose."""
+    """Report duplicate names. what: the kind of thing named, for the message."""
     first: dict[str, Node] = {}
     for node in nodes:
         name = text_of(node, "name")
@@ -144,7 +144,7 @@ def check_names(nodes: Iterable[Node], what: str, findings: Findings) -> None:
 
 
 def _check_tasks(nodes: list[Node], findings: Findings) -> dict[str, TaskNode]:
-    """The tasks by name."""
+    """Check the tasks and return them by name."""
     check_names(nodes, "the task", findings)
     tasks: dict[str, TaskNode] = {}
     for node in nodes:
@@ -161,7 +161,7 @@ def _check_tasks(nodes: list[Node], findings: Findings) -> dict[str, TaskNode]:
 
 
 def _check_options(node: Node, type_: AnyTask, below: dict[str, Any], findings: Findings) -> Options | None:
-    """The options declared in `node` over those `below`, None with findings where they do not fit the task type."""
+    """Return the options of `node` merged over `below`; None, with findings, if they are invalid for the task type."""
     declared = node.entries.get("options", Node({}, node.file, node.line, node.column))
     if not isinstance(declared.value, dict):
         return None
@@ -200,7 +200,7 @@ def _moment(node: Node, key: str) -> datetime | None:
 
 
 def _check_limits(phase: Node, findings: Findings) -> None:
-    """Those of the phase, and with them those that a task sets otherwise."""
+    """Check the limits of the phase, and of its tasks merged over them."""
     tasks = phase.entries.get("tasks")
     outer = phase.entries["limits"].entries if "limits" in phase.entries else {}
     for own in (phase, *(tasks.entries.values() if tasks else ())):
@@ -218,7 +218,7 @@ def _check_limits(phase: Node, findings: Findings) -> None:
 
 
 def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings) -> None:
-    """Uploads larger than this server takes are refused, whatever a phase declares."""
+    """Warn of upload limits above that of the server, which refuses larger uploads in any case."""
     for phase in elements(competition, "phases"):
         tasks = phase.entries.get("tasks")
         for owner in (phase, *(tasks.entries.values() if tasks else ())):
@@ -239,7 +239,7 @@ def _check_phase_tasks(
     findings: Findings,
     sealed: Collection[tuple[str, str]],
 ) -> list[PhaseTaskNode]:
-    """The tasks of a phase that are declared."""
+    """Check the tasks of a phase and return the known ones."""
     phase_tasks = []
     entries = phase.node.entries.get("tasks")
     for name, node in (entries.entries if entries else {}).items():
@@ -268,7 +268,7 @@ def _phase_options(node: Node, task: TaskNode, findings: Findings) -> Options | 
 
 
 def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
-    """Phases over the same items at the same time: a team could use the limits of both."""
+    """Warn of phases that are open at once on the same items: a team could use the limits of both."""
     for one, other in combinations(phase_tasks, 2):
         if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
             continue
@@ -280,7 +280,7 @@ def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) 
 
 
 def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
-    """Gold that is said to be public where it hardly is: in a contest that goes on, or hidden at the same time."""
+    """Warn of gold declared public during a contest, or hidden in another phase at the same time."""
     for one in phase_tasks:
         said = one.node.entries.get("gold_is_public")
         if said is None or said.value is not True or _is_over(one.phase, now):
@@ -300,7 +300,7 @@ def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | N
 
 
 def _has_total(phase_task: PhaseTaskNode) -> bool:
-    """Whether a team has a limited number of submissions."""
+    """True if the number of submissions per team is limited."""
     limits = [
         node.entries["limits"].entries for node in (phase_task.phase.node, phase_task.node) if "limits" in node.entries
     ]
@@ -308,7 +308,7 @@ def _has_total(phase_task: PhaseTaskNode) -> bool:
 
 
 def _hides_gold_of(other: PhaseTaskNode, one: PhaseTaskNode, now: datetime | None) -> bool:
-    """Whether another phase, open at the same time, has the same gold (or items) and does not say that it is public."""
+    """True if another phase, open at the same time, has the same gold (or items) without declaring it public."""
     said = other.node.entries.get("gold_is_public")
     if other.name != one.name or (said and said.value is True) or _is_over(other.phase, now):
         return False
@@ -347,7 +347,7 @@ def _check_boards(
 
 
 def _check_columns(board: Board, findings: Findings) -> None:
-    """Columns that exist in some phase at least; a ranking column that exists in each of them."""
+    """Check that each column exists in at least one phase, and the ranking column in every phase."""
     columns = elements(board.node, "columns")
     offered = offered_columns(board)
     seen: dict[tuple[str, str], Node] = {}
@@ -381,13 +381,13 @@ def _check_rank(board: Board, columns: dict[tuple[str, str], Node], findings: Fi
 
 
 def score_of(column: Node) -> tuple[str, str] | None:
-    """(metric, split), None where one of them is not there."""
+    """Return (metric, split), None if either is missing."""
     metric, split = text_of(column, "metric"), text_of(column, "split")
     return (metric, split) if metric is not None and split is not None else None
 
 
 def offered_columns(board: Board) -> list[Column]:
-    """Every score that the board's task has in any phase; none where the options are not right."""
+    """Return all scores that the board's task has in any phase; none if the options are invalid."""
     options = [one.options for one in board.phase_tasks] or [board.task.options]
     if board.task.type is None:
         return []

@@ -1,4 +1,4 @@
-"""The files that a competition names: whether they exist, and whether the task types and boards can use them."""
+"""Checks of the files that a competition names: existence, and validity for the task types and boards."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.task import AnyTask, Options
 from evergold.yaml_lines import Node
 
-#: The largest file that everybody may download.
+#: Maximum size of a public download.
 PUBLIC_FILE_LIMIT_BYTES = 2 * 1024 * 1024 * 1024
 
 
-#: Items by task type, options and path: several phases may have the same.
+#: Items by task type, options and path: several phases may share them.
 ItemsRead = dict[tuple[str, str, Path], Any]
 
 
 def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | None = None) -> None:
-    """Everything wrong with the files of one competition; warn: also look for what is only probably wrong; gold: a
-    folder of plain gold to compare with."""
+    """Check all files of one competition.
+
+    warn: also report what is only probably wrong; gold: a folder of plain gold to compare with.
+    """
     known: ItemsRead = {}
     for asked in parts.phase_tasks:
         items = _check_items(asked, known, findings, warn)
@@ -39,7 +41,7 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
 
 
 def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
-    """The items, None where there are none or they cannot be read."""
+    """Return the items, None if there are none or they cannot be read."""
     node = asked.node.entries.get("items")
     path = _existing(node, findings)
     task = asked.task.type
@@ -67,7 +69,7 @@ def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
 
 
 def _check_downloads(asked: PhaseTaskNode, findings: Findings) -> None:
-    """Each file, and each file name once: people get it under this name."""
+    """Check each file, and that file names are unique, as files are downloaded under them."""
     items = asked.node.entries.get("items")
     first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
     for download in elements(asked.node, "downloads"):
@@ -117,9 +119,9 @@ def _check_historic(board: Board, historic: Node, findings: Findings) -> None:
 
 
 def _existing(node: Node | None, findings: Findings) -> Path | None:
-    """The path of a file that is there and can be given away."""
+    """Return the path of a file that exists and can be published."""
     if node is None or not node.text or node.text.startswith("/") or ".." in PurePosixPath(node.text).parts:
-        return None  # not there, or the shape's fault, already told
+        return None  # absent, or reported already as a fault of the shape
     path = Path(node.file).parent / node.text
     try:
         size_bytes = path.stat().st_size

@@ -1,6 +1,6 @@
-"""What only shows beside the gold: whether it can be read and fits the blind items, and what baselines score on it.
+"""Checks that need the gold: whether it is readable and fits the blind items, and the scores of baselines.
 
-For organisers who have plain gold at hand (`evergold check --gold FOLDER`); no server ever does this.
+For organisers who have plain gold at hand (`evergold check --gold FOLDER`); never run by a server.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
 
-#: Declared scores are compared with so many decimals at least.
+#: Minimum number of decimals for comparing declared scores.
 LEAST_DECIMALS = 4
-#: With fewer items of a language, systems 17 points apart may tie.
+#: With fewer items in a language, systems 17 points apart may tie.
 FEWEST_ITEMS = 100
-#: How many names a finding quotes.
+#: Number of names quoted in a finding.
 QUOTED = 3
 
 
 def check_declared_scores(phase_task: PhaseTaskNode, findings: Findings) -> None:
-    """That the scores which baselines declare are scores that the task has; needs no gold."""
+    """Check that the scores declared for baselines exist in the task; needs no gold."""
     if phase_task.task.type is None or phase_task.options is None:
         return
     offered = phase_task.task.type.columns(phase_task.options)
@@ -43,7 +43,7 @@ def check_declared_scores(phase_task: PhaseTaskNode, findings: Findings) -> None
 
 
 def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, findings: Findings) -> None:
-    """Compare the task's items and baselines in a phase with its plain gold, if it lies in the folder."""
+    """Compare the items and baselines of a task in a phase with its plain gold, if that is in the folder."""
     node, task = phase_task.node.entries.get("gold"), phase_task.task.type
     name = node.text if node else None
     if node is None or not name or name == "sealed" or task is None or phase_task.options is None:
@@ -67,14 +67,14 @@ def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, finding
 
 
 def _parts(phase_task: PhaseTaskNode, task: AnyTask, gold: Any, findings: Findings) -> list[tuple[str, Any]]:
-    """What is scored apart, in words, with its gold: all of it, or the public and the private part."""
+    """Return the parts that are scored separately, in words, with their gold: all of it, or public and private part."""
     node = phase_task.node.entries.get("private_part")
     division = _division(node)
     if node is None or division is None or task.part is None:
         return [("", gold)]
     from evergold.scoring.rehearsal import simulated
 
-    prediction = simulated(task, gold, phase_task.options, 1)  # some types divide gold and prediction as one
+    prediction = simulated(task, gold, phase_task.options, 1)  # some types divide gold and prediction together
     found = []
     for one in Half:
         try:
@@ -85,7 +85,7 @@ def _parts(phase_task: PhaseTaskNode, task: AnyTask, gold: Any, findings: Findin
 
 
 def _division(node: Node | None) -> Division | None:
-    """None where there is none, or it is of the wrong shape, which is told elsewhere."""
+    """Return the division; None if there is none, or if it has the wrong shape, which is reported elsewhere."""
     try:
         declared = PrivatePartDeclaration.model_validate(node.plain()) if node is not None else None
     except ValidationError:
@@ -94,7 +94,7 @@ def _division(node: Node | None) -> Division | None:
 
 
 def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Findings) -> None:
-    """Whether every language has items enough to rank anything by; `evergold power` says more."""
+    """Warn if a language has too few items to rank systems; `evergold power` has details."""
     from evergold.scoring.rehearsal import sizes_by_language
 
     for language, items in sizes_by_language(task, gold).items():
@@ -107,7 +107,7 @@ def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Find
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:
-    """In words, how what the blind items ask for and what gold asks for differ."""
+    """Describe how the demands of the blind items and of the gold differ."""
     only_gold = [name for name in gold if name not in items]
     only_items = [name for name in items if name not in gold]
     other = [name for name in gold if name in items and gold[name] != items[name]]
@@ -120,7 +120,7 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
 
 
 def _check_scores(phase_task: PhaseTaskNode, gold: Any, items: Any, findings: Findings) -> None:
-    """Every baseline that declares scores; what cannot be read was told already."""
+    """Check the scores of every baseline that declares them; unreadable files are reported elsewhere."""
     task, options = phase_task.task.type, phase_task.options
     if task is None or options is None:
         return
@@ -134,7 +134,7 @@ def _check_scores(phase_task: PhaseTaskNode, gold: Any, items: Any, findings: Fi
             scores = task.score(gold, prediction, options)
         except (InvalidFile, OSError):
             continue
-        except ScoringError as error:  # such as that torch is missing here
+        except ScoringError as error:  # e.g. torch is not installed here
             findings.warning(file, f"{file.text} was not scored: {error}")
             continue
         _compare(declared, {f"{score.metric} {score.split}": score for score in scores}, file, findings)
@@ -144,7 +144,7 @@ def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: No
     for name, node in declared.items():
         wanted, score = node.value, scores.get(name)
         if not isinstance(wanted, int | float) or score is None:
-            continue  # of the wrong shape, or unknown: told already
+            continue  # of the wrong shape, or unknown: reported already
         if score.value is None:
             findings.error(node, f"{file.text} has no {name}: {score.reason}")
         elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + 1e-12:

@@ -1,4 +1,4 @@
-"""The images that texts show: whether they are there, are images at all, and say what is to be seen."""
+"""Checks of images in texts: existence, format, and alternative texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOW = "PNG, JPEG or WebP, as a file beside this one"
 
 
 def check_images(competition: Node, findings: Findings) -> None:
-    """Everything wrong with the images of one competition's texts."""
+    """Report everything wrong with the images in one competition's texts."""
     files: set[str] = set()
     for node in text_nodes(competition):
         for image in images_in(node.text) if node is not None and node.text else ():

@@ -1,4 +1,4 @@
-"""What is wrong in the smaller parts of a declaration: registration, tracks, method cards."""
+"""Checks of the smaller parts of a declaration: registration, tracks, method cards."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.models import RegistrationMode
 from app.teams.questions import ready_questions
 from evergold.yaml_lines import Node
 
-#: What each mode rests on, and what others may have besides.
+#: Keys that each mode needs, and those allowed in other modes.
 _NEEDS = {RegistrationMode.DOMAIN: "domains", RegistrationMode.LIST: "allowed"}
 _ALSO = {(RegistrationMode.APPROVAL, "domains")}
 
 
 def check_registration(competition: Node, findings: Findings) -> None:
-    """competition: as declared; what has the wrong shape is told elsewhere."""
+    """Check registration. competition: as declared; wrong shapes are reported elsewhere."""
     declared = competition.entries.get("registration")
     if declared is None:
         return
@@ -68,7 +68,7 @@ def _check_twice(names: Node | None, findings: Findings) -> None:
 def check_tracks(
     tracks: Sequence[Node], *, boards: Sequence[Node], baselines: Iterable[Node], findings: Findings
 ) -> None:
-    """tracks, boards, baselines: as declared; what has the wrong shape is told elsewhere."""
+    """Check tracks. tracks, boards, baselines: as declared; wrong shapes are reported elsewhere."""
     names = [name for track in tracks if (name := _text(track, "name")) is not None]
     for node in (*boards, *baselines):
         _check_known(node, names, findings)
@@ -93,7 +93,7 @@ def _text(node: Node, key: str) -> str | None:
 
 
 def check_method_card(competition: Node, findings: Findings) -> None:
-    """Everything that contradicts itself under `method_card`; what has the wrong shape is told elsewhere."""
+    """Report contradictions under `method_card`; wrong shapes are reported elsewhere."""
     card = competition.entries.get("method_card")
     fields = card.entries.get("fields") if card else None
     _check_fields(fields, "field", findings)
@@ -102,7 +102,7 @@ def check_method_card(competition: Node, findings: Findings) -> None:
 
 
 def _check_fields(fields: Node | None, what: str, findings: Findings) -> None:
-    """what: how one of them is called."""
+    """Report duplicate names. what: the kind of field, for the message."""
     first: dict[str, Node] = {}
     for field in fields.elements if fields else ():
         name = _text(field, "name")

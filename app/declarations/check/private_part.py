@@ -1,4 +1,4 @@
-"""Contradictions around a private part of the items: what cannot be divided, and what would tell of it."""
+"""Contradictions around a private part: tasks that cannot be divided, and settings that would reveal it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evergold.yaml_lines import Node
 
 @dataclass(frozen=True, slots=True)
 class PrivatePartNode:
-    """A task in a phase; type: None where it is not right."""
+    """A task in a phase; `type` is None if invalid."""
 
     node: Node
     phase: Node
@@ -20,7 +20,7 @@ class PrivatePartNode:
 
 
 def check_private_parts(phase_tasks: Iterable[PrivatePartNode], findings: Findings) -> None:
-    """Each at its line; moments are looked at where visibility is."""
+    """Report contradictions at their lines; moments are checked together with visibility."""
     for one in phase_tasks:
         part = one.node.entries.get("private_part")
         if part is None or part.value is None:

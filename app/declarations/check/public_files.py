@@ -1,4 +1,4 @@
-"""Which of the declared files can be downloaded at a moment, and by whom: for organisers, before it surprises them."""
+"""Declared files that can be downloaded at a given moment, and by whom: a check for organisers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.teams.registration_rules import Rules
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file that can be downloaded; is_early: although its phase has not started."""
+    """A file that can be downloaded; `is_early` is True if its phase has not started."""
 
     competition: str
     phase: str
@@ -33,7 +33,7 @@ class OpenFile:
 
 
 def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
-    """In the order of the declaration; templates that are made from items are not declared, and not named."""
+    """Yield open files in the order of the declaration; generated templates are not declared, and not included."""
     questions = tuple(question_of(question.model_dump()) for question in declared.registration.questions)
     usual = Rules(declared.registration_mode, terms=declared.registration.terms, questions=questions).files_for
     for phase in declared.phases:

@@ -1,5 +1,4 @@
-"""What is wrong with rankings across tasks: boards that are not there, that no phase has together, or that go the other
-way."""
+"""Checks of rankings across tasks: unknown boards, boards that share no phase, opposite directions."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from evergold.yaml_lines import Node
 
 
 def check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]], findings: Findings) -> None:
-    """tasks_by_phase: the names of the tasks that each phase asks; what has the wrong shape is told elsewhere."""
+    """Check rankings. tasks_by_phase: task names of each phase; wrong shapes are reported elsewhere."""
     rankings, boards = competition.entries.get("rankings"), _boards(competition)
     first: dict[str, Node] = {}
     for ranking in rankings.elements if rankings else ():
@@ -57,7 +56,7 @@ def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings)
 
 
 def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
-    """Of scores of which less is better a mean with others means nothing."""
+    """Report scores for which lower is better: their mean with others is meaningless."""
     tasks = competition.entries.get("tasks")
     types = {_text(one, "name"): _text(one, "type") for one in (tasks.elements if tasks else ())}
     for board in boards:

@@ -1,4 +1,4 @@
-"""Opens phases.yaml and every file it includes, each once; what cannot be read, or includes itself, is a finding."""
+"""Reading of phases.yaml and all included files, each once; unreadable files and circular includes are findings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from app.declarations.findings import Findings
 from app.declarations.model import PhasesFile
 from evergold.yaml_lines import Node, read_yaml
 
-#: How many files one server's phases.yaml may bring in.
+#: Maximum number of files that a server's phases.yaml may include.
 FILES_LIMIT = 500
 _WILD = frozenset("*?[")
 
 
 def read_phases_files(path: Path, findings: Findings) -> list[Node]:
-    """The documents, the main file first, whatever their contents are worth."""
+    """Return the documents, the main file first, whether or not their contents are valid."""
     documents: dict[Path, Node | None] = {}
     _read(path, None, (), documents, findings)
     return [document for document in documents.values() if document is not None]
@@ -40,7 +40,7 @@ def _read(
         if included_by is not None:
             findings.error(included_by, f"more than {FILES_LIMIT} files are included")
         return
-    documents[file] = None  # keeps the place in the order
+    documents[file] = None  # reserves its position in the order
     document = documents[file] = _open(path, included_by, findings)
     if document is None:
         return
@@ -67,10 +67,10 @@ def _open(path: Path, included_by: Node | None, findings: Findings) -> Node | No
 
 
 def _named_by(pattern: Node, path: Path, findings: Findings) -> list[Path]:
-    """The files that one element of `include` means; a pattern with wildcards may mean none, and never its own file."""
+    """Return the files matched by an element of `include`; a pattern may match none, and never matches its own file."""
     text = pattern.text
     if not text or text.startswith("/") or ".." in Path(text).parts or "\0" in text:
-        return []  # the shape's fault, already told
+        return []  # reported already as a fault of the shape
     if not _WILD & set(text):
         return [path.parent / text]
     try:

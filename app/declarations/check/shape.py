@@ -1,4 +1,4 @@
-"""A declaration's keys and types, checked by its pydantic model; each fault in plain words, at the line of its key."""
+"""Check of keys and types by the pydantic model; each fault in plain words, at the line of its key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evergold.yaml_lines import Node
 
 
 def check_shape(node: Node, model: type[BaseModel], findings: Findings) -> None:
-    """Add everything in which the value is not what the model declares."""
+    """Add a finding for everything that violates the model."""
     try:
         model.model_validate(node.plain())
     except ValidationError as invalid:
@@ -23,10 +23,10 @@ def check_shape(node: Node, model: type[BaseModel], findings: Findings) -> None:
 
 
 def report(node: Node, invalid: ValidationError, model: type[BaseModel], findings: Findings) -> None:
-    """Add every fault of a failed validation; `node` is what was validated."""
+    """Add all faults of a failed validation; `node` is the validated value."""
     faults = invalid.errors(include_url=False)
     for fault in faults:
-        # For pydantic a list is too short when its elements are wrong; but these are told already.
+        # Pydantic reports a list with invalid elements as too short; those are reported already.
         if fault["type"] != "too_short" or not any(_is_below(other["loc"], fault["loc"]) for other in faults):
             findings.error(place_of(node, fault["loc"]), in_words(fault, model))
 
@@ -36,12 +36,12 @@ def _is_below(path: Sequence[str | int], above: Sequence[str | int]) -> bool:
 
 
 def place_of(node: Node, path: Sequence[str | int]) -> Node:
-    """Where a pydantic error belongs: the value, its key, or the mapping that lacks it."""
+    """Return the node of a pydantic error: the value, its key, or the mapping that lacks it."""
     return node.at([step for step in path if step != "[key]"])
 
 
 def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
-    """A pydantic error as a sentence for people who never heard of pydantic."""
+    """Describe a pydantic error for people who do not know pydantic."""
     path, context = fault["loc"], fault.get("ctx", {})
     name = next((str(step) for step in reversed(path) if isinstance(step, str) and step != "[key]"), "")
     if fault["type"] == "missing":
@@ -59,7 +59,7 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel] | None:
-    """The model of the value at the end of a path."""
+    """Return the model of the value at the end of a path."""
     inner: type[BaseModel] | None = model
     for step in path:
         if inner is not None and isinstance(step, str) and step in inner.model_fields:
@@ -73,7 +73,7 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
     return next((model for part in get_args(annotation) if (model := _inner_model(part))), None)
 
 
-#: What an element of a list, or a value of a mapping, is called.
+#: Names for an element of a list, or a value of a mapping.
 _ONE_OF = {
     "competitions": "the competition",
     "tracks": "the track",
@@ -106,7 +106,7 @@ def _pattern_words(name: str, value: object, pattern: str, is_key: bool) -> str:
 
 
 def _shown(value: object) -> str:
-    """The value as it may be quoted in a sentence, with its kind when this is not obvious."""
+    """Format the value for a sentence, with its type if that is not obvious."""
     if value is None:
         return "empty"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Texts in Markdown: whether pages can show them. Parses in this process, which for an edit is the helper."""
+"""Check that texts in Markdown can be shown. Parses in this process, which for an edit is the helper."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from app.declarations.images.texts import text_nodes
 from app.texts.markdown import TextTooLarge, markdown_html
 from evergold.yaml_lines import Node
 
-#: The HTML of all texts of a competition together.
+#: Limit on the HTML of all texts of a competition together.
 HTML_LIMIT = 1_000_000
-#: As far as texts are declared; a longer one is refused for its length.
+#: Maximum declared length; longer texts are reported for their length.
 _LONGEST = 50_000
 
 
 def check_texts(competition: Node, findings: Findings) -> None:
-    """Add an error for each text of a competition that unfolds to too much, or for all of them together."""
+    """Add an error for each text whose HTML is too large, or for all texts together."""
     total = 0
     for node in text_nodes(competition):
         if node is None or not node.text or len(node.text) > _LONGEST:

@@ -1,6 +1,6 @@
-"""Contradictions in who sees what when, in entry rules and in what is carried over; each at its line.
+"""Contradictions in visibility, entry rules and carry-over, each at its line.
 
-Moments are looked at as written: what has the wrong shape is told elsewhere, and left out here.
+Moments are checked as written; wrong shapes are reported elsewhere, and skipped here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOMENTS = ("public_from", "names_from")
 
 @dataclass(frozen=True, slots=True)
 class PhaseTimes:
-    """A declared phase; start, end: None where absent or not right; ends: whether it has an end at all."""
+    """A declared phase; `start` and `end` are None if absent or invalid; `ends` is whether an end is declared."""
 
     node: Node
     name: str
@@ -32,7 +32,7 @@ class PhaseTimes:
 
 
 def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
-    """Everything that contradicts itself in the phases of a competition, and in their tasks."""
+    """Report contradictions in the phases of a competition, and in their tasks."""
     for phase in phases:
         _check_settings(phase, phase.node, {}, findings)
         _check_entry(phase, phase.node, {}, findings)
@@ -49,7 +49,7 @@ def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 
 
 def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
-    """node: the phase or a task of it; above: the phase's keys where it is a task."""
+    """Check visibility. node: the phase or one of its tasks; above: for a task, the keys of the phase."""
     own = node.entries.get("visibility")
     if own is None or not isinstance(own.value, dict):
         return
@@ -103,7 +103,7 @@ def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> No
 
 
 def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
-    """Only what was said in so many words: the default makes one wherever there is an end."""
+    """Check only an explicit `snapshot`: by default every phase with an end has one."""
     snapshot = phase.node.entries.get("snapshot")
     if snapshot is None or snapshot.value is not True:
         return
@@ -173,7 +173,7 @@ def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 
 
 def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
-    """The names from a phase back to itself; none where there is no way."""
+    """Return the names from a phase back to itself; empty if there is no cycle."""
     seen, name = [phase.name], _text(phase.node, "carry_over")
     while name is not None and name in by_name and name not in seen:
         seen.append(name)
@@ -182,7 +182,7 @@ def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
 
 
 def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Findings) -> None:
-    """Entries are carried over where both phases ask the same of the same gold; elsewhere scores would not compare."""
+    """Warn of tasks that are not carried over because gold or settings differ: their scores would not be comparable."""
     tasks, others = ((one.node.entries.get("tasks") or one.node).entries for one in (phase, other))
     shared = [name for name in tasks if name in others]
     if not shared:
@@ -202,7 +202,7 @@ def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Finding
 
 
 def _scored_with(entries: Mapping[str, Node], key: str) -> Any:
-    """What scores rest on of what is said."""
+    """Return the part of the value that affects scores."""
     value = _plain(entries, key)
     return scored_by(value) if isinstance(value, dict) else value
 

@@ -1,1 +1,1 @@
-"""Declarations edited on the server: what may be, what it would do, and YAML back out of them; no form, no HTTP."""
+"""Editing declarations on the server: editable values, effects of a change, and export as YAML; no forms, no HTTP."""

@@ -1,4 +1,4 @@
-"""Checking a declaration that is to hold, as a file would be checked: in the helper, for organisers sent all of it."""
+"""Check a new declaration like a file, in the helper, since organisers control all of its content."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from app.helper.process import Job, TooMuchWork, run
 from app.helper.wire import Message
 from app.models import RevisionSource
 
-#: Items and baselines are read, which may be large. Further editors wait, a few in threads of their requests.
+#: Reads items and baselines, which may be large. Further editors wait, a few of them in their request threads.
 _CHECK = Job(
     "app.declarations.edits.checking:check_document", processor_seconds=60, seconds=120, mebibytes=2048, waiting=6
 )
-#: How many values are marked; who made more mistakes sees the others afterwards.
+#: Maximum number of marked values; further mistakes are shown afterwards.
 _FAULTS_LIMIT = 200
 _TOO_MUCH = "Its files take too long, or too much memory, to check. Make them smaller."
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A declaration that is to hold; files: sha256 by path, in storage; faults: what could not be set, by name."""
+    """A declaration to be applied.
+
+    `files` maps paths to sha256 in storage; `faults` are values that could not be set, by name.
+    """
 
     document: Document
     files: Mapping[str, str]
@@ -44,8 +47,7 @@ class Wanted:
 def checked(
     wanted: Wanted, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> Iterator[tuple[LoadedCompetition, list[str]]]:
-    """Yield the declaration as a checked file would be, with warnings; raises InvalidForm with every error by its path,
-    or Busy."""
+    """Yield the declaration like a checked file, with warnings. Raises InvalidForm with all errors by path, or Busy."""
     with linked(wanted.files, storage) as folder:
         head = {
             "document": wanted.document,
@@ -65,8 +67,10 @@ def checked(
 
 
 def check_document(head: dict[str, Any], _: bytes) -> Message:
-    """Write the document beside its files and check it there: a job of the helper. Returns `faults` by path, or
-    `document`, as it was read back, and `warnings`."""
+    """Write the document next to its files and check it there. A job of the helper.
+
+    Returns `faults` by path, or the `document` as read back and `warnings`.
+    """
     main, now = Path(head["main"]), datetime.fromisoformat(head["now"])
     main.write_text(declaration_text(head["document"]), encoding="utf-8", newline="\n")
     try:

@@ -1,7 +1,7 @@
-"""Editing a declaration on the server, and going back to an earlier one: same check and same apply as for a file.
+"""Editing a declaration on the server, and restoring an earlier one: same check and same apply as for a file.
 
-An edit says which revision it was made from. When there is a newer one, nothing is changed, and the editor is told who
-changed what meanwhile.
+An edit states the revision it is based on. If there is a newer one, nothing is changed, and the editor gets a report of
+who changed what meanwhile.
 """
 
 from __future__ import annotations
@@ -45,8 +45,11 @@ NOTE_CHARACTERS = 500
 
 
 class EditConflict(EvergoldError):
-    """Someone else saved first. details: base, revision, revisions: [{number, by, at, source, note}], differences:
-    [{path, before, after}], what they changed."""
+    """Somebody else saved first.
+
+    `details` has base, revision, revisions as [{number, by, at, source, note}], and their changes as differences:
+    [{path, before, after}].
+    """
 
     status = 409
     code = "edit_conflict"
@@ -54,11 +57,12 @@ class EditConflict(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Who wants what. base: the number of the revision that they saw; None: whatever holds now.
+    """A requested edit.
 
-    by: as for `app.people.audit.record`; a user must organise the competition. is_preview: change nothing; previewed:
-    change
-    nothing unless it leads to the declaration with this fingerprint, which is the one that they have looked at.
+    - base: the number of the revision on which it is based; None for the current one.
+    - by: as for `app.people.audit.record`; a user must organise the competition.
+    - is_preview: change nothing.
+    - previewed: change nothing unless the result has this fingerprint, of the declaration that was previewed.
     """
 
     competition: str
@@ -71,9 +75,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done, or would be; revision: the new one, None where nothing means anything else, or in a preview.
+    """Result or preview of an edit.
 
-    base: the revision that it was made from; fingerprint: of the declaration that it leads to.
+    `base` is the revision it is based on; `revision` is the new one, None in a preview or if the meaning is unchanged;
+    `fingerprint` is of the resulting declaration.
     """
 
     base: int
@@ -85,14 +90,14 @@ class Outcome:
 
     @property
     def changes_something(self) -> bool:
-        """Whether anything is, or would be, other than before."""
+        """True if anything changes."""
         return any(change.counts for change in self.changes)
 
 
 def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
-    """Set values by their names (None: take them away), see `app.declarations.edits.fields`.
+    """Set values by name, None to remove them, see `app.declarations.edits.fields`.
 
-    Raises NotFound, Forbidden, EditConflict, InvalidForm (fields: name -> sentence), and what `apply_phases` raises.
+    Raises NotFound, Forbidden, EditConflict, InvalidForm (fields: name -> sentence), and the errors of `apply_phases`.
     """
     with reading(engine) as session:
         present = _base(session, edit)
@@ -103,7 +108,7 @@ def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[st
 
 
 def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: datetime) -> Outcome:
-    """Apply an earlier revision with its files, as a new one. Raises as `edit_values` does."""
+    """Apply an earlier revision with its files as a new one. Raises the same errors as `edit_values`."""
     with reading(engine) as session:
         present = _base(session, edit)
         earlier = find_revision(session, find_competition(session, edit.competition), number)
@@ -114,14 +119,17 @@ def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: date
 def edit_whole(
     engine: Engine, storage: Storage, edit: Edit, document: Document, files: Mapping[str, str], now: datetime
 ) -> Outcome:
-    """Let this be declared, with files (sha256 by path) that are in storage already. Raises as `edit_values` does."""
+    """Replace the whole declaration; files (sha256 by path) must be in storage.
+
+    Raises the same errors as `edit_values`.
+    """
     with reading(engine) as session:
         present = _base(session, edit)
     return _bring(engine, storage, edit, present.number, Wanted(document, files, RevisionSource.EDIT), now)
 
 
 def _base(session: Session, edit: Edit) -> Revision:
-    """What holds now; raises unless that is what the editor saw."""
+    """Return the current revision; raise EditConflict unless the edit is based on it."""
     competition = find_competition(session, edit.competition)
     if edit.by is not None:
         check_may_organise(session, edit.by, competition, Right.EDIT)
@@ -134,7 +142,7 @@ def _base(session: Session, edit: Edit) -> Revision:
 
 
 def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
-    """base: what it was made from; that is looked at again under the lock."""
+    """Check and apply. base: the revision the edit is based on, which is checked again under the lock."""
     files = wanted.files
     with reading(engine) as session:
         sealed = places_with_gold(session)
@@ -159,7 +167,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
 def _apply(
     work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: Wanted
 ) -> tuple[int | None, list[Effect]]:
-    """Under the lock: the number of the new revision, None where nothing means anything else, and whom it affects."""
+    """Apply under the lock; return the effects and the number of the new revision, None if it means the same."""
     competition = find_competition(work.session, edit.competition)
     newest = present_revision(work.session, competition)
     if newest.number != base:
@@ -189,7 +197,7 @@ def _record(
 
 
 def _conflict(session: Session, competition: Competition, base: int, present: Revision) -> EvergoldError:
-    """Who changed what since the editor looked."""
+    """Return the error with everything changed since the edit's base."""
     seen = find_revision(session, competition, base)
     made = revisions_since(session, competition, base)
     authors = ", ".join(dict.fromkeys(revision.author for revision in made))

@@ -1,6 +1,6 @@
-"""Whom a change affects: how every task of every phase stands before and after, and what differs, in sentences.
+"""Effects of a change: every task of every phase compared before and after, in sentences.
 
-Read in the transaction that makes the change, so that it says what is, and not what was meant.
+Read within the transaction of the change, so that effects are actual, not intended.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A task in a phase at one moment: what is declared, what others see, who took part. scored: submissions with
-    scores, those of baselines too.
+    """State of a task in a phase at one moment: declaration, visibility, participation.
+
+    `scored` counts submissions with scores, including baselines.
     """
 
     starts_at: datetime
@@ -49,7 +50,7 @@ class Standing:
     declared: Declared
     view: View
     gold_is_public: bool
-    scored_against: tuple[Any, ...]  # gold, items, task type, options, parts: what scores rest on
+    scored_against: tuple[Any, ...]  # gold, items, task type, options, parts: everything that affects scores
     version: int
     teams: int
     submissions: int
@@ -58,8 +59,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change does to one task in one phase. rescore: how many submissions keep scores that rest on what was
-    declared before, until they are rescored."""
+    """Effects of a change on one task in one phase.
+
+    `rescore` counts the submissions whose scores rest on the earlier declaration until they are rescored.
+    """
 
     competition: str
     phase: str
@@ -75,7 +78,7 @@ class Effect:
 
 
 def standings(session: Session, competitions: Iterable[str], now: datetime) -> dict[Place, Standing]:
-    """How the tasks of these competitions stand, as far as they are there."""
+    """Return the current states of all tasks of these competitions."""
     query = (
         select(PhaseTask, Competition.name)
         .join(PhaseTask.phase)
@@ -94,7 +97,7 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
 
 
 def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -> list[Effect]:
-    """Everything that is other for those who take part, or look; what is new affects nobody yet."""
+    """Return all differences for participants and viewers; new tasks affect nobody yet."""
     found = []
     for place, was in before.items():
         now = after.get(place)
@@ -132,7 +135,7 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> 
 
 
 def _counts(session: Session, ids: list[int]) -> dict[int, tuple[int, int, int]]:
-    """Teams, their submissions, and submissions with scores, by phase task."""
+    """Return teams, their submissions, and submissions with scores, by phase task."""
     of_people = (
         select(Submission.phase_task_id, func.count(Submission.team_id.distinct()), func.count())
         .join(Team, Team.id == Submission.team_id)

@@ -1,7 +1,7 @@
-"""A competition out of the database again: YAML with every file it names, as a folder or as a zip.
+"""Export of a competition: YAML with every file it names, as a folder or a zip.
 
-What is written is the declaration that holds (or an earlier one), edits included; `evergold check` and `apply` read it,
-and find nothing to change.
+It contains the current declaration (or an earlier one), edits included; `evergold check` and `apply` read it and find
+nothing to change.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from app.declarations.edits.texts import yaml_of
 from app.declarations.revisions.folder import main_file, write_out
 from app.models import Revision
 
-#: Entries of a zip have no time of day of their own: the same revision is the same zip.
+#: Fixed time of zip entries: the same revision gives the same zip.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 class ExportImpossible(EvergoldError):
-    """Something is there already, or a file is gone from storage."""
+    """The target exists already, or a file is missing in storage."""
 
     status = 409
     code = "export_impossible"
 
 
 def revision_text(revision: Revision, competition: str) -> str:
-    """The declaration as YAML, with a line that says what it is."""
+    """Return the declaration as YAML, with a comment that identifies it."""
     return yaml_of(revision.document, _comment(revision, competition))
 
 
 def export_folder(revision: Revision, competition: str, storage: Storage, folder: Path) -> list[Path]:
-    """Write the folder; raises ExportImpossible where it exists and is not empty, or where a file is gone."""
+    """Write the folder. Raises ExportImpossible if it exists and is not empty, or if a file is missing."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
     files = stored_files(revision, storage)
@@ -43,7 +43,7 @@ def export_folder(revision: Revision, competition: str, storage: Storage, folder
 
 
 def export_zip(revision: Revision, competition: str, storage: Storage, target: IO[bytes]) -> None:
-    """Write a zip with one folder, called as the competition; raises ExportImpossible where a file is gone."""
+    """Write a zip with one folder, named after the competition. Raises ExportImpossible if a file is missing."""
     files = stored_files(revision, storage)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry(f"{competition}/{main_file(files)}"), revision_text(revision, competition))
@@ -57,7 +57,7 @@ def export_zip(revision: Revision, competition: str, storage: Storage, target: I
 
 
 def stored_files(revision: Revision, storage: Storage) -> dict[str, str]:
-    """sha256 by path; raises ExportImpossible unless all of them are in storage."""
+    """Return sha256 by path. Raises ExportImpossible unless all files are in storage."""
     files = {file.path: file.sha256 for file in revision.files}
     gone = sorted(path for path, sha256 in files.items() if not has_file(storage, sha256))
     if gone:

@@ -1,6 +1,7 @@
-"""What organisers may edit on the server: dates, limits, visibility, entry rules, texts, how the competition is cited,
-whether gold is public; where each value is, and its name. Everything else is said in phases.yaml: which gold above all,
-which would let one competition score another's.
+"""Values that organisers may edit on the server: their paths, names and fields.
+
+These are dates, limits, visibility, entry rules, texts, citation, and whether gold is public. Everything else is
+declared in phases.yaml only, above all the name of the gold, which would let one competition score another's.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from app.models import BoardShown, EntryRule, OwnScores, Slices
 from app.teams.questions import QuestionKind, ready_questions
 from evergold.yaml_lines import Node, read_yaml
 
-#: What a value is in a declaration; a text that does not fit is left to the check, which says so.
+#: A value of a declaration; invalid texts are left to the check, which reports them.
 Value = str | int | float | bool | list[str] | None
 
 
 class Kind(StrEnum):
-    """How a field looks, and what its text means."""
+    """Type of a field: its appearance, and how its text is parsed."""
 
     LINE = "line"
     TEXT = "text"
-    LINES = "lines"  # a list, an element a line
+    LINES = "lines"  # a list, one element per line
     MOMENT = "moment"
     NUMBER = "number"
     DECIMAL = "decimal"
@@ -39,7 +40,7 @@ class Kind(StrEnum):
 
 
 class YesNo(StrEnum):
-    """A truth value, as it is written in phases.yaml."""
+    """A boolean as written in phases.yaml."""
 
     TRUE = "true"
     FALSE = "false"
@@ -47,7 +48,7 @@ class YesNo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value: where it is, and how it is called."""
+    """One editable value: its path and label."""
 
     path: ValuePath
     label: str
@@ -58,13 +59,13 @@ class Field:
 
     @property
     def name(self) -> str:
-        """As forms, the API and the command line name it: `phases.evaluation.end`."""
+        """Name in forms, the API and the command line: `phases.evaluation.end`."""
         return dotted(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Fields that belong together; is_open: shown at once, and not behind its title."""
+    """Fields that belong together; `is_open` shows them without unfolding."""
 
     title: str
     fields: tuple[Field, ...]
@@ -77,12 +78,12 @@ _USUAL = "Empty: {} where gold is hidden, else no limit."
 
 
 def parts(document: Document) -> list[Part]:
-    """Everything that may be edited in this declaration, in the order of the page."""
+    """Return everything that may be edited in this declaration, in the order of the page."""
     return [*rule_parts(document), *text_parts(document)]
 
 
 def rule_parts(document: Document) -> list[Part]:
-    """Dates, limits, visibility and entry rules: of each phase, and of each task in it."""
+    """Return dates, limits, visibility and entry rules of each phase, and of each task in it."""
     found = []
     for phase in _named(document, "phases"):
         path = ("phases", phase["name"])
@@ -104,7 +105,7 @@ _TEAMS = (
 
 
 def text_parts(document: Document) -> list[Part]:
-    """Titles and descriptions."""
+    """Return titles and descriptions."""
     competition = (
         Field(("title",), "Title", Kind.LINE, is_required=True),
         Field(("summary",), "Summary", Kind.LINE, hint="One or two sentences, for lists."),
@@ -141,7 +142,7 @@ _CITATION = (
 
 
 def _questions(document: Document) -> Iterator[Field]:
-    """Of those that are asked: new ones, and other kinds, are written step by step or in the file."""
+    """Yield the fields of declared questions; new questions and other kinds are edited step by step or in the file."""
     asked = "true: nobody takes part without an answer"
     for one in _named(value_at(document, ("registration",)) or {}, "questions"):
         name = str(one["name"])
@@ -162,7 +163,7 @@ def _dates(path: ValuePath) -> tuple[Field, ...]:
 
 
 def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
-    """of_task: the same keys, each of which goes before the phase's."""
+    """Yield the rules. of_task: for a task, where each key overrides that of the phase."""
     limits, visibility = (*path, "limits"), (*path, "visibility")
     rules = tuple(EntryRule)
     yield Field((*path, "entry"), "Entry rule", Kind.CHOICE, rules, "Which of a team's submissions counts.")
@@ -210,7 +211,7 @@ def _title(document: Document, key: str, name: str) -> str:
 
 
 def format_value(document: Document, field: Field) -> str:
-    """The value as it stands in a form; nothing where it is not declared."""
+    """Return the value as text for a form; empty if it is not declared."""
     value = value_at(document, field.path)
     if isinstance(value, bool):
         return YesNo.TRUE if value else YesNo.FALSE
@@ -220,7 +221,7 @@ def format_value(document: Document, field: Field) -> str:
 
 
 def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str, str]) -> dict[str, Value]:
-    """What a form changes: the fields whose text is another one than the document's; nothing typed is None."""
+    """Return the fields whose text differs from the document; empty text is None."""
     changed: dict[str, Value] = {}
     for field in fields:
         text = typed.get(field.name)
@@ -230,7 +231,7 @@ def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str
 
 
 def sorted_values(document: Document, values: Mapping[str, Value]) -> tuple[dict[ValuePath, Value], dict[str, str]]:
-    """The same by path, as far as they can be set at all; and by name, why the others cannot."""
+    """Return values by path as far as they can be set, and the reasons by name why the others cannot."""
     known = {field.name: field for part in parts(document) for field in part.fields}
     faults = {name: fault for name, value in values.items() if (fault := _fault(name, value, known))}
     good = {name: value for name, value in values.items() if name not in faults}
@@ -254,12 +255,12 @@ _UNKEPT = re.compile("[\0\ud800-\udfff]")
 
 
 def _as_declared(field: Field, value: Value) -> Value:
-    """Texts from the command line are read as a form's are."""
+    """Parse texts from the command line like those of a form."""
     return _value(field, _tidy(field, value)) if isinstance(value, str) else value
 
 
 def _tidy(field: Field, text: str) -> str:
-    """Browsers send line ends as CR LF, and people spaces behind a date."""
+    """Normalise line ends, which browsers send as CR LF, and strip spaces."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if field.kind is Kind.LINES:
         return "\n".join(line.strip() for line in text.splitlines() if line.strip())
@@ -284,7 +285,7 @@ def _value(field: Field, text: str) -> Value:
 
 
 def findings_by_path(main: Path, findings: Sequence[Finding]) -> dict[str, str]:
-    """What is wrong by dotted path, several sentences of one path together; `declaration`: the whole."""
+    """Return messages by dotted path, those of one path joined; `declaration` is the whole."""
     places = _places(main)
     said: dict[str, list[str]] = {}
     for finding in findings:
@@ -300,7 +301,7 @@ def _sentence(message: str) -> str:
 
 
 def _places(main: Path) -> dict[tuple[int, int], ValuePath]:
-    """The path of every value by line and column; of several in one place the outermost."""
+    """Return the path of every value by line and column; the outermost if several share a position."""
     document, _ = read_yaml(main, str(main))
     competitions = document.entries.get("competitions") if document else None
     found: dict[tuple[int, int], ValuePath] = {}

@@ -1,4 +1,4 @@
-"""Baselines of hidden gold that an edit adds: scoring them needs the right to gold, since each score tells of it."""
+"""New baselines on hidden gold in an edit: they need the right to gold, since each score reveals some of it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from app.gold.hidden import is_gold_hidden
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, Right, User
 from app.people.rights import RightMissing, check_may_organise, may_organise
 
-#: Phase, task, name of the baseline, sha256 of its file, track: whatever differs here is scored anew.
+#: Phase, task, name of the baseline, sha256 of its file, track: a difference here means scoring again.
 Scored = tuple[str, str, str, str | None, str | None]
 
 
 def check_new_baselines(
     session: Session, user: User, competition: Competition, wanted: Mapping[Scored, None], present: Revision
 ) -> None:
-    """Raise RightMissing if somebody without the right to gold adds baselines of hidden gold, or changes their files.
+    """Raise RightMissing if a user without the right to gold adds or changes baselines on hidden gold.
 
-    wanted: `declared_baselines` of what is to hold; present: the revision that holds.
+    wanted: `declared_baselines` of the new declaration; present: the current revision.
     """
     if may_organise(session, user, competition, Right.GOLD):
         return
@@ -44,7 +44,7 @@ def check_new_baselines(
 
 
 def declared_baselines(declared: CompetitionDeclaration, files: Mapping[str, str]) -> dict[Scored, None]:
-    """What a declaration has scored, in its order. files: sha256 by path."""
+    """Return the baselines of a declaration in its order. files: sha256 by path."""
     return dict.fromkeys(_scored(declared, files))
 
 
@@ -58,13 +58,13 @@ def _scored(declared: CompetitionDeclaration, files: Mapping[str, str]) -> Itera
 def _baselines_of(revision: Revision) -> dict[Scored, None]:
     try:
         declared = CompetitionDeclaration.model_validate(revision.document)
-    except ValidationError:  # of another version of Evergold
+    except ValidationError:  # from another version of Evergold
         return {}
     return declared_baselines(declared, {file.path: file.sha256 for file in revision.files})
 
 
 def _hidden_places(session: Session, competition: Competition) -> set[tuple[str, str]]:
-    """Phase and task wherever the gold is hidden or still to come."""
+    """Return (phase, task) for all gold that is hidden or not yet uploaded."""
     query = (
         select(PhaseTask, Phase.name, CompetitionTask.name)
         .join(Phase, Phase.id == PhaseTask.phase_id)

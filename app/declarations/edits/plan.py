@@ -1,6 +1,6 @@
-"""What applying would change, and whom it affects: apply itself, in a transaction that is rolled back.
+"""Plan of an apply: its changes and effects, computed by apply itself in a transaction that is rolled back.
 
-So plan and apply cannot disagree, except by what happens between them.
+So plan and apply can differ only by what happens between them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from app.declarations.leaks import DeclaredLeak, declared_leaks
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """changes: as apply would say them; effects: whom they affect, and how; leaks: what teams could read of gold."""
+    """Planned changes as apply would report them, their effects, and what teams could read of the gold."""
 
     changes: list[Change]
     effects: list[Effect]
@@ -29,17 +29,17 @@ class Plan:
 
     @property
     def changes_something(self) -> bool:
-        """Whether applying would change anything, or refuse to."""
+        """True if applying would change anything, or refuse to."""
         return any(change.counts or change.keeps_edits for change in self.changes)
 
     @property
     def rescore(self) -> int:
-        """How many submissions would have to be rescored."""
+        """Number of submissions that would have to be rescored."""
         return sum(effect.rescore for effect in self.effects)
 
 
 class RolledBack(Exception):
-    """Ends a transaction without a trace."""
+    """Ends a transaction by rolling it back."""
 
 
 def plan_phases(
@@ -50,7 +50,7 @@ def plan_phases(
     now: datetime,
     overwrite_edits: bool = False,
 ) -> Plan:
-    """Raises what `apply_phases` raises."""
+    """Return the plan. Raises the errors of `apply_phases`."""
     names = [one.declaration.name for one in loaded]
     try:
         with writing(engine) as session:

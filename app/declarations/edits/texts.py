@@ -1,5 +1,4 @@
-"""Declarations as YAML for the web process: read and written in the helper, since organisers decide how large they
-are."""
+"""Declarations as YAML for the web process: read and written in the helper, since organisers control their size."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _READ = Job(f"{_HERE}:read_text", processor_seconds=10, seconds=30, mebibytes=51
 _READ_VALUES = Job(f"{_HERE}:read_texts", processor_seconds=10, seconds=30, mebibytes=512)
 _WRITE = Job(f"{_HERE}:write_text", processor_seconds=10, seconds=30, mebibytes=512)
 _COMPARE = Job(f"{_HERE}:compare", processor_seconds=10, seconds=30, mebibytes=512)
-#: Longer texts are compared line by line, but for the longest: comparing takes time with the square of their lines.
+#: Longer texts are cut: the time of a comparison grows with the square of the number of lines.
 _LINES_COMPARED = 4_000
 _ONE = "A declaration has the key 'competitions' with one competition, as `evergold export yaml` writes it."
 
@@ -28,7 +27,7 @@ ComparedLines = list[tuple[str, str]]
 
 
 def read_declaration(text: str) -> Document:
-    """Return the one competition that a text in the form of phases.yaml declares; raises InvalidForm, or Busy."""
+    """Return the one competition declared by a text in the form of phases.yaml. Raises InvalidForm, or Busy."""
     try:
         answer, _ = run(_READ, {}, text.encode("utf-8", "replace"))
     except TooMuchWork:
@@ -40,7 +39,7 @@ def read_declaration(text: str) -> Document:
 
 
 def read_text(_: dict[str, Any], content: bytes) -> Message:
-    """Return the `document` of a declaration; or `refused`, why there is none: a job of the helper."""
+    """Return the `document` of a declaration, or the reason as `refused`. A job of the helper."""
     node, faults = read_yaml_text(content.decode(), "declaration")
     if faults or node is None:
         said = "; ".join(f"line {fault.line}: {fault.message}" for fault in faults) or "it is empty"
@@ -53,7 +52,7 @@ def read_text(_: dict[str, Any], content: bytes) -> Message:
 
 
 def read_values(texts: Sequence[str]) -> list[Any]:
-    """Return what each text means as the value of a key; one that is no YAML, or too much, stays a text."""
+    """Parse each text as the value of a key; a text that is not YAML, or too large, stays a text."""
     if not texts:
         return []
     try:
@@ -64,7 +63,7 @@ def read_values(texts: Sequence[str]) -> list[Any]:
 
 
 def read_texts(head: dict[str, Any], _: bytes) -> Message:
-    """Return the `values` of `texts`: a job of the helper."""
+    """Return the `values` of `texts`. A job of the helper."""
     return {"values": [_value(text) for text in head["texts"]]}, b""
 
 
@@ -75,24 +74,26 @@ def _value(text: str) -> Any:
 
 
 def yaml_of(document: Document, comment: str = "") -> str:
-    """Return the declaration as YAML, with lines of comment before it; raises TooMuchWork, or Busy."""
+    """Return the declaration as YAML, preceded by comment lines. Raises TooMuchWork, or Busy."""
     return run(_WRITE, {"document": document, "comment": comment})[1].decode("utf-8", "surrogatepass")
 
 
 def write_text(head: dict[str, Any], _: bytes) -> Message:
-    """Return a document as YAML: a job of the helper."""
+    """Return a document as YAML. A job of the helper."""
     return {}, declaration_text(head["document"], head["comment"]).encode("utf-8", "surrogatepass")
 
 
 def compared(before: Document, after: Document, most: int) -> ComparedLines:
-    """Return the lines of two declarations that differ, with a few around them, at most `most`; raises TooMuchWork, or
-    Busy."""
+    """Return at most `most` lines of the differences between two declarations, with some context.
+
+    Raises TooMuchWork, or Busy.
+    """
     answer, _ = run(_COMPARE, {"before": before, "after": after, "most": most})
     return [(sign, line) for sign, line in answer["lines"]]
 
 
 def compare(head: dict[str, Any], _: bytes) -> Message:
-    """Return the `lines` in which two documents differ: a job of the helper."""
+    """Return the `lines` that differ between two documents. A job of the helper."""
     old, new = (declaration_text(head[name]).splitlines()[:_LINES_COMPARED] for name in ("before", "after"))
     lines = list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]
     shown = [[line[:1], line[1:] if line[:1] != "@" else "…"] for line in lines[: head["most"]]]

@@ -1,4 +1,4 @@
-"""A declaration as YAML that people read and `evergold.yaml_lines` reads back as the very same values."""
+"""Declarations as readable YAML, which `evergold.yaml_lines` reads back as identical values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import yaml
 from evergold.yaml_lines import plain_scalar
 
 _WIDTH = 110
-#: Mappings and lists of single values are written on one line while they are not longer.
+#: Mappings and lists of scalars up to this length are written on one line.
 _ONE_LINE_CHARACTERS = 90
 
 
 def declaration_text(document: dict[str, Any], comment: str = "") -> str:
-    """One competition as a file of the form of phases.yaml, keys in their order."""
+    """Return one competition as a file in the form of phases.yaml, preserving the order of keys."""
     whole = {"version": 1, "competitions": [_dressed(document)]}
     text = yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
     return "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines()) + text
@@ -29,7 +29,7 @@ class _OneLineList(list[Any]):
 
 
 def _dressed(value: Any) -> Any:
-    """The same values, those that fit on a line marked as such."""
+    """Return the same values, with those that fit on one line marked."""
     if isinstance(value, dict):
         inside = {name: _dressed(one) for name, one in value.items()}
         return _OneLineMapping(inside) if _fits_on_a_line(inside) else inside
@@ -61,7 +61,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.Node:
-    """Long texts as blocks; quoted, what would be read as something else or has characters that are not seen."""
+    """Represent long texts as blocks; quote texts that are ambiguous or contain invisible characters."""
     lines = value.replace("\n", "").replace("\t", "")
     if "\n" in value.rstrip("\n") and value == value.strip(" \t") and lines.isprintable():
         style: str | None = "|"

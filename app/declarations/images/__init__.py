@@ -1,1 +1,1 @@
-"""Images in the Markdown of a declaration: which ones texts name, and what becomes of a file before anybody sees it."""
+"""Images in the Markdown of a declaration: which ones texts name, and how files are processed before they are shown."""

@@ -1,6 +1,6 @@
-"""Makes an image anew from what somebody brought: a job of the helper, see `app.helper`.
+"""Re-encodes an image from an uploaded one. A job of the helper, see `app.helper`.
 
-What leaves it are pixels written by our encoder alone: no metadata, no colour profile, nothing behind the end.
+The result contains only pixels written by our encoder: no metadata, no colour profile, no trailing data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HOW: dict[str, dict[str, Any]] = {
 
 
 def make(head: dict[str, Any], content: bytes) -> Message:
-    """Return `type`, `width`, `height` and the image; or `refused`, why there is none."""
+    """Return `type`, `width`, `height` and the image, or the reason as `refused`."""
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     if len(content) > READ_BYTES:

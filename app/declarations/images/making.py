@@ -1,6 +1,7 @@
-"""From a file that somebody brought to an image that everybody may be sent: made anew in the helper, under bounds.
+"""Images that may be sent to everybody, re-encoded from uploaded files in the helper, within limits.
 
-Decoders of images are large and old, and files are strangers': neither the web process nor `evergold apply` reads one.
+Image decoders are large and old, and files come from strangers: neither the web process nor `evergold apply` decodes
+any.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _MAKE = Job("app.declarations.images.child:make", processor_seconds=20, seconds=
 
 
 class InvalidImage(EvergoldError):
-    """A file that no image can be made of."""
+    """The file cannot be made into an image."""
 
     status = 422
     code = "invalid_image"
@@ -24,7 +25,7 @@ class InvalidImage(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class MadeImage:
-    """media_type: image/png, image/jpeg or image/webp."""
+    """A re-encoded image; `media_type` is image/png, image/jpeg or image/webp."""
 
     content: bytes
     media_type: str
@@ -33,7 +34,7 @@ class MadeImage:
 
 
 def make_image(path: Path) -> MadeImage:
-    """Return it no wider than a page needs, without metadata. Raises InvalidImage with a sentence, or Busy."""
+    """Return the image no wider than a page needs, without metadata. Raises InvalidImage with a sentence, or Busy."""
     with path.open("rb") as source:
         sent = source.read(READ_BYTES + 1)
     try:

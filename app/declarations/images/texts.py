@@ -1,4 +1,4 @@
-"""The images that texts name: `![what is to be seen](figure.png)`, a file beside the declaration, and nothing else."""
+"""Images in texts: `![what is to be seen](figure.png)`, only as files next to the declaration."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from app.helper.process import Job, TooMuchWork, run
 from app.helper.wire import Message
 from app.texts.markdown import TextTooLarge, bound_tables
 
-#: As a file's name must end.
+#: Allowed file suffixes.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
-#: Of one competition.
+#: Per competition.
 MOST_IMAGES = 50
 #: Parts of a competition whose descriptions are Markdown.
 _PARTS = ("tasks", "phases", "boards", "rankings")
@@ -29,26 +29,29 @@ _SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """path: of the file, or an address elsewhere; alt: what is to be seen, in words."""
+    """An image in a text; `path` is of the file, or an external address; `alt` is the alternative text."""
 
     path: str
     alt: str
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it lies on another site, or within the text itself: such images are not shown."""
+        """True if the image is on another site, or inline data: such images are not shown."""
         return _SCHEME.match(self.path) is not None
 
     @property
     def is_file(self) -> bool:
-        """Whether it can be a file of the declaration."""
+        """True if it can be a file of the declaration."""
         path = PurePosixPath(self.path)
         is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in self.path
         return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and self.path.isprintable()
 
 
 def images_in(text: str) -> tuple[Named, ...]:
-    """Return them in the order of the text; none of a text too large to be shown. Parses here: not for the web."""
+    """Return the images in the order of the text; none if the text is too large.
+
+    Parses here: not for the web process.
+    """
     if "![" not in text:
         return ()
     found = []
@@ -79,7 +82,7 @@ def find_images(head: dict[str, Any], content: bytes) -> Message:
     return {"images": [[image.path, image.alt] for image in images_in(content.decode())]}, b""
 
 
-@lru_cache(maxsize=512)  # the same texts are looked through at each edit
+@lru_cache(maxsize=512)  # the same texts are parsed at each edit
 def _images_of(text: str) -> tuple[Named, ...]:
     """Return what `images_in` returns, parsed in the helper."""
     if "![" not in text:
@@ -92,7 +95,7 @@ def _images_of(text: str) -> tuple[Named, ...]:
 
 
 def declared_images(declared: CompetitionDeclaration) -> list[str]:
-    """The files that texts show, each once."""
+    """Return the image files in texts, each once."""
     texts = [declared.description, declared.registration.terms]
     for parts in (declared.tasks, declared.phases, declared.boards, declared.rankings):
         texts += [one.description for one in parts]
@@ -100,32 +103,32 @@ def declared_images(declared: CompetitionDeclaration) -> list[str]:
 
 
 def markdown_of(path: str, alt: str) -> str:
-    """As a text shows the image."""
+    """Return the Markdown of the image."""
     words = " ".join(alt.split()).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     return f"![{words}]({path})"
 
 
 def image_texts(fields: Iterable[Any], steps: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Of the form of a part those fields that may show images: name, and what they are called."""
+    """Return (name, label) of the fields in a part's form that may show images."""
     is_shown = steps in ((), ("registration",)) or (len(steps) == 2 and steps[0] in _PARTS)
     named = ("description", "terms") if is_shown else ()
     return [(one.name, one.label) for one in fields if one.name in named]
 
 
 def media_type_of(path: str) -> str | None:
-    """As its name says; None: it is no image."""
+    """Return the media type by file name; None if it is not an image."""
     suffix = PurePosixPath(path).suffix.lower()
     return f"image/{suffix.lstrip('.').replace('jpg', 'jpeg')}" if suffix in SUFFIXES else None
 
 
 def file_name(sent: str) -> str:
-    """A name that needs no marks in Markdown or in an address; empty where it is none of an image."""
+    """Return a name that needs no escaping in Markdown or URLs; empty if it is not that of an image."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(sent.replace("\\", "/")).name).lstrip(".-")
     return name if PurePosixPath(name).suffix.lower() in SUFFIXES and len(name) <= 100 else ""
 
 
 def with_image(document: dict[str, Any], steps: tuple[str, ...], image: str) -> dict[str, Any]:
-    """A copy in which the text at the end of these steps ends with the image."""
+    """Return a copy with the image appended to the text at these steps."""
     changed = copy.deepcopy(document)
     place: Any = changed
     for step in steps[:-1]:
@@ -136,7 +139,7 @@ def with_image(document: dict[str, Any], steps: tuple[str, ...], image: str) -> 
 
 
 def text_nodes(competition: Any) -> Iterator[Any]:
-    """The nodes of a declaration that are Markdown which may show images."""
+    """Yield the nodes of Markdown texts that may show images."""
     whole = competition.entries
     yield whole.get("description")
     yield whole["registration"].entries.get("terms") if "registration" in whole else None

@@ -1,1 +1,1 @@
-"""Every declaration that ever held, as documents, with the files it names; not who may go back to it."""
+"""Revisions: every declaration that was ever in force, as documents with their files; access is checked elsewhere."""

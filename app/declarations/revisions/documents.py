@@ -1,6 +1,6 @@
-"""A declaration as a document: the files it names, when two mean the same, values at paths: `phases.practice.end`.
+"""A declaration as a document: its files, equality in meaning, and values at paths: `phases.practice.end`.
 
-In a path, an element of a list goes by its name (`boards.zero-shot.title`), or by its place where it has none.
+In a path, a list element is named by its name (`boards.zero-shot.title`), or by its position if it has none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Path = tuple[str, ...]
 
 
 def declared_files(declared: CompetitionDeclaration) -> list[str]:
-    """Every file that the declaration names, each once; gold is a name that only workers know, and no file of it."""
+    """Return every file that the declaration names, each once.
+
+    Gold is not one of them: it is a name that only workers know.
+    """
     asked = [task for phase in declared.phases for task in phase.tasks.values()]
     named = [task.items for task in asked if task.items]
     named += [one.file for task in asked for one in task.downloads]
@@ -31,7 +34,10 @@ def declared_files(declared: CompetitionDeclaration) -> list[str]:
 
 
 def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> str:
-    """Equal for declarations that mean the same, however their moments are written; files: sha256 by path."""
+    """Return a hash that is equal for declarations with the same meaning, however moments are written.
+
+    files: sha256 by path.
+    """
     meant = [declared.model_dump(mode="json", exclude_unset=True), sorted(files.items())]
     return hashlib.sha256(json.dumps(meant, sort_keys=True).encode()).hexdigest()
 
@@ -40,12 +46,12 @@ def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> s
 
 
 def dotted(path: Path) -> str:
-    """`phases.practice.end`."""
+    """Return `phases.practice.end`."""
     return ".".join(path)
 
 
 def value_at(document: Document, path: Sequence[str]) -> Any:
-    """The value at the end of the path, None where there is none."""
+    """Return the value at the end of the path, None if there is none."""
     value: Any = document
     for step in path:
         value = _child(value, step)
@@ -53,7 +59,7 @@ def value_at(document: Document, path: Sequence[str]) -> Any:
 
 
 def with_values(document: Document, values: Mapping[Path, Any]) -> Document:
-    """A copy with these values; None takes a key away, and mappings that become empty by it."""
+    """Return a copy with these values; None removes a key, and mappings that become empty."""
     changed = copy.deepcopy(document)
     for path, value in values.items():
         _put(changed, path, value)
@@ -86,7 +92,7 @@ def _child(value: Any, step: str) -> Any:
 
 
 def name_of(element: Any, place: int) -> str:
-    """What an element of a list is called in a path."""
+    """Return the name of a list element in a path."""
     named = element.get("name") if isinstance(element, dict) else None
     return named if isinstance(named, str) else str(place + 1)
 
@@ -96,7 +102,7 @@ def name_of(element: Any, place: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that is another one, or is there in one of two documents alone (the other one: None)."""
+    """A value that differs, or exists in only one of two documents (None in the other)."""
 
     path: str
     before: Any
@@ -107,7 +113,7 @@ class Difference:
 
 
 def differences(before: Document, after: Document) -> list[Difference]:
-    """Everything in which two documents differ, in the order of the first."""
+    """Return all differences between two documents, in the order of the first."""
     return list(_differences(before, after, ()))
 
 
@@ -125,7 +131,7 @@ def _differences(before: Any, after: Any, path: Path) -> Iterator[Difference]:
 
 
 def _inside(value: Any) -> dict[str, Any] | None:
-    """What can be looked into by name: mappings, and lists of them."""
+    """Return the children by name of a mapping, or of a list of mappings; None for anything else."""
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
@@ -133,12 +139,12 @@ def _inside(value: Any) -> dict[str, Any] | None:
     return None
 
 
-#: Longer values are not repeated in a sentence.
+#: Longer values are shortened in a sentence.
 _SHOWN_CHARACTERS = 80
 
 
 def value_text(value: Any) -> str:
-    """The value as a sentence may quote it."""
+    """Format the value for quoting in a sentence."""
     if value is None:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A declaration as a folder: `competition.yaml` and the files it names, laid out from storage or copied out of it."""
+"""A declaration as a folder: `competition.yaml` and its files, linked to storage or copied from it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAIN_FILE = "competition.yaml"
 
 @contextmanager
 def linked(files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
-    """Yield a folder that is there for this block only; files: sha256 by path, as links into storage."""
+    """Yield a temporary folder with links into storage. files: sha256 by path."""
     with tempfile.TemporaryDirectory(prefix="evergold-") as name:
         folder = Path(name)
         for path, sha256 in files.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.is_symlink():  # two spellings of one path
-                with suppress(FileNotFoundError):  # who reads the declaration says that it is missing
+                with suppress(FileNotFoundError):  # the reader of the declaration reports that it is missing
                     target.symlink_to(local_file(storage, sha256).absolute())
         yield folder
 
@@ -32,8 +32,10 @@ def linked(files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
 def write_out(
     document: dict[str, Any], files: Mapping[str, str], storage: Storage, folder: Path, comment: str
 ) -> list[Path]:
-    """The same for good, with copies; the files in the order in which they were written. The caller has looked whether
-    anything is there already."""
+    """Like `linked`, but permanent, with copies; return the files in the order written.
+
+    The caller has checked that the target is free.
+    """
     written = []
     for path, sha256 in files.items():
         target = folder / path
@@ -47,7 +49,7 @@ def write_out(
 
 
 def main_file(files: Mapping[str, str]) -> str:
-    """What the main file is called: a download may have its usual name."""
+    """Return a free name for the main file, as a download may have its usual name."""
     taken = {PurePosixPath(path).as_posix() for path in files}
     names = [MAIN_FILE, *(f"competition-{number}.yaml" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

@@ -1,6 +1,6 @@
-"""Revisions: what a competition's declaration was, and is. The newest one is the declaration that holds.
+"""Revisions of a competition's declaration; the latest one is the current declaration.
 
-`app.declarations.apply.revisions` keeps them.
+`app.declarations.apply.revisions` creates them.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from app.models import Competition, Revision, RevisionSource
 
 
 def newest_revision(session: Session, competition: Competition) -> Revision | None:
-    """The declaration that holds, its files loaded; None: nothing was applied since revisions are kept."""
+    """Return the current declaration with its files; None if nothing was applied since revisions were introduced."""
     return session.scalar(_of(competition).order_by(Revision.number.desc()).limit(1))
 
 
 def last_from_file(session: Session, competition: Competition) -> Revision | None:
-    """What the file said when it was applied the last time; its files loaded."""
+    """Return the declaration of the last applied file, with its files."""
     of_file = _of(competition).where(Revision.source == RevisionSource.FILE)
     return session.scalar(of_file.order_by(Revision.number.desc()).limit(1))
 
 
 def present_revision(session: Session, competition: Competition) -> Revision:
-    """As `newest_revision`; raises NotFound."""
+    """Like `newest_revision`, but raise NotFound if there is none."""
     found = newest_revision(session, competition)
     if found is None:
         raise NotFound(
@@ -35,7 +35,7 @@ def present_revision(session: Session, competition: Competition) -> Revision:
 
 
 def find_revision(session: Session, competition: Competition, number: int) -> Revision:
-    """One of them, its files loaded; raises NotFound."""
+    """Return one revision with its files. Raises NotFound."""
     found = session.scalar(_of(competition).where(Revision.number == number))
     if found is None:
         raise NotFound(f"'{competition.name}' has no revision {number}.")
@@ -45,7 +45,7 @@ def find_revision(session: Session, competition: Competition, number: int) -> Re
 def list_revisions(
     session: Session, competition: Competition, *, limit: int, before: int | None = None
 ) -> list[Revision]:
-    """The newest first, without their files; `before`: only those with a smaller number."""
+    """List revisions, newest first, without their files. before: only those with a smaller number."""
     query = select(Revision).where(Revision.competition_id == competition.id).order_by(Revision.number.desc())
     if before is not None:
         query = query.where(Revision.number < before)
@@ -53,7 +53,7 @@ def list_revisions(
 
 
 def revisions_since(session: Session, competition: Competition, number: int) -> list[Revision]:
-    """Those that came after this one, the oldest first, without their files."""
+    """List the revisions after this one, oldest first, without their files."""
     query = select(Revision).where(Revision.competition_id == competition.id, Revision.number > number)
     return list(session.scalars(query.order_by(Revision.number)))
 

@@ -1,1 +1,1 @@
-"""Boards over HTTP: API, pages, feeds, exports, pictures; how a board comes about is `app.boards`'."""
+"""Boards over HTTP: API, pages, feeds, exports, pictures; boards are computed in `app.boards`."""

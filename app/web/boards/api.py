@@ -1,4 +1,4 @@
-"""The API of leaderboards: JSON and CSV, live or as frozen, each sent again only when it would be another."""
+"""The leaderboard API: JSON and CSV, live or frozen, with 304 for clients that have the current version."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class BoardRequest:
-    """Who asks how for a board."""
+    """A request for a board."""
 
     request: Request
     server: Server
@@ -71,7 +71,7 @@ def board_request(
     half: HalfAsked = None,
     format: FormatParameter = None,  # noqa: A002
 ) -> BoardRequest:
-    """In the format that was named, or that the Accept header prefers."""
+    """Return the request, in the format named, or else preferred by the Accept header."""
     preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
     return BoardRequest(request, server, viewer, query, format or preferred, half)
 
@@ -161,7 +161,10 @@ def read_official_by_number(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A board that is looked at, live or frozen. version: of its answers; build: makes it, where it has to be sent."""
+    """A board to send, live or frozen.
+
+    version: for its ETag; build: builds the board if it has to be sent.
+    """
 
     competition: Competition
     phase: Phase
@@ -173,7 +176,7 @@ class _Shown:
 
     @property
     def superseded_by(self) -> str:
-        """The API's address of the results in the place of a frozen board; empty where there are none."""
+        """The API address of the results that replace a frozen board; "" if there are none."""
         if not self.is_frozen or self.official is None or self.official.successor is None:
             return ""
         later = self.official.successor.snapshot
@@ -192,7 +195,7 @@ def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: H
 
 
 def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, number: int | None = None) -> _Shown:
-    """number: None for the last time."""
+    """Return a frozen board; number: None for the latest one."""
     competition, phase, board = _named_board(session, place)
     official = find_official(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
     version = official_version(session, official.snapshot, viewer.user, now, seen_as=viewer.seen_as)
@@ -213,7 +216,7 @@ def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Bo
 
 
 def _answer(asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown]) -> Response:
-    """The board, or that it is known already."""
+    """Return the board, or 304 if the client has it."""
     with reading(asked.server.engine) as session:
         shown = look(session, asked.viewer, place, asked.server.clock())
         etag = strong_etag(asked.request, *shown.version, asked.format, asked.query)
@@ -232,11 +235,11 @@ def _answer(asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, 
 
 
 def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:
-    """Equal for those to whom the same rows are marked as their own; for tags of answers."""
+    """Return a tag that is equal for viewers with the same rows marked as their own; part of ETags."""
     team = find_team(session, viewer.user, competition.id) if viewer.user else None
     return f"{team.id if team else ''} {viewer.seen_as or ''}"
 
 
 def cache_control(viewer: User | None) -> str:
-    """Caches may keep it, but ask each time; what is marked for a viewer is the viewer's alone."""
+    """Return the Cache-Control header: caches must revalidate, and responses for a logged-in viewer are private."""
     return "private, no-cache" if viewer else "public, no-cache"

@@ -1,4 +1,4 @@
-"""The page that says how to cite a competition, and each of its boards as it was frozen."""
+"""The page that shows how to cite a competition, and each of its frozen boards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class FrozenBoard:
-    """A board with all its official versions, the last one first."""
+    """A board with all its official versions, the latest first."""
 
     phase: Phase
     board: Board
@@ -71,7 +71,7 @@ def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competit
 
 
 def _public_boards(session: Session, competition: Competition, now: datetime) -> list[tuple[Phase, Board]]:
-    """Those that everybody sees."""
+    """Return the boards that everybody may see."""
     found = []
     for phase in competition.phases:
         views = views_of(session, phase.phase_tasks, None, now)
@@ -83,7 +83,7 @@ def _public_boards(session: Session, competition: Competition, now: datetime) ->
 def _embeddable(
     competition: Competition, boards: list[tuple[Phase, Board]], address: Callable[[str], str]
 ) -> list[tuple[str, str]]:
-    """Each board's title and the HTML that shows it on another site."""
+    """Return each board's title and the HTML that embeds it in another site."""
     return [
         (
             f"{board.title}, {phase.title}",

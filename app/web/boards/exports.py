@@ -1,4 +1,4 @@
-"""The API of exports: boards as Markdown and LaTeX tables, and how to cite them. Exactly what the viewer may see."""
+"""The export API: boards as Markdown and LaTeX tables, and citations, limited to what the viewer may see."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BIBTEX: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _BoardToExport:
-    """A board with all that names it; official: the frozen one that it is, None for the live one."""
+    """A board with its names; official: the frozen version, None for the live board."""
 
     competition: Competition
     phase: Phase
@@ -165,7 +165,7 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
 
 
 def _caption(found: _BoardToExport) -> str:
-    """Name the version of official results, and what supersedes them."""
+    """Return the caption, with the version of official results and their successor."""
     kind = ""
     if found.official is not None:
         kind = f", official results no. {found.official.snapshot.number}"

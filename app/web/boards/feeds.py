@@ -1,4 +1,4 @@
-"""Feeds to subscribe to: a competition's dates, and a board's rows. Anybody's eyes: feed readers do not log in."""
+"""Feeds: a competition's dates, and a board's rows, as the public sees them, since feed readers do not log in."""
 
 from __future__ import annotations
 

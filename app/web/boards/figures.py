@@ -1,4 +1,4 @@
-"""What a board shows below its table, by task type: the systems that stand on it, compared in figures."""
+"""Figures below a board's table that compare its systems, by task type."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from app.web.html.drawings import Drawable
 from app.web.reports.probing_figures import compared_figures
 from app.web.reports.probing_splits import Choice, choices, chosen_split, title_of
 
-#: More systems than this would be a wall, not a picture (and many reports to read): the first of the board are drawn.
+#: More systems would be unreadable (and many reports to load): only the first of the board are drawn.
 SYSTEMS_DRAWN = 10
 
-#: A system's name on the board, and what its run's report keeps.
+#: A system's name on the board, and the report of its run.
 System = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """title: of the chosen split; systems: how many of the board are looked at, left_out: how many are not."""
+    """The figures of a board.
+
+    title: of the chosen split; systems: number of systems drawn; left_out: number of those not drawn.
+    """
 
     title: str
     split: str
@@ -35,8 +38,10 @@ class Picture:
 
 
 def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted: str | None) -> Picture | None:
-    """The board's picture; None where its task type has none, or nothing stands on it. Raises NotFound for a split
-    that nobody entered. leaderboard: as the viewer sees it."""
+    """Return the board's figures; None if its task type has none, or the board is empty.
+
+    leaderboard: as the viewer sees it. Raise NotFound for a split without entries.
+    """
     draw = PICTURES.get(board.task.task_type)
     rows = [row for row in leaderboard.rows if row.run_id is not None]
     if draw is None or not rows:
@@ -50,7 +55,7 @@ def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted:
 
 
 def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:
-    """The team; where a team has several rows, with its method."""
+    """Return the team, with its method if the team has several rows."""
     is_alone = sum(other.team == row.team for other in rows) == 1
     return row.team if is_alone or not row.method else f"{row.team}: {row.method}"
 

@@ -1,4 +1,4 @@
-"""A leaderboard's page."""
+"""The page of a leaderboard."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from evergold.scoring.halves import Half
 
 router = page_router()
 
-#: Which part of a board's picture is shown, where the task type has one.
+#: The split of the board's figures, if its task type has figures.
 SplitShown = Annotated[str | None, Query(alias="split")]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricShown:
-    """A metric of the board: what it is, and which end wins."""
+    """A metric of the board: what it measures, and which direction is better."""
 
     title: str
     description: str
@@ -161,7 +161,7 @@ def _official_page(
     number: int | None,
     query: BoardQuery,
 ) -> Response:
-    """The board as it was frozen; without a number the last time."""
+    """Return the page of a frozen board; number: None for the latest one."""
     now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
     with reading(server.engine) as session:
         found = find_competition(session, place[0])
@@ -170,7 +170,7 @@ def _official_page(
         every = list_official(session, phase, board, user, now, seen_as=seen_as)
         snapshot = official.snapshot
         leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
-        # What is frozen has no history.
+        # A frozen board has no history.
         asked = replace(query, since="")
         end = links.as_seen_by("", seen_as)
         addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
@@ -227,7 +227,7 @@ def read_figure(
 
 
 def kept_of(viewer: Viewer, split: str | None = None, half: Half | None = None) -> list[tuple[str, str]]:
-    """What links of the table hand on of the page's address."""
+    """Return the query parameters of the page that links of the table keep."""
     found = {"as": viewer.seen_as, "split": split, "part": half}
     return [(name, str(value)) for name, value in found.items() if value]
 
@@ -242,7 +242,7 @@ def _table(
     kept: list[tuple[str, str]],
     moved: dict[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
-    """The board as it is asked for."""
+    """Return the table for this query."""
     found = arrange_board(session, competition, *place, leaderboard, query)
     tracks = tracks_of(competition)
     return table_of(found, query, place[1], languages_of(session, *place), tracks, addresses, kept=kept, moved=moved)
@@ -256,7 +256,7 @@ def _moves(
     leaderboard: Leaderboard,
     query: BoardQuery,
 ) -> dict[tuple[object, ...], Move] | None:
-    """Changes of rank since a day, on boards that show everything; None where nobody asked."""
+    """Return changes of rank since the requested day; None if not requested, or if the board is not public."""
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
@@ -266,18 +266,18 @@ def _moves(
 
 
 def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, now: datetime) -> str:
-    """That submissions wait for a worker, on boards that would show them."""
+    """Return a notice that submissions wait for a worker, for boards that would show them; else ""."""
     if leaderboard.view.board is not BoardShown.PUBLIC:
         return ""
     return words_for_board(session, task_in_phase(session, phase, board), board.task.task_type, now)
 
 
-#: Of a choice: title, address, whether it is the current one.
+#: A choice: title, address, whether it is the current one.
 Option = tuple[str, str, bool]
 
 
 def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> dict[str, list[Option]]:
-    """The other phases that have the board, the other tasks of its phase, the other boards of its task."""
+    """Return the other phases with this board, the other tasks of its phase, the other boards of its task."""
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
         address = links.board(competition.name, to_phase.name, to_board.name)
@@ -298,7 +298,7 @@ def _options(competition: Competition, phase: Phase, board: Board, seen_as: Seen
 
 
 def _parts(address: str, leaderboard: Leaderboard) -> list[Option]:
-    """The parts of divided items, as far as this viewer may see them."""
+    """Return the public and private parts of the items, if this viewer may see them."""
     halves = list(Half) if leaderboard.view.private and leaderboard.view.board is BoardShown.PUBLIC else []
     return [(f"{one.capitalize()} part", _with_part(address, one), one is leaderboard.half) for one in halves]
 
@@ -308,7 +308,7 @@ def _with_part(address: str, half: Half | None) -> str:
 
 
 def _version_title(official: Official) -> str:
-    """Of one day there may be several."""
+    """Return the title of an official version; numbered, since one day may have several."""
     snapshot = official.snapshot
     return f"No. {snapshot.number} · {snapshot.closed_at:%Y-%m-%d}{' · superseded' if official.successor else ''}"
 
@@ -318,7 +318,7 @@ def _phases_with(competition: Competition, board: Board) -> list[Phase]:
 
 
 def _tasks(competition: Competition, phase: Phase) -> list[Board]:
-    """The first board of each task of the phase."""
+    """Return the first board of each task of the phase."""
     first: dict[int, Board] = {}
     for board in boards_of(competition, phase):
         first.setdefault(board.task_id, board)
@@ -326,20 +326,20 @@ def _tasks(competition: Competition, phase: Phase) -> list[Board]:
 
 
 def _same_task(competition: Competition, phase: Phase, shown: Board) -> list[tuple[str, Board]]:
-    """The boards of this board's task; their titles without what all of them begin with."""
+    """Return the boards of this board's task, with their titles without the common beginning."""
     boards = [board for board in boards_of(competition, phase) if board.task_id == shown.task_id]
     return list(zip(short_titles([board.title for board in boards]), boards, strict=True))
 
 
 def _metrics(board: Board, leaderboard: Leaderboard) -> list[MetricShown]:
-    """Each metric once, in the order of the columns."""
+    """Return each metric once, in the order of the columns."""
     known = known_metrics(board)
     names = dict.fromkeys(column.metric for column in leaderboard.columns)
     return [MetricShown(known[name].title, known[name].description, known[name].higher_is_better) for name in names]
 
 
 def _signatures(leaderboard: Leaderboard) -> list[tuple[str, list[str]]]:
-    """By column, how its scores were computed: usually one signature; several mean that not all rows compare."""
+    """Return the signatures of each column: usually one; with several, not all rows are comparable."""
     found = []
     for index, column in enumerate(leaderboard.columns):
         told = dict.fromkeys(row.cells[index].signature for row in leaderboard.rows)

@@ -1,4 +1,4 @@
-"""The pictures of a board as numbers: exactly those that pages draw."""
+"""The pictures of a board as numbers: exactly those drawn on pages."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class PictureOut(ApiModel):
 
 
 def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view: View) -> PicturesOut:
-    """The list, for those who see this."""
+    """Return the list of pictures for a viewer with this view."""
     return PicturesOut(
         pictures=[
             PictureLinkOut(
@@ -169,7 +169,7 @@ def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view:
 
 
 def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
-    """One with all of its numbers."""
+    """Return one picture with all its numbers."""
     return PictureOut(
         name=picture.name,
         title=picture.title,

@@ -1,4 +1,4 @@
-"""The API of a board's pictures: the numbers that pages draw, sent again only when they would be others."""
+"""The API of a board's pictures: the numbers drawn on pages, with 304 for clients that have the current version."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _answer(
     split: str | None,
     teams: Sequence[str],
 ) -> Response:
-    """One picture, or for no name the list of them."""
+    """Return one picture, or the list if no name is given."""
     now = server.clock()
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])

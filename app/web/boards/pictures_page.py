@@ -1,4 +1,4 @@
-"""The page of a board's pictures, drawn, each with its table; and each picture as a file."""
+"""The page of a board's pictures, each with its table; and each picture as a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class PictureShown:
-    """A picture, drawn for a page and for a phone; where its numbers are, and where it is as a file."""
+    """A picture drawn for desktop and phone, with the addresses of its numbers and of its file."""
 
     picture: Picture
     wide: Markup
@@ -111,7 +111,7 @@ def _shown(picture: Picture, place: tuple[str, str, str], query: str) -> Picture
 
 
 def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> str:
-    """What numbers and files have to be asked for to be those of the page."""
+    """Return the query string that gives numbers and files the same choices as the page."""
     asked = [("split", split)] if split else []
     asked += [("teams", team) for team in teams]
     asked += [("as", seen_as.value)] if seen_as else []

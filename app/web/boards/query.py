@@ -1,4 +1,4 @@
-"""What an address asks of a board: the parameters of pages and of the API, and what a board has to choose from."""
+"""Queries of boards: the parameters of pages and API, and the choices that a board offers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
 Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
-#: Of its pictures.
+#: For its pictures.
 SplitAsked = Annotated[
     str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
 ]
-#: Of divided items.
+#: For divided items.
 HalfAsked = Annotated[
     Half | None,
     Query(alias="part", description="of divided items, whose scores; default: the private part, once it is shown"),
@@ -35,7 +35,7 @@ TeamsAsked = Annotated[
 
 
 def page_query(request: Request) -> BoardQuery:
-    """Of a page: whatever is asked for, the page says what of it is not there."""
+    """Return the query of a page; the page reports unknown values."""
     return read_query(request.query_params.multi_items())
 
 
@@ -65,7 +65,7 @@ def api_query(
         str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it, such as an MWE type, or `seen`")
     ] = "",
 ) -> BoardQuery:
-    """Of the API: in the same words."""
+    """Return the query of an API request, with the same parameters as pages."""
     asked = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
     asked |= {"mine": "yes" if mine else "", "category": category}
     several = [*(("kind", one) for one in kind or []), *(("language", one) for one in language or [])]
@@ -79,29 +79,29 @@ ApiQuery = Annotated[BoardQuery, Depends(api_query)]
 def arrange_board(
     session: Session, competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, query: BoardQuery
 ) -> QueriedBoard:
-    """The board as it is asked for."""
+    """Return the board sorted and filtered by the query."""
     tracks = [track.name for track in tracks_of(competition)] if board.track is None else []
     return apply_query(leaderboard, query, languages=languages_of(session, phase, board), tracks=tracks)
 
 
 def languages_of(session: Session, phase: Phase, board: Board) -> Sequence[str]:
-    """The languages of the board's task, where it knows them."""
+    """Return the languages of the board's task, if it declares them."""
     task = TASKS[board.task.task_type]
     options = read_options(task, task_in_phase(session, phase, board).options_of(board.task))
     return getattr(options, "languages", None) or ()
 
 
 def raise_if_unknown(queried: QueriedBoard) -> Leaderboard:
-    """The board; raises InvalidForm where something was asked for that is not there."""
+    """Return the board; raise InvalidForm if the query has unknown values."""
     if queried.problems:
         raise InvalidForm(" ".join(queried.problems.values()), fields=dict(queried.problems))
     return queried.board
 
 
 def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
-    """The same for addresses that ask for the same, and whether they ask for more than the board as it is.
+    """Return the query in normalised form, and whether it changes the board.
 
-    others: further parameters that the address knows; None where it has another, or one twice.
+    others: further parameters allowed for the address. None for unknown or repeated parameters.
     """
     if not query:
         return "", False

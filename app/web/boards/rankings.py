@@ -122,7 +122,7 @@ def read_ranking(
 
 
 def ranking_csv(table: RankingTable) -> str:
-    """A team a line: its rank and mean, then on each board its rank, its score, and what the mean is made of."""
+    """Return a line per team: rank and mean, then for each board its rank, its score, and the value in the mean."""
     text = io.StringIO()
     writer = csv.writer(text)
     of_boards = [f"{one.board.name} {what}" for one in table.ranking.boards for what in ("rank", "score", "counted")]
@@ -134,7 +134,7 @@ def ranking_csv(table: RankingTable) -> str:
 
 
 def ranking_out(table: RankingTable) -> RankingOut:
-    """As JSON shows it."""
+    """Return the ranking as an API model."""
     return RankingOut(
         name=table.ranking.name,
         title=table.ranking.title,

@@ -1,4 +1,4 @@
-"""The API of a task's results: every phase and board side by side, as JSON and CSV, sent again only when changed."""
+"""The API of a task's results: every phase and board side by side, as JSON and CSV, with 304 if unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task's results on a page: every phase and board side by side, sorted by whichever column a link says."""
+"""The page of a task's results: every phase and board side by side, sorted by any column."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class PhaseHeading:
-    """A phase above as many columns as it has."""
+    """The heading of a phase above its columns."""
 
     phase: Phase
     columns: int
@@ -63,7 +63,7 @@ def read_results(
 
 
 def key_of(column: ResultColumn) -> str:
-    """What addresses call a column."""
+    """Return the name of a column in addresses."""
     return f"{column.phase.name}/{column.board.name}"
 
 

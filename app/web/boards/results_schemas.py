@@ -1,4 +1,4 @@
-"""The results of one task over all its phases and boards, as JSON and as CSV."""
+"""The results of one task over all its phases and boards, as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ResultsOut(ApiModel):
 
 
 def results_out(competition: Competition, task: CompetitionTask, results: Results) -> ResultsOut:
-    """The results as JSON shows them."""
+    """Return the results as an API model."""
     return ResultsOut(
         competition=competition.name,
         task=task.name,
@@ -133,7 +133,10 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
 
 
 def results_csv(results: Results) -> str:
-    """The results as CSV, digits as in the JSON; no value is an empty field. Columns are called `phase/board`."""
+    """Return the results as CSV, with the decimals of the JSON; no value is an empty field.
+
+    Columns are called `phase/board`.
+    """
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["team", "kind", "source", *(f"{one.phase.name}/{one.board.name}" for one in results.columns)])

@@ -1,4 +1,4 @@
-"""A row of a board on a page of its own, which scripts show below the row: method card, signatures, every slice."""
+"""The page of a board row, which scripts show below the row: method card, signatures, every slice."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _row_page(
     sort: str,
     half: Half | None = None,
 ) -> Response:
-    """number: of the official board, None for the everlasting one."""
+    """Return the page of a row; number: of the official board, None for the live one."""
     now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])

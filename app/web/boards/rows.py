@@ -1,4 +1,4 @@
-"""The API of what organisers say of rows: unranked with a footnote, disqualified with a reason, hidden."""
+"""The API of row marks: unranked with a footnote, disqualified with a reason, hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which organisers say that a row is unranked, disqualified or hidden, and take it back."""
+"""The page on which organisers mark rows as unranked, disqualified or hidden, and clear marks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
 
 
 class MarkForm(PageForm):
-    """What is said of a team's row, or of one submission."""
+    """A mark for the rows of a team, or for one submission."""
 
     team: str = ""
     submission: str = ""
@@ -36,7 +36,7 @@ class MarkForm(PageForm):
     note: str = ""
 
     def choice(self) -> tuple[RowStatus, UUID | None]:
-        """The status, and the submission if there is one; raises InvalidForm."""
+        """Return the status, and the submission if there is one; raise InvalidForm."""
         wrong, submission_id, text = {}, None, self.submission.strip()
         if self.status not in tuple(RowStatus):
             wrong["status"] = "Choose one."

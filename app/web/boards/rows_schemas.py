@@ -1,4 +1,4 @@
-"""What organisers say of rows: unranked, disqualified, hidden."""
+"""Row marks of organisers: unranked, disqualified, hidden."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RowMarksOut(ApiModel):
 
 
 def row_mark_out(marked: MarkedRow) -> RowMarkOut:
-    """A mark as JSON shows it."""
+    """Return a mark as an API model."""
     return RowMarkOut(
         id=marked.id,
         team=marked.team,

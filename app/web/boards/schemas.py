@@ -230,9 +230,10 @@ class BoardOut(Named):
 def board_json(
     competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, official: Official | None
 ) -> bytes:
-    """A BoardOut. official: the last one, where there is one, or the one that this board is.
+    """Return a BoardOut as JSON.
 
-    Its rows are written as they are: of thousands, looking at each field of each takes longer than all the rest.
+    official: the latest official version if there is one, or the one that this board is. Rows are serialised without
+    validation: for thousands of rows, validating each field takes longer than all the rest.
     """
     versions = sealed_numbers(leaderboard)
     document = _without_rows(competition, phase, board, leaderboard, official).model_dump(mode="json")
@@ -297,14 +298,13 @@ def _successor(place: tuple[str, str, str], successor: Successor) -> SuccessorOu
 
 
 def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
-    """The board as CSV, digits as in the JSON; an undefined score is an empty field, its reason stands in the JSON.
+    """Return the board as CSV, with the decimals of the JSON; undefined scores are empty (reasons are in the JSON).
 
-    There is a column for tracks where the competition has tracks, one for phases where entries are carried over, two
-    for the version of the gold and its commitment where that is sealed, two for statuses and their notes where a row
-    has one, one for each answer of method cards that stands on the board, and where there are statistics, the best and
-    worst rank, the cluster, and both ends of each score's interval (of a score that has one in any row).
-
-    superseded_by: of an official board, the address of the results in its place: a last column for them.
+    Optional columns: track if the competition has tracks; phase if entries are carried over; sealed gold version and
+    commitment if gold is sealed; status and note if a row has one; one for each method card answer on the board; with
+    statistics, best and worst rank, cluster, and both ends of each score's interval (for scores with an interval in any
+    row).
+    superseded_by: address of the results that replace an official board, in an additional last column.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -351,7 +351,7 @@ def _ends(cell: Cell) -> tuple[float | None, float | None]:
 
 
 def _said(row: LeaderboardRow, name: str) -> str:
-    """What a row's card says in a column; numbers as such, also those below zero."""
+    """Return a row's method card answer for a column; numbers stay numbers, also negative ones."""
     answer = row.answer(name)
     if answer is None:
         return ""
@@ -359,7 +359,7 @@ def _said(row: LeaderboardRow, name: str) -> str:
 
 
 def column_out(column: BoardColumn) -> ColumnOut:
-    """A column as JSON describes it."""
+    """Return a column as an API model."""
     return ColumnOut(
         metric=column.metric,
         split=column.split,
@@ -373,17 +373,17 @@ def column_out(column: BoardColumn) -> ColumnOut:
 
 
 def sealed_numbers(leaderboard: Leaderboard) -> dict[str, int]:
-    """The numbers of this phase's versions of sealed gold, by commitment: another phase may count them otherwise."""
+    """Return this phase's numbers of sealed gold versions by commitment: other phases may number them differently."""
     return {gold.commitment: gold.number for gold in leaderboard.sealed_gold}
 
 
 def row_out(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
-    """A row as JSON shows it. versions: of `sealed_numbers`."""
+    """Return a row as an API model; versions: from `sealed_numbers`."""
     return RowOut.model_validate(_row(row, versions), from_attributes=True)
 
 
 def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> dict[str, Any]:
-    """What a RowOut says, in its order; intervals and cards have the same fields here and there."""
+    """Return the fields of a RowOut in order; intervals and cards have the same fields in both."""
     return {
         "rank": row.rank,
         "team": row.team,
@@ -412,7 +412,7 @@ def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> dict[str, Any]:
 
 
 def cells_out(cells: Sequence[Cell]) -> list[CellOut]:
-    """Cells as JSON shows them: all of a row at once, as there may be thousands of rows."""
+    """Return cells as API models: all of a row at once, as there may be thousands of rows."""
     return _CELLS.validate_python(cells, from_attributes=True)
 
 
@@ -420,6 +420,6 @@ _CELLS = TypeAdapter(list[CellOut])
 
 
 def statistics_out(leaderboard: Leaderboard) -> StatisticsOut:
-    """What JSON says of a board's statistics."""
+    """Return a board's statistics as an API model."""
     has_ranges = any(row.rank_range for row in leaderboard.rows)
     return StatisticsOut(state=leaderboard.statistics, version=leaderboard.version if has_ranges else None)

@@ -1,7 +1,7 @@
-"""Boards elsewhere: as a picture beside a shared link, and as a table within another site's page.
+"""Boards on other sites: as a preview picture of shared links, and as an embedded table.
 
-Both are made for nobody in particular: whatever cookie comes along, they show what everybody sees. A board that not
-everybody sees has no picture, and its table says that it is hidden.
+Both show the public view, whatever cookies are sent. A board that is not public has no picture, and its table
+states only that it is hidden.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.web.http.routers import page_router
 
 router = page_router()
 
-#: No script, nothing from elsewhere, and any site may show it in a frame: it has no forms, and knows no cookie.
+#: No scripts, no external resources; any site may frame it, since it has no forms and uses no cookies.
 EMBED_POLICY = (
     "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors *"
@@ -55,7 +55,7 @@ def read_picture(request: Request, server: ServerHere, competition: str, phase: 
 
 @lru_cache(maxsize=PICTURES_KEPT)
 def _drawn(picture: BoardPicture) -> bytes:
-    """The same picture is drawn once: the board's version changes with everything that could be in it."""
+    """Draw a picture, cached: the board's version changes with everything that could be in it."""
     return draw_board(picture)
 
 

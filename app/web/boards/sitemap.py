@@ -1,4 +1,4 @@
-"""The pages that search engines may list: what everybody sees, and nothing of a board that not everybody sees."""
+"""The sitemap for search engines: all public pages, without boards that are not public."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_sitemap(request: Request, server: ServerHere) -> Response:
 
 
 def _paths(session: Session, competition: Competition, now: datetime) -> Iterator[str]:
-    """The pages of a competition, and its boards that are public."""
+    """Yield the pages of a competition, and its public boards."""
     name = competition.name
     yield links.competition(name)
     yield from (links.tab(name, tab) for tab in ("data", "cite"))

@@ -1,5 +1,6 @@
-"""A board's table as its template shows it: headings that sort and explain, cells with differences, dots on an axis, a
-form. The ranking column comes first, whatever its place on the board.
+"""View model of a board's table: sortable headings with explanations, score differences, dot plot axis, filter form.
+
+The ranking column comes first, whatever its position on the board.
 """
 
 from __future__ import annotations
@@ -37,15 +38,18 @@ from evergold.scoring.tasks import TASKS
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
-#: How wide a table is, about: rank, team and dots; a cell of a score, its heading by letters; what else there may be.
+#: Approximate widths of a table: rank, team and dots; a score cell, its heading per letter; optional columns.
 _TEAM_PX, _CELL_PX, _LETTER_PX, _HEADING_PX, _DELTA_PX, _ANSWER_PX, _OTHER_PX = 505, 82, 9, 50, 55, 150, 98
 _TEXT_PX = 1130
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """address: of the table sorted by it; sorted: how it is now. column: None but for scores; metric, range: what is
-    said of it."""
+    """A column heading.
+
+    address: of the table sorted by it; sorted: its current order; column: None for columns other than scores; metric,
+    range: explanation of a score.
+    """
 
     title: str
     address: str
@@ -58,7 +62,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the form offers, each with what people read; empty where there is nothing to choose."""
+    """Options of the filter form with their labels; empty if there is nothing to choose."""
 
     tracks: Sequence[tuple[str, str]]
     languages: Sequence[tuple[str, str]]
@@ -70,7 +74,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class AxisShown:
-    """What stands at its ends; baseline: the place of the rule, None for none."""
+    """Labels at the ends of the axis; baseline: position of the baseline rule, None without one."""
 
     left: str
     right: str
@@ -79,8 +83,12 @@ class AxisShown:
 
 @dataclass(frozen=True, slots=True)
 class TableShown:
-    """headings: of scores; others: by what they sort; clear: the address of the whole board; kept: parameters that the
-    form hands on; axis: of the dots, None for none; fits: it needs no scrolling sideways on a desktop."""
+    """A board's table for its template.
+
+    headings: of scores; others: headings of other columns by sort key; clear: address of the unfiltered board; kept:
+    parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
+    desktop.
+    """
 
     query: BoardQuery
     headings: tuple[Heading, ...]
@@ -97,12 +105,12 @@ class TableShown:
     fits: bool = False
 
     def shows(self, column: str) -> bool:
-        """Whether a column that is no score is wanted: `entries` or `date`."""
+        """Return True if the column `entries` or `date` is shown."""
         return _is_shown(self.query, column)
 
     @property
     def is_asked(self) -> bool:
-        """Whether the table has other rows, columns or order than the board as it is."""
+        """True if rows, columns or order differ from the default board."""
         return bool(replace(self.query, compact=False).pairs())
 
 
@@ -117,8 +125,11 @@ def table_of(
     kept: Sequence[tuple[str, str]] = (),
     moved: Mapping[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
-    """kept: further parameters of the address; moved: changes of rank, if they were asked for."""
-    # What is not there is not asked for again by the links.
+    """Return the table.
+
+    kept: further parameters of the address; moved: changes of rank, if requested.
+    """
+    # Links drop unknown parameters.
     asked = query.without(queried.problems)
     metrics = known_metrics(board)
     columns = _ordered(queried.board)
@@ -156,12 +167,12 @@ def table_of(
 
 
 def known_metrics(board: Board) -> dict[str, Metric]:
-    """Every metric that a board of this task may show, by name."""
+    """Return all metrics that a board of this task may show, by name."""
     return {**TASKS[board.task.task_type].metrics, HUMAN.name: HUMAN}
 
 
 def range_words(metric: Metric | None, column: BoardColumn) -> str:
-    """`from 0 to 100 %`, `from 0 up`, in the column's own unit."""
+    """Return `from 0 to 100 %` or `from 0 up`, in the unit of the column."""
     if column.out_of is not None:
         return f"from 0 to {column.out_of}"
     low, high = (metric.minimum, metric.maximum) if metric else (None, None)
@@ -194,7 +205,7 @@ def _score_heading(
     is_ranking = key_of(column) == key_of(queried.whole.columns[queried.whole.rank_by])
     key = key_of(column)
     first = best_first(queried.whole, key)
-    # As it is ranked, the board is sorted by the ranking column.
+    # In ranking order the board is sorted by the ranking column.
     now = first if is_ranking and queried.is_ranked else queried.order if queried.sort == key else ""
     address = _turned(query, kept, key, first, now)
     if is_ranking and now not in ("", first):
@@ -206,14 +217,14 @@ def _score_heading(
 def _other_heading(queried: QueriedBoard, query: BoardQuery, name: str, kept: Sequence[tuple[str, str]]) -> Heading:
     now = queried.order if queried.sort == name else ""
     if name == RANK and queried.is_ranked:
-        now = ""  # the ranking column says so
+        now = ""  # the ranking column shows it
     return Heading(
         name.capitalize(), _turned(query, kept, name, best_first(queried.whole, name), now), _SORTED.get(now)
     )
 
 
 def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first: str, now: str) -> str:
-    """Sorted by this, or the other way round where it is sorted by it already."""
+    """Return the address of the table sorted by this column, or reversed if it is sorted by it already."""
     if now == first:
         return _address(query, kept, sort=key, order=ASCENDING if first == DESCENDING else DESCENDING)
     return _address(query, kept, sort="" if key == RANK else key, order="")
@@ -223,7 +234,7 @@ def _turned(query: BoardQuery, kept: Sequence[tuple[str, str]], key: str, first:
 
 
 def _ordered(board: Leaderboard) -> list[tuple[int, BoardColumn]]:
-    """The columns with their places, the ranking one first."""
+    """Return the columns with their positions, the ranking column first."""
     return sorted(enumerate(board.columns), key=lambda one: one[0] != board.rank_by)
 
 
@@ -236,12 +247,12 @@ def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
 
 
 def _is_shown(query: BoardQuery, name: str) -> bool:
-    """Whether a column that is no score is wanted."""
+    """Return True if the column `entries` or `date` is shown."""
     return not query.column or name in query.column
 
 
 def _fits(queried: QueriedBoard, query: BoardQuery, headings: Sequence[Heading]) -> bool:
-    """Whether the table is as narrow as the text column of a desktop, by how long its headings are."""
+    """Return True if the table fits the text column of a desktop, estimated from the lengths of its headings."""
     others = [_is_shown(query, name) for name in (ENTRIES, DATE)]
     wide = [max(_CELL_PX, _LETTER_PX * len(one.title) + _HEADING_PX) for one in headings]
     wide += [_ANSWER_PX] * len(queried.board.card_columns) + [_OTHER_PX] * sum(others)
@@ -251,7 +262,7 @@ def _fits(queried: QueriedBoard, query: BoardQuery, headings: Sequence[Heading])
 
 
 def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
-    """A row of the whole board, in the columns that are left."""
+    """Return the cells of a row of the unfiltered board in the columns shown."""
     places = {key_of(column): place for place, column in enumerate(queried.whole.columns)}
     return [row.cells[places[key_of(column)]] for column in queried.board.columns]
 
@@ -273,7 +284,7 @@ def _choices(queried: QueriedBoard, board: Board, languages: Sequence[str], trac
 
 
 def _pickable(queried: QueriedBoard) -> list[tuple[str, str]]:
-    """Every column that one can do without."""
+    """Return all columns that can be hidden."""
     whole = queried.whole
     scores = [(key_of(one), one.title) for place, one in enumerate(whole.columns) if place != whole.rank_by]
     others = [(ENTRIES, "Entries"), (DATE, "Date")] if whole.view.board is BoardShown.PUBLIC else []
@@ -281,7 +292,7 @@ def _pickable(queried: QueriedBoard) -> list[tuple[str, str]]:
 
 
 def _count(queried: QueriedBoard, query: BoardQuery) -> str:
-    """`3 of 12 rows`: of those that the viewer is shown."""
+    """Return `3 of 12 rows`, counting only rows visible to the viewer."""
     of = len(queried.whole.rows)
     if not query.narrows:
         return plural(of, "row")

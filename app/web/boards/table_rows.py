@@ -1,7 +1,7 @@
-"""The rows of a board's table as HTML, each put together in one go: of thousands, a template's many small pieces take
-twice as long. What few rows have (badges, links, moves) is left to macros.
+"""The rows of a board's table as HTML, built as strings: for thousands of rows a template takes twice as long.
 
-Numbers, moments and words of ours need no escaping; whatever somebody wrote is escaped here, by `_escaped` or `escape`.
+Parts that few rows have (badges, links, moves) are left to macros. Numbers, times and our own texts need no escaping;
+user input is escaped here, by `_escaped` or `escape`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from app.competitions.tracks import Track
 from app.web.html.certainty import interval_words
 from app.web.html.words import format_difference, score_format
 
-#: Team and method together; longer ones are cut where they meet the next column.
+#: Longest team and method together; longer ones are cut off at the next column.
 LONG_CHARACTERS = 32
-#: What escaping changes; most names have none of it.
+#: Characters that need escaping; most names have none.
 _SPECIAL = re.compile("[&<>\"']")
 _UNRANKED = '<span class="visually-hidden">not ranked</span>'
 _RANGE = (
@@ -44,8 +44,7 @@ _INTERVAL = '<line class="interval" x1="{}%" x2="{}%" y1="50%" y2="50%"/>'
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the links of a table lead, to rows' own pages and to teams': what stands before an id or a name, and behind
-    it."""
+    """Beginnings and ends of the addresses of rows and teams, around an id or a name."""
 
     rows: str
     rows_end: str
@@ -55,9 +54,12 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """board: what is left, in its order; columns: with their places, the ranking one first; axis: of the dots, None for
-    none; rule: the place of the best baseline there; against: the cells of the row that all are compared with; moved:
-    changes of rank by `row_key`, None where nobody asked; with_lines: where clusters end."""
+    """The rows of a board's table.
+
+    board: filtered and sorted; columns: with their positions, the ranking column first; axis: of the dots, None without
+    dots; rule: position of the best baseline on it; against: cells of the reference row for differences; moved: changes
+    of rank by `row_key`, None if not requested; with_lines: draw lines between clusters.
+    """
 
     board: Leaderboard
     columns: Sequence[tuple[int, BoardColumn]]
@@ -75,7 +77,7 @@ class TableRows:
 
     @property
     def has_ranges(self) -> bool:
-        """Whether any rank is a range, or any line stands between rows."""
+        """True if any rank is a range, or any line separates rows."""
         return bool(self._lines) or any(ranks_words(row) for row in self.board.rows)
 
     @property
@@ -91,8 +93,11 @@ class TableRows:
         parts: Any,
         notes: Any,
     ) -> Markup:
-        """whole: the board with its footnotes; of_track: the only one that it shows; phases: their titles; parts and
-        notes: the macros of `boards/row_parts.html` and `boards/footnotes.html`."""
+        """Return the rows as HTML.
+
+        whole: the board with its footnotes; of_track: the only track shown; phases: their titles; parts, notes: the
+        macros of `boards/row_parts.html` and `boards/footnotes.html`.
+        """
         scores = [self._cell_writer(place, column) for place, column in self.columns]
         row_start, row_end = _escaped(self.addresses.rows), _escaped(self.addresses.rows_end)
         team_start, team_end = _escaped(self.addresses.teams), _escaped(self.addresses.teams_end)
@@ -124,7 +129,7 @@ class TableRows:
         return Markup("".join(written))  # noqa: S704 - escaped above, as the module says
 
     def _cell_writer(self, place: int, column: BoardColumn) -> Callable[[Sequence[Cell]], str]:
-        """What writes this column's cell of a row, with its dot if it ranks."""
+        """Return a function that renders this column's cell of a row, with its dot for the ranking column."""
         is_ranking = place == self.board.rank_by
         against = self.against[place] if self.against else None
         start = f'      <td class="num{" ranked" if is_ranking else ""}"'
@@ -163,7 +168,7 @@ class TableRows:
 
 
 def _escaped(text: str) -> str:
-    """A plain text, which is put together faster than one that is marked as safe."""
+    """Return the escaped text as a plain string, which concatenates faster than Markup."""
     return str(escape(text)) if _SPECIAL.search(text) else text
 
 
@@ -175,7 +180,7 @@ def _rank(row: LeaderboardRow) -> str:
 
 
 def ranks_words(row: LeaderboardRow) -> str:
-    """`2–5`; empty where its rank is sure, or nothing is known."""
+    """Return `2–5`, or "" if the rank is certain or unknown."""
     if row.rank_range is None:
         return ""
     best, worst = row.rank_range
@@ -183,12 +188,12 @@ def ranks_words(row: LeaderboardRow) -> str:
 
 
 def _badges(row: LeaderboardRow) -> int:
-    """How many there are beside the name."""
+    """Return the number of badges next to the name."""
     return row.is_mine + (row.kind != "team") + bool(row.carried_from) + bool(row.track) + bool(row.status)
 
 
 def _links(row: LeaderboardRow) -> int:
-    """How many there are beside the name, each as wide as four letters."""
+    """Return the number of links next to the name; each is four letters wide."""
     return bool(row.card.paper) + bool(row.card.code) if row.card else 0
 
 

@@ -1,4 +1,4 @@
-"""The API of a team as the boards show it: its rows, its systems. Of one's own team besides: `app.web.teams.api`."""
+"""The API of teams as boards show them: their rows and systems. The viewer's own team is in `app.web.teams.api`."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class PublicTeamOut(ApiModel):
 
 
 def public_team_out(competition: Competition, team: str, rows: list[TeamRow]) -> PublicTeamOut:
-    """rows: as `team_rows` gives them."""
+    """Return a team as an API model; rows: from `team_rows`."""
     return PublicTeamOut(
         competition=competition.name,
         team=team,

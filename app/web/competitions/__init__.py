@@ -1,1 +1,1 @@
-"""Competitions over HTTP: front page, a competition's page, guide and desk; not its boards or submissions."""
+"""Competitions over HTTP: home page, competition page, guide and desk; boards and submissions are elsewhere."""

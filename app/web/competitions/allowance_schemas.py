@@ -1,4 +1,4 @@
-"""What organisers allow single teams: a later close, more submissions."""
+"""Extensions for single teams, granted by organisers: a later deadline, more submissions."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class AllowancesOut(ApiModel):
 
 
 def allowance_out(granted: Granted) -> AllowanceOut:
-    """An allowance as JSON shows it."""
+    """Return an extension as an API model."""
     row = granted.allowance
     return AllowanceOut(
         id=row.id,

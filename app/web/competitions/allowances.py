@@ -1,4 +1,4 @@
-"""The API of what organisers allow single teams: a later close, more submissions."""
+"""The API of extensions for single teams, granted by organisers: a later deadline, more submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which organisers allow single teams a later close or more submissions, and take it back."""
+"""The page on which organisers grant single teams a later deadline or more submissions, and revoke it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLACE = "/competitions/{competition}/allowances"
 
 
 class AllowanceForm(PageForm):
-    """What a team is to be allowed, as typed."""
+    """An extension for a team, as typed."""
 
     phase: str = ""
     team: str = ""
@@ -40,7 +40,7 @@ class AllowanceForm(PageForm):
     reason: str = ""
 
     def wanted(self) -> Wanted:
-        """Raises InvalidForm for what is no moment and no number."""
+        """Return the extension; raise InvalidForm for invalid times and numbers."""
         wrong: dict[str, str] = {}
         until = _moment(self.until.strip(), wrong)
         numbers = {name: _number(name, getattr(self, name).strip(), wrong) for name in ("extra_per_day", "extra_total")}

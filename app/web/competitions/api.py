@@ -1,4 +1,4 @@
-"""The API of competitions: what there is, when it is open, what to download."""
+"""The API of competitions: their phases, tasks, boards, dates and downloads."""
 
 from __future__ import annotations
 

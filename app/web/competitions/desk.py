@@ -1,4 +1,4 @@
-"""The organiser's desk: one page for the day's work of a competition, with a way to everything else there is to do."""
+"""The organisers' desk: one page for the daily work on a competition, with links to all other tasks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class HoursShown:
-    """Submissions per hour, drawn for a page and for a phone, and in words."""
+    """Submissions per hour, drawn for desktop and phone, and described in words."""
 
     wide: Markup
     narrow: Markup
@@ -59,7 +59,7 @@ class HoursShown:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What teams sent and what became of it, for those who see submissions."""
+    """Submissions of teams and their results, for organisers who may see submissions."""
 
     today: list[desk.TaskToday]
     failures: Sequence[FailedRun]
@@ -71,9 +71,9 @@ class Sent:
 
 
 DESK = "/competitions/{competition}/desk"
-#: Of what may be many the desk shows the latest; all of them are a click away.
+#: The desk shows only the latest of long lists, and links to all of them.
 FAILURES_SHOWN = 5
-#: Subjects of mails tell what became of submissions, too.
+#: Subjects of mails reveal results of submissions, too.
 MAILS = (Right.MESSAGES, Right.SUBMISSIONS)
 
 
@@ -130,7 +130,7 @@ def _open_questions(session: Session, competition: Competition, user: User) -> l
 
 
 def _undelivered(session: Session, competition: Competition, user: User) -> list[OutgoingMail]:
-    """Of administrators also what is about accounts."""
+    """Return undelivered mails; administrators also see those about accounts."""
     return mail.given_up(session, competition.id, also_accounts=user.is_administrator)
 
 

@@ -1,6 +1,6 @@
 """The guide: the files of `docs/` as pages, and the definition of every metric, straight from the task types.
 
-The texts are the ones that the repository shows; only their links are bent to this server's addresses.
+The texts are those of the repository; only their links are changed to addresses of this server.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _BESIDE_THE_CODE = APP.parent / "docs"  # in a checkout, and in images
 DOCS = (
     _BESIDE_THE_CODE
     if (_BESIDE_THE_CODE / "submitting.md").is_file()
-    else Path(sysconfig.get_path("data"), "share", "evergold", "docs")  # as pip installs them
+    else Path(sysconfig.get_path("data"), "share", "evergold", "docs")  # where pip installs them
 )
-#: File -> title, and for whom it is. In the order of the guide's first page.
+#: File -> title and audience, in the order of the guide's first page.
 GUIDES = {
     "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
     "tasks": ("Tasks", "For teams and organisers: each task's files, checks and scores."),
@@ -78,7 +78,7 @@ def read_guide(request: Request, visitor: VisitorHere, name: str) -> Response:
 
 @lru_cache(maxsize=len(GUIDES))
 def guide(name: str) -> Guide:
-    """The page, made once."""
+    """Return the page, rendered once."""
     parser = markdown_parser()
     tokens = parser.parse(_path(name).read_text(encoding="utf-8"))
     sections = _anchor_headings(tokens)
@@ -94,7 +94,7 @@ def _path(name: str) -> Path:
 
 
 def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
-    """Give every heading the id that a link in these texts expects; the (id, text) of the second level."""
+    """Give every heading the id that links in these texts use; return (id, text) of the second-level headings."""
     sections = []
     taken: set[str] = set()
     for opening, content in zip(tokens, tokens[1:], strict=False):
@@ -112,14 +112,14 @@ def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
 
 
 def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token]]:
-    """The text of the first heading, which the page's own heading shows, and the rest."""
+    """Return the text of the first heading, which the page shows as its own, and the remaining tokens."""
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         return "".join(child.content for child in tokens[1].children or ()), tokens[3:]
     return otherwise, tokens
 
 
 def _bend_links(tokens: list[Token]) -> None:
-    """Links between the texts lead to pages; what only the repository has is named without a link."""
+    """Point links between the texts to pages; replace links to files that only the repository has by their text."""
     for token in tokens:
         children = token.children or []
         _bend_links(children)
@@ -141,7 +141,7 @@ def _page_of(address: str) -> str | None:
 
 
 def _unlink(children: list[Token], opening: int) -> None:
-    """Take the link away, its text stays."""
+    """Remove the link and keep its text."""
     closing = next(at for at in range(opening, len(children)) if children[at].type == "link_close")
     for at in (opening, closing):
         children[at] = Token("text", "", 0)

@@ -1,4 +1,4 @@
-"""The home page: what this is, and the competitions that are open, upcoming, everlasting, or over."""
+"""The home page: an introduction, and the competitions that are open, upcoming, everlasting, or over."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A competition, and the phase that matters to a reader now."""
+    """A competition and its current phase."""
 
     competition: Competition
     phase: Phase
@@ -75,6 +75,6 @@ def read_favicon() -> Response:
 
 
 def card_of(competition: Competition, now: datetime) -> Card | None:
-    """None for a competition without phases: nothing of it can be shown yet."""
+    """Return the card, or None for a competition without phases, of which nothing can be shown yet."""
     current = current_phase(competition, now)
     return Card(competition, current.phase, current.group) if current else None

@@ -1,4 +1,4 @@
-"""The images that a competition's texts show: as they were made when it was applied, to whoever sees it."""
+"""The images of a competition's texts, as rendered when it was applied; visible to all who see the competition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API of a competition's life, for organisers: publish, pause, archive, delete it."""
+"""The API of a competition's status, for organisers: publish, pause, archive, delete it."""
 
 from __future__ import annotations
 

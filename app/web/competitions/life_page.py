@@ -36,7 +36,7 @@ FromPage = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class LifeForm(PageForm):
-    """What was chosen."""
+    """The chosen status of a competition."""
 
     stage: Stage
     halt: Halt = Halt.NONE

@@ -1,4 +1,4 @@
-"""A competition's life: who sees it, what is at rest in it, and when it is deleted."""
+"""A competition's status: its visibility, whether it is paused or archived, and when it is deleted."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ class LifeOut(ApiModel):
 
 
 def life_out(competition: Competition) -> LifeOut:
-    """As JSON shows it."""
+    """Return the status as an API model."""
     life = life_of(competition)
     return LifeOut(stage=life.stage, halt=life.halt, reason=life.reason, delete_at=competition.delete_at)

@@ -1,4 +1,4 @@
-"""A competition's page: what it is about, its phases as a timeline, their tasks with downloads and boards."""
+"""The page of a competition: its description, its phases as a timeline, their tasks with downloads and boards."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from app.web.http.viewer import Viewer, ViewerHere
 
 router = page_router()
 
-#: The others have a page of their own.
+#: Older ones are on a page of their own.
 ANNOUNCEMENTS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class TaskInPhase:
-    """A task as it is asked in a phase; its boards, with titles as short as they can be; how many teams have scored;
-    what the viewer may see of it."""
+    """A task in a phase.
+
+    boards: with their titles shortened; teams: number of teams with scores; view: what the viewer may see of it.
+    """
 
     phase_task: PhaseTask
     boards: list[tuple[str, Board]]
@@ -50,7 +52,7 @@ class TaskInPhase:
 
 @dataclass(frozen=True, slots=True)
 class PhaseShown:
-    """A phase with what hangs on it."""
+    """A phase with its tasks."""
 
     phase: Phase
     state: PhaseState

@@ -1,4 +1,4 @@
-"""The smaller rooms of a competition: its data, and the short addresses of tabs that lead on to others."""
+"""The smaller tabs of a competition: its data, and short addresses that redirect to other tabs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class TaskData:
-    """A task with its format, and its files by phase; phases without files are left out. starter_kits: the names of the
-    phases that have one; without_baseline: those that lack one for want of anything to predict."""
+    """A task with its format, and its files by phase, for phases with files.
+
+    starter_kits: names of the phases with a starter kit; without_baseline: phases without one because there is nothing
+    to predict.
+    """
 
     task: CompetitionTask
     task_type: AnyTask

@@ -1,4 +1,4 @@
-"""Competitions with their phases, tasks, limits and downloads."""
+"""Competitions in JSON, with their phases, tasks, limits and downloads."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class PhaseTaskOut(Named):
 
 
 def competition_out(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
-    """A competition as `find_competition` gives it."""
+    """Return a competition, from `find_competition`, as an API model."""
     return CompetitionOut(
         name=competition.name,
         title=competition.title,
@@ -282,7 +282,7 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
 
 
 def phase_out(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
-    """One phase of a competition as `find_competition` gives it."""
+    """Return a phase of a competition, from `find_competition`, as an API model."""
     return PhaseOut(
         name=phase.name,
         title=phase.title,
@@ -308,7 +308,7 @@ def phase_task_out(
     files: Sequence[FileAccess],
     now: datetime,
 ) -> PhaseTaskOut:
-    """A task of a phase as `find_phase_task` gives it, with the viewer's quota and files."""
+    """Return a task of a phase, from `find_phase_task`, as an API model with the viewer's quota and files."""
     phase, task = phase_task.phase, phase_task.task
     place = (phase.competition.name, phase.name, task.name)
     entry = entry_settings(phase, phase_task)

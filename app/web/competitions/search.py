@@ -1,4 +1,4 @@
-"""The page that finds competitions, boards and pages of the guide."""
+"""The search page for competitions, boards and pages of the guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server's own pages, from files that its settings name: contact, privacy, imprint. Who names none has none."""
+"""The server's own text pages, if its settings name files for them: contact, privacy, imprint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.web.http.routers import page_router
 
 router = page_router()
 
-#: A page for people is shorter; anything else is a file named by mistake.
+#: Pages for people are shorter; a larger file was named by mistake.
 LIMIT_BYTES = 200_000
 
 

@@ -1,4 +1,4 @@
-"""The starter kit of a task: a script and a notebook that know where they are from."""
+"""The starter kit of a task: a script and a notebook that contain its address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sees what of a task in a phase: what is shown now, and when more of it will be."""
+"""Visibility of a task in a phase, in JSON: what is shown now, and when more will be."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class VisibilityOut(ApiModel):
 
 
 def visibility_out(view: View) -> VisibilityOut:
-    """What participants see, whoever looks."""
+    """Return the participants' view as an API model, whoever the viewer is."""
     shown = view.everybodys
     return VisibilityOut(
         board=shown.board,

@@ -1,1 +1,1 @@
-"""Editing a competition over HTTP, with preview, history and undo; what an edit means is `app.declarations`'."""
+"""Editing competitions over HTTP, with preview, history and undo; effects of edits are in `app.declarations`."""

@@ -1,4 +1,4 @@
-"""The API of a competition's declaration, for organisers: read it, edit it, its revisions, going back, a zip of it."""
+"""The API of declarations, for organisers: read, edit, list revisions, restore a revision, export as zip."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def export_declaration(
 
 
 def _zip_answer(server: Server, revision: Revision, competition: str) -> StreamingResponse:
-    archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed when it was sent
+    archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed after sending
     try:
         export_zip(revision, competition, storage_of(server.settings), archive)
     except BaseException:

@@ -1,4 +1,4 @@
-"""What stands beside the forms of a competition that is being written: phases in time, stories of who sees what."""
+"""Aids beside the forms of a draft competition: a calendar of phases, and visibility presets ("stories")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.web.http.context import Server
 
 
 def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
-    """A picture of the phases, and the titles of those whose dates are none yet."""
+    """Return a drawing of the phases, and the titles of those without valid dates."""
     dates, undated = dates_of(document)
     calendar = calendar_of(dates, server.clock())
     wide, narrow = (calendar.wide, calendar.narrow) if calendar else ("", "")
@@ -24,7 +24,7 @@ def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
 
 
 def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
-    """At the visibility of a phase: the stories, which one it says, and what each lets people see."""
+    """Return the presets, the current one, and what each shows when; empty values outside a visibility form."""
     place = phase_of_visibility(steps)
     phase = schemas.part_at(document, steps[:2]) if place is not None else None
     if not isinstance(phase, dict):
@@ -42,8 +42,11 @@ def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
 
 
 def with_story_sent(document: Document, steps: schemas.Steps, before: Document, form: Mapping[str, str]) -> Document:
-    """document: with the form's keys; before: without. Another story than was said sets its keys; the same, or one's
-    own mixture, leaves those of the form."""
+    """Return the document with the preset chosen in the form.
+
+    document: with the form's values; before: without. A newly chosen preset sets its keys; the same preset, or a custom
+    mixture, leaves those of the form.
+    """
     place = phase_of_visibility(steps)
     if place is None:
         return document
@@ -56,6 +59,6 @@ def with_story_sent(document: Document, steps: schemas.Steps, before: Document, 
 
 
 def phase_of_visibility(steps: schemas.Steps) -> int | None:
-    """The place of the phase whose visibility is at these steps; None elsewhere."""
+    """Return the position of the phase whose visibility is at these steps, or None."""
     is_there = len(steps) == 3 and steps[0] == "phases" and steps[1].isdigit() and steps[2] == "visibility"
     return int(steps[1]) if is_there else None

@@ -1,4 +1,4 @@
-"""The API that makes a competition from a zip, as `declaration.zip` and `evergold export yaml` write it."""
+"""The API that creates a competition from a zip, as written by `declaration.zip` and `evergold export yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on which a competition is written step by step; each can be left, and taken up again."""
+"""The pages on which a draft competition is written step by step; drafts can be left and resumed at any time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PLACE = "/organise/{blueprint_id}"
 FromPlace = Annotated[User, Depends(form_guard(PLACE))]
 UploadFromPlace = Annotated[SentUpload, Depends(upload_guard(PLACE))]
 At = Annotated[str, Query(max_length=1000)]
-#: The steps, in the order in which most people take them: a key of the declaration, its title, what is said there.
+#: The steps in their usual order: key of the declaration, title, explanation.
 STEPS = (
     ("tasks", "What is asked", "The type of each task, and its options."),
     ("phases", "Phases and dates", "When; which tasks with which items and baselines; limits; who sees what."),
@@ -91,7 +91,7 @@ def _page(
 
 
 def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint, dict[str, str]]:
-    """With everything that is wrong, by path."""
+    """Return the draft and all its problems by path."""
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
     settings = server.settings
@@ -99,13 +99,13 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
 
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:
-    """Title and address of those of a list that have a page of their own."""
+    """Return title and address of the list elements that have a page of their own."""
     field = next((one for one in forms.fields_of(document, ()) if one.name == name), None)
     return list(field.parts) if field is not None and field.kind == "list" else []
 
 
 def _tasks_by_phase(document: Document) -> dict[str, list[str]]:
-    """The names of the tasks that a phase asks, by its address."""
+    """Return the names of the tasks of each phase, by the phase's address."""
     found = {at: schemas.part_at(document, (*forms.steps_of(at), "tasks")) for _, at in _elements(document, "phases")}
     return {at: list(tasks) if isinstance(tasks, dict) else [] for at, tasks in found.items()}
 
@@ -148,7 +148,7 @@ def part_page(
 
 
 _NO_CALENDAR: dict[str, None] = {"calendar": None}
-#: What has pages of its own; all else stands in the first form.
+#: These have pages of their own; all other keys are in the first form.
 _APART = {name for name, *_ in STEPS} - {"tracks"}
 
 
@@ -165,7 +165,7 @@ def _crumbs(blueprint: Blueprint, steps: schemas.Steps) -> list[tuple[str, str]]
 
 
 def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
-    """Those that a phase does not ask yet."""
+    """Return the tasks that the phase does not have yet."""
     if steps[:1] != ("phases",) or len(steps) != 2:
         return []
     asked = schemas.part_at(document, (*steps, "tasks")) or {}
@@ -242,8 +242,10 @@ def _change(
     form: Mapping[str, str],
     change: Callable[[Document], Document],
 ) -> Document:
-    """What it says then; raises ChangedMeanwhile for a form of an earlier version. What was typed is read before
-    anything is locked: until it is saved, nobody else can have made a version with the same number."""
+    """Change the draft and return its new document; raise ChangedMeanwhile for a form of an outdated version.
+
+    The form is parsed before anything is locked: saving checks that no other version has been saved since.
+    """
     version = form.get("version", "")
     seen = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
     with reading(server.engine) as session:

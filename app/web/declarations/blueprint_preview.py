@@ -1,4 +1,4 @@
-"""The page that shows what is written as those will see it who take part."""
+"""The preview page of a draft competition, as participants will see it."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint
 
 
 def _finder(blueprint: Blueprint, storage: Storage) -> Callable[[str], Path | None]:
-    """The files that were uploaded for it, by their paths."""
+    """Return a function that finds uploaded files of the draft by path."""
     known = {file.path: file.sha256 for file in blueprint.files}
     return lambda path: local_file(storage, known[path]) if path in known else None
 
 
 def _images(blueprint: Blueprint) -> Images:
-    """Of the files that were uploaded for it."""
+    """Return the uploaded images of the draft by path."""
     address = links.organise(blueprint.id, "images")
     paths = [file.path for file in blueprint.files if media_type_of(file.path)]
     return {path: ShownImage(f"{address}?path={quote(path)}") for path in paths}

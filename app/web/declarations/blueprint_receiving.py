@@ -1,4 +1,4 @@
-"""Files of a competition that is being written: stored as they come in, one by one or as a zip."""
+"""Receiving files of a draft competition: stored as they arrive, one by one or as a zip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME_CHARACTERS = 200
 
 
 async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
-    """In the place of a file of the same name; raises NotFound, and what came in is named by nothing then."""
+    """Store the file, replacing one of the same name; raise NotFound, which leaves the upload unreferenced."""
     received = await _received(request, server, upload.user, upload.check)
     await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
 
@@ -35,7 +35,7 @@ async def receive_file(request: Request, server: Server, upload: SentUpload, blu
 async def receive_zip(
     request: Request, server: Server, user: User, before_file: Callable[[Mapping[str, str]], None] = lambda fields: None
 ) -> int:
-    """The blueprint that it begins."""
+    """Create a blueprint from the zip and return its id."""
     await run_sync(check_may_create, user, server.settings.organise)
     received = await _received(request, server, user, before_file)
     async with editing(request):
@@ -74,7 +74,7 @@ def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: S
 
 
 def _name(upload: Upload) -> str:
-    """The last part of the path that a browser may send."""
+    """Return the last part of a path that a browser may send; raise InvalidForm for an invalid name."""
     name = PurePosixPath(upload.filename.replace("\\", "/")).name
     if not name or name in (".", "..") or not name.isprintable() or len(name) > NAME_CHARACTERS:
         raise InvalidForm("This file cannot be taken.", fields={"file": "Give the file a name of letters and digits."})

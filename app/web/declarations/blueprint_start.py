@@ -1,4 +1,4 @@
-"""The page on which a competition begins: from a few answers, as a copy, or from a zip; and what is at work already."""
+"""The start page of new competitions: from a few answers, as a copy, or from a zip; and a list of the user's drafts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Editing takes turns: declarations are checked in a helper, a few at a time, and who waits for that holds no thread
-that others, who only want to read, would need."""
+"""A semaphore for edits: declarations are checked in a helper process, a few at a time.
+
+Waiting edits hold no thread that readers would need.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from app.web.http.rate_limits import client_of
 from app.web.http.turns import Turns
 
 AT_ONCE = 3
-#: How many may wait for their turn, and of one address: more than a group of organisers, but not the whole queue.
+#: Queue limits in total and per address: more than a group of organisers, but not the whole queue.
 WAITING, WAITING_PER_ADDRESS = 96, 24
 
 
@@ -29,13 +31,13 @@ def editing_turns() -> Turns:
 
 @asynccontextmanager
 async def editing(request: Request) -> AsyncIterator[None]:
-    """Hold a turn, for routes that read a body first; raises Busy."""
+    """Hold a turn, for routes that read a body first; raise Busy."""
     async with cast(Turns, request.app.state.editing_turns).turn(client_of(request)):
         yield
 
 
 async def editing_turn(request: Request) -> AsyncIterator[None]:
-    """Hold a turn while a route works; raises Busy."""
+    """Hold a turn while a route works; raise Busy."""
     async with editing(request):
         yield
 

@@ -1,4 +1,4 @@
-"""The history of a competition's declaration, for organisers: its revisions, what one says, and the way back to it."""
+"""The history of a competition's declaration, for organisers: its revisions, their content, and how to restore one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from app.web.http.schemas import RowId
 router = page_router()
 
 PAGE_LENGTH = 50
-#: A longer comparison is not read by anybody.
+#: Nobody reads a longer comparison.
 _LINES_COMPARED = 400
 
 
@@ -119,7 +119,7 @@ def send_back(
 
 
 def _compared(before: Revision, after: Revision) -> list[tuple[str, str]]:
-    """The lines of the YAML that differ, with a few around them: (sign, text); none where comparing takes too long."""
+    """Return the changed lines of the YAML with some context, as (sign, text); none if comparing takes too long."""
     try:
         return compared(before.document, after.document, _LINES_COMPARED)
     except TooMuchWork:

@@ -1,4 +1,4 @@
-"""Images for texts, uploaded where texts are written: made anew, and set at the end of the text that was named."""
+"""Uploads of images for texts: the server re-encodes an image, and appends it to the chosen text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ALT_CHARACTERS = 300
 async def _received(
     request: Request, server: Server, upload: SentUpload, owner: User | None
 ) -> tuple[Upload, str, MadeImage]:
-    """What was sent, the name of its file, and the image made of it; raises InvalidForm."""
+    """Return the upload, its file name, and the re-encoded image; raise InvalidForm."""
     settings = server.settings
     with within(await room_left(server, owner), min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
         received = await receive_upload(
@@ -81,13 +81,13 @@ def _stored(server: Server, image: MadeImage) -> StoredFile:
 
 
 def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
-    """Another file of the same name keeps it: texts may show it."""
+    """Return a free name: an existing file of the same name keeps it, because texts may show it."""
     stem, _, suffix = name.rpartition(".")
     names = [name, *(f"{stem}-{number}.{suffix}" for number in range(2, len(taken) + 3))]
     return next(one for one in names if taken.get(one, sha256) == sha256)
 
 
-# --------------------------------------------------------------------------------------------------- what is written
+# ------------------------------------------------------------------------------------------------------------ drafts
 
 
 def _part_again(
@@ -116,7 +116,7 @@ def _keep(
     name: str,
     image: MadeImage,
 ) -> None:
-    """The file and, at the end of the text, the image; nothing of both where one is refused."""
+    """Store the file and append the image to the text; neither if one of them is refused."""
     file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
     with writing(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id, lock=True)
@@ -147,7 +147,7 @@ def read_written_image(
     return image_response(request, server, sha256, media_type)
 
 
-# ------------------------------------------------------------------------------------------------------ what is there
+# ---------------------------------------------------------------------------------------------- existing competitions
 
 
 def _texts_again(
@@ -169,13 +169,13 @@ async def send_image_of_text(
 
 
 def _owner(server: Server, user: User, competition: str) -> User | None:
-    """Whose quota it counts in; raises Forbidden, NotFound."""
+    """Return the user whose quota the image counts in; raise Forbidden, NotFound."""
     with reading(server.engine) as session:
         return owner_of(session, organised(session, user, competition, Right.EDIT))
 
 
 def _edit(server: Server, user: User, competition: str, received: Upload, name: str, image: MadeImage) -> None:
-    """A revision of its own: the file, and the text that ends with the image now."""
+    """Apply a new revision with the file, and with the image at the end of the text."""
     file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)

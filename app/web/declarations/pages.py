@@ -1,4 +1,4 @@
-"""The pages on which organisers edit a competition: dates and rules, texts; what is typed is first shown as a plan."""
+"""The pages on which organisers edit a competition: dates and rules, texts; edits are previewed first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES, TEXTS = "", "texts"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an editor saw, and what holds now; they differ when somebody was faster."""
+    """The revision that an editor saw, and the current one; they differ after a concurrent edit."""
 
     competition: Competition
     workspace: Workspace
@@ -53,7 +53,7 @@ def read_texts(request: Request, server: ServerHere, user: PageUser, competition
 
 
 def texts_page(request: Request, server: Server, user: User, competition: str, error: EvergoldError) -> Response:
-    """Once more, with what was wrong with something that was sent beside the texts."""
+    """Return the page of texts with an error of another form on it."""
     return _page(request, TEXTS, _seen(server, user, competition, None), {}, error=error)
 
 
@@ -94,21 +94,21 @@ def _edit(
 
 
 def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) -> Edit:
-    """What a form with a preview asks for: a preview, or the change that was looked at."""
+    """Return the edit that a form requests: a preview, or the change previewed before."""
     is_preview = form.get("action") != "apply"
     note = " ".join(form.get("note", "").split())
     return Edit(competition, base, user, note, is_preview, None if is_preview else form.get("previewed", ""))
 
 
 def revision_number(text: str | None) -> int:
-    """As a form's hidden field has it; raises InvalidForm."""
+    """Return the revision number of a form's hidden field; raise InvalidForm."""
     if text is None or not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
         raise InvalidForm("This form does not say what it was made from: please load it again.", fields={"base": "?"})
     return int(text)
 
 
 def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
-    """base: None for what holds."""
+    """Return the editor's state; base: the revision seen, None for the current one."""
     with reading(server.engine) as session:
         competition = organised(session, user, name, Right.EDIT)
         present = present_revision(session, competition)
@@ -122,7 +122,7 @@ def _parts(revision: Revision, page: str) -> list[Part]:
 
 
 def _values(seen: Seen, page: str, form: Mapping[str, str]) -> dict[str, Value]:
-    """What was typed, where it is another value than the one that was seen."""
+    """Return the submitted values that differ from those seen."""
     fields = [field for part in _parts(seen.base, page) for field in part.fields]
     return typed_values(seen.base.document, fields, form)
 
@@ -137,7 +137,7 @@ def _page(
     error: EvergoldError | None = None,
     outcome: Outcome | None = None,
 ) -> Response:
-    """The form: what holds, and over it what was typed."""
+    """Return the form with the current values, overlaid with the submitted ones."""
     parts = _parts(seen.present, page)
     fields = {field.name: field for part in parts for field in part.fields}
     changed = values or {}
@@ -170,18 +170,18 @@ def _page(
 
 
 def _image_texts(parts: list[Part]) -> list[tuple[str, str]]:
-    """The texts that may show images: name, and what they are called."""
+    """Return the texts that may show images: name and label."""
     return [(one.name, f"{part.title}: {one.label}") for part in parts for one in part.fields if one.kind is Kind.TEXT]
 
 
 def _is_open(part: Part, page: str, shown_texts: Mapping[str, str], touched: set[str]) -> bool:
-    """Whether the part is shown at once: where something was typed or is wrong, or a rule differs from the phase's."""
+    """Return True if the part is initially open: edited, faulty, or with a rule that differs from the phase's."""
     names = [field.name for field in part.fields]
     return part.is_open or not touched.isdisjoint(names) or (page == RULES and any(shown_texts[name] for name in names))
 
 
 def _conflicts(error: EditConflict, changed: Mapping[str, Value]) -> list[dict[str, Any]]:
-    """What others changed, and what was typed for the same value."""
+    """Return the concurrent changes of others, each with the submitted value for the same path."""
     return [
         {
             "path": one["path"],

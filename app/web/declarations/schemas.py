@@ -1,4 +1,4 @@
-"""Declarations of a competition, for organisers: what holds, its revisions, what an edit does."""
+"""Declarations of a competition in JSON, for organisers: the current one, its revisions, effects of an edit."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class BackForm(ApiModel):
 
 
 def revision_out(revision: Revision) -> RevisionOut:
-    """The revision without its document."""
+    """Return the revision as an API model, without its document."""
     return RevisionOut(
         number=revision.number,
         source=revision.source,
@@ -166,7 +166,7 @@ def revision_out(revision: Revision) -> RevisionOut:
 
 
 def declaration_out(revision: Revision, present: Revision) -> DeclarationOut:
-    """The whole revision beside the one that holds; files loaded."""
+    """Return the whole revision with its differences to the current one; its files must be loaded."""
     changed = differences(present.document, revision.document)
     return DeclarationOut(
         revision=revision_out(revision),
@@ -178,7 +178,7 @@ def declaration_out(revision: Revision, present: Revision) -> DeclarationOut:
 
 
 def outcome_out(outcome: Outcome) -> OutcomeOut:
-    """What an edit did, or would do."""
+    """Return the effects of an edit or preview as an API model."""
     return OutcomeOut(
         base=outcome.base,
         revision=outcome.revision,

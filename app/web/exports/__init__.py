@@ -1,1 +1,1 @@
-"""Organisers' downloads over HTTP; what is in them is `app.exports`'."""
+"""Organisers' downloads over HTTP; their content is defined in `app.exports`."""

@@ -1,4 +1,4 @@
-"""The API of what organisers take home: all predictions as one zip, and the list of participants. Each is recorded."""
+"""The API of organisers' exports: all predictions as a zip, participants and registrations. Each export is recorded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.web.http.routers import api_router
 
 router = api_router("organising")
 
-#: Forms send a field that was left alone as an empty text.
+#: Forms send an untouched field as an empty string.
 NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]
 _CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ada@example.org,Ada,Ada,,3\r\n"
 
@@ -138,11 +138,11 @@ def export_registrations(server: ServerHere, user: ApiOrganiser, competition: Co
 
 
 def _headers(name: str) -> dict[str, str]:
-    """Addresses of people, and what nobody else has: never kept on the way."""
+    """Return the headers of a download with personal or unpublished data: never cached."""
     return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
 
 
 def _record(server: Server, user: User, action: str, competition: Competition, details: Mapping[str, Any]) -> None:
-    """Before anything is sent; in a transaction of its own, for what is exported may take long to find."""
+    """Record an export before anything is sent; in its own transaction, since collecting the data may take long."""
     with writing(server.engine) as session:
         audit.record(session, user, action, f"competition {competition.name}", details, now=server.clock())

@@ -1,4 +1,4 @@
-"""Who downloaded what, for organisers."""
+"""The download log in JSON, for organisers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DownloadList(ApiModel):
 
 
 def download_out(download: FileDownload) -> DownloadOut:
-    """The download; its user must be loaded."""
+    """Return the download as an API model; its user must be loaded."""
     return DownloadOut(
         downloaded_at=download.downloaded_at,
         username=download.user.username,

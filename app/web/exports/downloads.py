@@ -1,4 +1,4 @@
-"""The log of downloads over the API, page by page or as CSV, for organisers."""
+"""The API of the download log, page by page or as CSV, for organisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which organisers read who downloaded files that are for participants."""
+"""The page of the download log, for organisers: who downloaded files for participants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of what organisers take home; the files themselves come from the API."""
+"""The page of organisers' exports; the files themselves come from the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who takes part, for organisers."""
+"""Participants in JSON, for organisers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ParticipantList(ApiModel):
 
 
 def participant_out(participant: Participant) -> ParticipantOut:
-    """The participant."""
+    """Return the participant as an API model."""
     return ParticipantOut(
         username=participant.username,
         email=participant.email,

@@ -1,4 +1,4 @@
-"""The API of sealed gold, for organisers: put a version, put it in use, see which there are. None of it reads gold."""
+"""The API of sealed gold, for organisers: upload a version, put it in use, list versions. Nothing here reads gold."""
 
 from __future__ import annotations
 

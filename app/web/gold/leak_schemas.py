@@ -1,4 +1,4 @@
-"""What share of hidden gold teams can read from their scores, in JSON."""
+"""The share of hidden gold that teams can infer from their scores, in JSON."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class LeakList(ApiModel):
 
 
 def leak_list(found: list[PhaseLeak]) -> LeakList:
-    """As JSON shows it."""
+    """Return the shares as an API model."""
     return LeakList(
         leaks=[
             LeakOut(

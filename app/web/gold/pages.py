@@ -1,4 +1,4 @@
-"""The page of a task's gold in a phase, for organisers: its versions, and the form that seals a new one."""
+"""The gold page of a task in a phase, for organisers: its versions, and the form that seals a new one."""
 
 from __future__ import annotations
 

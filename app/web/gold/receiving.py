@@ -1,6 +1,7 @@
-"""From an upload request to a version of gold: sealed piece by piece as it comes in, the same for API and page.
+"""Receiving gold: from an upload request to a gold version, sealed piece by piece, for the API and for the page.
 
-What arrives is in clear in this process for a moment, and never on a disk; once it is stored nobody here can read it.
+The plain content is in this process's memory for a moment, but never on a disk; once stored, no web process can read
+it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from app.web.http.multipart import incoming_of, receive_upload
 from app.web.http.room import room_for, within
 from app.web.submissions.receiving import Target
 
-#: Fields of the form: further phases, by name, with commas between; whether to use it though a version is in use;
-#: whether anybody may have it.
+#: Form fields: names of further phases, separated by commas; whether to use the version although another is in use;
+#: whether it is public.
 FIELDS = frozenset({"also", "publish", "public"})
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
@@ -45,7 +46,7 @@ async def receive_gold(
     more_fields: frozenset[str] = frozenset(),
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> None:
-    """A new version in every phase that was named; raises Forbidden unless this user organises the competition."""
+    """Store a new gold version in every phase named; raise Forbidden unless the user organises the competition."""
     sealing = await run_sync(_check, server, user, target)
 
     def begin(fields: Mapping[str, str]) -> None:
@@ -76,10 +77,10 @@ async def receive_gold(
 
 @dataclass
 class _Sealing:
-    """Seals the file as it comes in. What it is bound to is said by the fields before it, so it begins with the file.
+    """A writer that seals the file while it is received, bound to the fields that precede it.
 
-    binding: what gold of every phase that asks this task would be bound to; phase: the one in the address; room: what
-    whoever owns the competition may still add.
+    binding: covers all phases with this task; phase: the one in the address; room: what the competition's owner may
+    still store.
     """
 
     storage: Storage
@@ -94,7 +95,7 @@ class _Sealing:
         self._writer = SealingWriter(self.storage, limit_bytes, what=binding, recipients=self.keys)
 
     def check_unchanged(self, fields: Mapping[str, str]) -> None:
-        """What the file is bound to is fixed by now."""
+        """Raise InvalidForm if a field after the file would change the sealed binding."""
         _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
             name = "also" if fields.get("also") else "public"
@@ -132,7 +133,7 @@ class _Sealing:
 
 
 def _check(server: Server, user: User, target: Target) -> _Sealing:
-    """Every refusal that is sure before a byte was read; returns what seals the file."""
+    """Raise every refusal that is certain before the body is read; return the sealing writer."""
     with reading(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         phases = find_competition(session, target.competition).phases

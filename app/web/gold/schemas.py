@@ -1,4 +1,4 @@
-"""Versions of sealed gold, for organisers: everything about them but what is in them."""
+"""Versions of sealed gold in JSON, for organisers: all metadata, no content."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class GoldList(ApiModel):
 
 
 def gold_list(phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> GoldList:
-    """The versions, their users loaded."""
+    """Return the versions as an API model; their users must be loaded."""
     place = (phase_task.phase.competition.name, phase_task.phase.name, phase_task.task.name)
     competition, phase, task = place
     found = [_version(version) for version in versions]

@@ -1,4 +1,4 @@
-"""What organisers do with a version of gold, the same for API and page: put it in use, have it checked again."""
+"""Actions of organisers on gold versions, for API and page: put one in use, have it checked again."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from evergold.scoring.tasks import needs_gpu
 
 
 def use_version(server: Server, user: User, target: Target, number: int) -> None:
-    """Use it for new submissions, now or as soon as it was checked, and submit the baselines that waited for it.
+    """Use the version for new submissions, now or after its check, and submit baselines that waited for it.
 
-    Raises NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
+    Raise NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
     """
     now = server.clock()
     with writing(server.engine) as session:
@@ -29,7 +29,7 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
 
 
 def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
-    """Have a worker look at it; raises NotFound, Forbidden."""
+    """Have a worker check the version again; raise NotFound, Forbidden."""
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         version_id = ask_for_check(session, phase_task, number, user, server.clock()).id

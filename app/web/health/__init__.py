@@ -1,1 +1,1 @@
-"""Whether the server is well, for machines and people; what is asked is in `app.operations`."""
+"""Health of the server, for machines and people; the checks are in `app.operations`."""

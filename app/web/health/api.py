@@ -1,4 +1,4 @@
-"""Whether the server is well: for supervisors (alive), monitoring (ready, metrics), and everybody (the status page)."""
+"""Health of the server: liveness for supervisors, readiness and metrics for monitoring, the status page for people."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from evergold.version import VERSION
 
 router = server_router("server")
 
-#: However often somebody asks, the parts are asked no more often than this.
+#: Results of the checks are cached this long.
 REMEMBERED_SECONDS = 2.0
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 _FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded", "via")
 
 
 class NotReady(EvergoldError):
-    """details: parts."""
+    """A part of the server is not well (details: parts)."""
 
     status = 503
     code = "not_ready"
@@ -42,7 +42,7 @@ class NotReady(EvergoldError):
 
 @dataclass
 class Lately:
-    """What the parts said a moment ago."""
+    """Cached results of the health checks."""
 
     turn: threading.Lock = field(default_factory=threading.Lock)
     asked_at: float = float("-inf")
@@ -92,7 +92,7 @@ def read_metrics(request: Request, server: ServerHere) -> Response:
 def read_status(request: Request, server: ServerHere) -> Response:
     """The same parts for people, without a count that could tell what a board does not."""
     now = server.clock()
-    with suppress(EvergoldError, SQLAlchemyError):  # for the page's head only
+    with suppress(EvergoldError, SQLAlchemyError):  # only for the page header
         identify(request, server)
     parts = _parts(request, server)
     usual = None

@@ -1,4 +1,4 @@
-"""Whether the server is well."""
+"""Health of the server, in JSON."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ class Readiness(ApiModel):
 
 
 def part_out(part: Part) -> PartOut:
-    """The part."""
+    """Return a part as an API model."""
     return PartOut(name=part.name, is_well=part.is_well, says=part.says)

@@ -1,1 +1,1 @@
-"""What all pages share: rendering, words, Markdown, guards; no page of its own."""
+"""Code shared by all pages: rendering, wording, Markdown, guards; no page of its own."""

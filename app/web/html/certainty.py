@@ -1,4 +1,4 @@
-"""How sure scores are, in the words of pages: ends of intervals, p, and what a test says."""
+"""Uncertainty of scores as text for pages: confidence intervals, p-values and verdicts of tests."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from app.web.html.languages import language_name
 from app.web.html.words import format_difference, format_score
 from evergold.scoring.task import Metric
 
-#: As many names as a sentence bears.
+#: Names listed in a sentence at most.
 NAMES_TOLD = 3
 
 
 def ends(interval: Interval, column: BoardColumn) -> str:
-    """`70.1 to 78.2`, rounded outward as the column shows its values."""
+    """Return `70.1 to 78.2`, rounded outward with the decimals of the column."""
     low, high = _outward(interval.low, interval.high, column)
     return f"{format_score(low, column)} to {format_score(high, column)}"
 
 
 def interval_words(interval: Interval | None, column: BoardColumn) -> str:
-    """`95 % interval: 70.1 to 78.2`; empty where there is none."""
+    """Return `95 % interval: 70.1 to 78.2`, or "" without an interval."""
     return f"{100 * interval.level:g} % interval: {ends(interval, column)}" if interval else ""
 
 
 def p_words(p: float) -> str:
-    """`p < .001`, `p = .034`."""
+    """Return `p < .001` or `p = .034`."""
     short = p_short(p)
     return f"p {short}" if " " in short else f"p = {short}"
 
 
 def p_short(p: float) -> str:
-    """`< .001`, `.034`: three digits, the last one rounded up, so that no p looks smaller than it is."""
+    """Return `< .001` or `.034`: three digits, rounded up so that no p looks smaller than it is."""
     if p < 0.001:
         return "< .001"
     if p > 0.999:
@@ -42,7 +42,7 @@ def p_short(p: float) -> str:
 
 
 def difference_ends(test: PairTest, column: BoardColumn) -> str:
-    """`+0.4 to +2.1`; empty where the difference has no interval."""
+    """Return `+0.4 to +2.1`, or "" if the difference has no interval."""
     if test.low is None or test.high is None:
         return ""
     low, high = _outward(test.low, test.high, column)
@@ -50,26 +50,26 @@ def difference_ends(test: PairTest, column: BoardColumn) -> str:
 
 
 def verdict(test: PairTest, column: BoardColumn) -> str:
-    """`better`, `worse` or `may be chance`."""
+    """Return `better`, `worse` or `may be chance`."""
     if not test.is_significant:
         return "may be chance"
     return "better" if (test.difference > 0) == column.higher_is_better else "worse"
 
 
 def smallest(difference: float, column: BoardColumn) -> str:
-    """`6.1 points` of percent, `0.061`: rounded up, as the column shows its values."""
+    """Return `6.1 points` (percent) or `0.061`, rounded up with the decimals of the column."""
     _, high = _outward(0.0, difference, column)
     return f"{format_score(high, column)} points" if column.percent else format_score(high, column)
 
 
 def part_title(split: str) -> str:
-    """`Portuguese` for `zero_shot/pt`."""
+    """Return `Portuguese` for `zero_shot/pt`."""
     name = split.rpartition("/")[2]
     return language_name(name) or name
 
 
 def plain_column(metric: Metric | None) -> BoardColumn:
-    """For a score that stands on no board: a fraction with four digits."""
+    """Return a column for a score that is on no board: a fraction with four decimals."""
     return BoardColumn("", "", "", 4, False, metric is None or metric.higher_is_better, "")
 
 

@@ -1,4 +1,4 @@
-"""Figures on pages: drawn into the page, with the address of the same drawing as a file."""
+"""Figures on pages: inline SVG with the address of the same drawing as a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.figures.scatter import Scatter, scatter_svg
 
 SVG = "image/svg+xml"
 
-#: Whatever can be drawn.
+#: Anything that can be drawn.
 Drawable = Figure | Scatter
 
 
@@ -29,7 +29,7 @@ class Drawing:
 
 
 def drawings_of(figures: Sequence[Drawable], folder: str, split: str) -> list[Drawing]:
-    """The figures of one split; folder: the address below which they can be downloaded."""
+    """Return the drawings of one split; folder: the base address of their downloads."""
     query = f"?split={quote(split, safe='/')}"
     return [
         Drawing(figure, Markup(_svg(figure)), f"{folder}/{figure.name}.svg{query}")  # noqa: S704 - escaped by ElementTree
@@ -38,7 +38,7 @@ def drawings_of(figures: Sequence[Drawable], folder: str, split: str) -> list[Dr
 
 
 def svg_response(figures: Sequence[Drawable], name: str, filename: str) -> Response:
-    """One of the figures as a file to download; raises NotFound."""
+    """Return one of the figures as a download; raise NotFound."""
     found = next((figure for figure in figures if figure.name == name), None)
     if found is None:
         raise NotFound(f"There is no such figure here; there are {', '.join(figure.name for figure in figures)}.")

@@ -1,4 +1,4 @@
-"""What the forms of pages have in common: a browser sends text, and nothing at all for a box that is not ticked."""
+"""Base of all page forms: browsers send text, and nothing at all for a checkbox that is not ticked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-#: A box: whatever it says when it is ticked.
+#: A checkbox: any value means ticked.
 Ticked = Annotated[bool, BeforeValidator(bool)]
 
 

@@ -1,7 +1,7 @@
-"""What stands at the head of a page's route: who may see it, and whether a form that was sent is really ours.
+"""Guards of page routes: who may see a page, and whether a submitted form came from our own pages.
 
-`PageUser` for pages behind the log-in; `SentForm`, a `form_guard` or an `upload_guard` for every POST: `app.web.pages`
-refuses to start with one that has none. `form_again` shows a form that was refused once more.
+`PageUser` is for pages behind the login; every POST needs `SentForm`, a `form_guard` or an `upload_guard`:
+`app.web.pages` refuses to start with one that has none. `form_again` shows a refused form once more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.web.http.errors import headers_of
 from app.web.http.identity import Visitor, VisitorHere
 
 HOME = "/"
-#: A competition of ten phases with ten tasks has so many in the form of its rules.
+#: A competition of ten phases with ten tasks has this many fields in its rules form.
 _FIELDS_LIMIT = 5_000
 
 P = ParamSpec("P")
@@ -34,7 +34,7 @@ Answer = TypeVar("Answer", bound=Response | Awaitable[Response])
 
 
 class LogInFirst(Exception):
-    """Nobody is logged in. back: where to go on afterwards; was_sent: a form came with it, and is not taken."""
+    """The user is not logged in. back: where to continue after the login; was_sent: a submitted form was dropped."""
 
     def __init__(self, back: str, *, was_sent: bool = False) -> None:
         super().__init__(back)
@@ -43,13 +43,13 @@ class LogInFirst(Exception):
 
 
 async def to_login(request: Request, error: Exception) -> Response:
-    """The answer to `LogInFirst`."""
+    """Handle `LogInFirst` by redirecting to the login page."""
     first = cast(LogInFirst, error)
     return RedirectResponse(f"/login?next={quote(first.back)}{'&done=expired' if first.was_sent else ''}", 303)
 
 
 def local_path(path: str) -> str:
-    """The path if it leads to a page of ours, else home: nobody is sent elsewhere by a link to our log-in."""
+    """Return the path if it is local, else the home page, so that login links cannot redirect to other sites."""
     is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
     return path if is_local else HOME
 
@@ -58,7 +58,7 @@ def local_path(path: str) -> str:
 
 
 async def logged_in(request: Request, visitor: VisitorHere) -> User:
-    """Who looks; raises LogInFirst."""
+    """Return the logged-in user; raise LogInFirst."""
     if visitor.user is None:
         raise LogInFirst(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
     return visitor.user
@@ -70,7 +70,7 @@ PageUser = Annotated[User, Depends(logged_in)]
 
 
 async def sent_fields(request: Request) -> dict[str, str]:
-    """Every text of a form, also of one whose fields the organisers name."""
+    """Return all text fields of a form, including those named by organisers."""
     async with request.form(max_fields=_FIELDS_LIMIT) as form:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
@@ -79,7 +79,7 @@ SentFields = Annotated[dict[str, str], Depends(sent_fields)]
 
 
 async def own_form(request: Request, visitor: VisitorHere) -> None:
-    """Raises ForgedRequest unless the form is ours; for the few that nobody has to be logged in for."""
+    """Raise ForgedRequest unless the form is ours; only for the few forms that need no login."""
     fields = await sent_fields(request)
     check_form(request, fields.get(csrf.FORM_FIELD))
 
@@ -90,9 +90,9 @@ _GUARDS: set[Callable[..., Any]] = set()
 
 
 def form_guard(page: str = "") -> Callable[..., Awaitable[User]]:
-    """The dependency of a POST: it gives who sent the form; raises LogInFirst, or ForgedRequest.
+    """Return the guard of a POST, which returns the user who sent the form, or raises LogInFirst or ForgedRequest.
 
-    page: where the form stands, as the route's own template of a path; empty: at the address it is sent to.
+    page: path template of the page with the form; empty: the address that the form is sent to.
     """
 
     async def sent_form(request: Request, visitor: VisitorHere) -> User:
@@ -109,20 +109,20 @@ SentForm = Annotated[User, Depends(form_guard())]
 
 @dataclass(frozen=True, slots=True)
 class SentUpload:
-    """A form with a file, not read yet; fields: what came before the file, as far as `check` has seen it."""
+    """A form with a file, not read yet. fields: those that came before the file, once `check` has seen them."""
 
     user: User
     request: Request
     fields: dict[str, str] = field(default_factory=dict)
 
     def check(self, fields: Mapping[str, str]) -> None:
-        """To be asked with the fields that come before the file; raises ForgedRequest."""
+        """Check and store the fields that come before the file; raise ForgedRequest."""
         self.fields.update({name: text for name, text in fields.items() if name != csrf.FORM_FIELD})
         check_form(self.request, fields.get(csrf.FORM_FIELD))
 
 
 def upload_guard(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
-    """As `form_guard`, for a body that is stored while it comes in: the CSRF field is the first thing in it."""
+    """Like form_guard, for a body that is stored while it arrives: its first field is the CSRF token."""
 
     async def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
         return SentUpload(_sender(request, visitor, page), request)
@@ -135,12 +135,12 @@ UploadHere = Annotated[SentUpload, Depends(upload_guard())]
 
 
 def is_guarded(dependant: Dependant) -> bool:
-    """Whether a route, or what it depends on, has one of these guards."""
+    """Return True if a route, or one of its dependencies, has one of these guards."""
     return dependant.call in _GUARDS or any(is_guarded(part) for part in dependant.dependencies)
 
 
 def is_own_form(dependant: Dependant) -> bool:
-    """Whether a route, or what it depends on, has `OwnForm`."""
+    """Return True if a route, or one of its dependencies, has `OwnForm`."""
     return dependant.call is own_form or any(is_own_form(part) for part in dependant.dependencies)
 
 
@@ -156,10 +156,10 @@ def _sender(request: Request, visitor: Visitor, page: str) -> User:
 def form_again(
     page: Callable[..., Response], *errors: type[EvergoldError]
 ) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
-    """Show `page` again, with what was sent and the `error`'s status, when the route raises one of these errors.
+    """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
 
-    errors: default: all but NotFound and Forbidden. The page takes `error` and those of the route's parameters that it
-    has, by name.
+    errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
+    it names.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)

@@ -1,4 +1,4 @@
-"""English names of languages by their ISO 639 codes, as far as treebanks and shared tasks have them."""
+"""English names of languages by ISO 639 code, as far as treebanks and shared tasks use them."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ LANGUAGE_NAMES = dict(entry.split(maxsplit=1) for entry in " ".join(_NAMES.split
 
 
 def language_name(code: str) -> str:
-    """`Portuguese` for `pt` or `PT`; empty for what is no language we know."""
+    """Return `Portuguese` for `pt` or `PT`; empty for an unknown code."""
     return LANGUAGE_NAMES.get(code.lower(), "")

@@ -1,4 +1,4 @@
-"""Right-to-left phrases in sentences of ours, each isolated, so that what stands around them keeps its order."""
+"""Right-to-left phrases within our sentences, isolated so that the text around them keeps its order."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 from markupsafe import Markup, escape
 
-#: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and what is written like them.
+#: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and related scripts.
 _LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-#: From the first such letter to the last of the same phrase: what stands between them belongs to it.
+#: From the first to the last such letter of a phrase, with everything in between.
 _PHRASE = re.compile(rf"{_LETTER}(?:[^\S\n]*[\w\u200c\u200d'\u2019.-]*[^\S\n]*{_LETTER})*")
 
 
 def isolated(text: str) -> Markup:
-    """The sentence, escaped, each of its right-to-left phrases in a <bdi>."""
+    """Return the sentence, escaped, with each right-to-left phrase in a <bdi>."""
     parts, end = [], 0
     for found in _PHRASE.finditer(text):
         parts += [escape(text[end : found.start()]), Markup("<bdi>{}</bdi>").format(found[0])]

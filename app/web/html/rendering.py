@@ -1,4 +1,4 @@
-"""From a template and what a route found to a page: the Jinja environment, the CSRF field of forms, error pages."""
+"""Page rendering: the Jinja environment, the CSRF field of forms, error pages."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from evergold.figures.svg import number_text
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
-#: By address, in the footer's order.
+#: Titles by address, in the order of the footer.
 SITE_TEXTS = {"contact": "Contact", "privacy": "Privacy", "imprint": "Imprint"}
 
 
 def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
-    """The page; it knows who is looking, and every form on it can carry the CSRF field."""
+    """Return the page; the template knows the viewer, and can add the CSRF field to every form."""
     visitor = known_visitor(request)
     token = _FormToken(request, visitor)
     html = (
@@ -60,18 +60,18 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
 
 
 def site_texts(settings: Settings) -> list[tuple[str, str]]:
-    """Title and address of the pages that this server's own texts make: privacy, contact, imprint."""
+    """Return title and address of this server's own text pages: privacy, contact, imprint."""
     files = settings.site_texts
     return [(title, f"/{name}") for name, title in SITE_TEXTS.items() if files[name] is not None]
 
 
 def check_form(request: Request, sent: str | None) -> None:
-    """Raises ForgedRequest unless a form of ours was sent by the visitor that it was made for."""
+    """Raise ForgedRequest unless the form is ours and was rendered for this visitor."""
     csrf.check(request, sent, _expected_token(request, known_visitor(request)))
 
 
 def error_page(request: Request, status: int, error: ErrorDetail) -> Response:
-    """An error, said to a person."""
+    """Return an error page for people."""
     title, hint = words.ERROR_WORDS.get(error.code) or words.ERROR_WORDS.get(status, (phrase(status), ""))
     request_id = request.scope.get("state", {}).get("request_id", "")
     return render(request, "error.html", status, title=title, hint=hint, error=error, request_id=request_id)
@@ -79,7 +79,7 @@ def error_page(request: Request, status: int, error: ErrorDetail) -> Response:
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Templates with our filters; an unknown variable is an error, and everything is escaped."""
+    """Return the Jinja environment with our filters; undefined variables are errors, and everything is escaped."""
     made = Environment(
         loader=FileSystemLoader(APP / "templates"),
         autoescape=True,
@@ -107,7 +107,7 @@ def environment() -> Environment:
 
 
 def images_of(competition: Competition) -> Images:
-    """Those that its texts may show."""
+    """Return the images that the competition's texts may show."""
     return {
         path: ShownImage(links.image(competition.name, one["sha256"]), one["width"], one["height"])
         for path, one in competition.images.items()
@@ -116,13 +116,13 @@ def images_of(competition: Competition) -> Images:
 
 @lru_cache(maxsize=64)
 def asset(name: str) -> str:
-    """The address of a static file; it changes with the content, so that browsers may keep it for ever."""
+    """Return the address of a static file; it contains a content digest, so that browsers may cache it for ever."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 
 
 class _FormToken:
-    """The CSRF token of this page's forms; a cookie is set only if an anonymous visitor gets a form."""
+    """The CSRF token of a page's forms; a cookie is set only if an anonymous visitor gets a form."""
 
     def __init__(self, request: Request, visitor: Visitor) -> None:
         self._request = request

@@ -1,7 +1,7 @@
-"""What a public page says of itself to those who share or index it: canonical address, picture, feeds, documents.
+"""Metadata of public pages for sharing and indexing: canonical address, picture, feeds, documents.
 
-Addresses are whole only where the server knows by which name people call it (`EVERGOLD_BASE_URL`): a page that is kept
-for everybody must not repeat the name that one of them happened to use.
+Addresses are absolute only if the server knows its public name (`EVERGOLD_BASE_URL`): a page cached for everybody must
+not repeat the host name that one visitor happened to use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.web.http.context import Server
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What can be subscribed to."""
+    """A feed to subscribe to."""
 
     media_type: str
     title: str
@@ -27,7 +27,10 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """address, image: whole, empty where the server does not know its own name; documents: for schema.org."""
+    """Metadata of a page.
+
+    address, image: absolute, empty if the server does not know its public name; documents: for schema.org.
+    """
 
     title: str
     description: str
@@ -38,7 +41,7 @@ class Sharing:
 
 
 def share_competition(server: Server, competition: Competition, path: str = "") -> Sharing:
-    """Of a competition's own pages; path: of one besides its first."""
+    """Return the metadata of a competition page; path: address of a page other than the first."""
     api, first = api_links.competition(competition.name), links.competition(competition.name)
     return Sharing(
         title=competition.title,
@@ -53,7 +56,7 @@ def share_competition(server: Server, competition: Competition, path: str = "") 
 
 
 def share_board(server: Server, competition: Competition, phase: Phase, board: Board, *, is_public: bool) -> Sharing:
-    """Of a board; is_public: whether everybody sees its rows, and so may have them as a picture."""
+    """Return the metadata of a board; is_public: everybody sees its rows, so a picture of them may be shared."""
     place = (competition.name, phase.name, board.name)
     return Sharing(
         title=f"{board.title}, {phase.title} · {competition.title}",
@@ -65,6 +68,6 @@ def share_board(server: Server, competition: Competition, phase: Phase, board: B
 
 
 def whole_address(server: Server, path: str) -> str:
-    """The address that people elsewhere use; empty where nobody said by which name the server is called."""
+    """Return the absolute public address, or "" if the server's public name is not configured."""
     base = server.settings.base_url.rstrip("/")
     return base + path if base else ""

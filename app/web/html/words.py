@@ -1,4 +1,4 @@
-"""What pages say: moments, numbers, states and errors in words. No rule is decided here."""
+"""Wording of pages: times, numbers, states and errors as text. No rule is decided here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HALTS = {
 
 
 def life_words(competition: Competition) -> str:
-    """`draft`, `private, paused`."""
+    """Return `draft`, or `private, paused`."""
     stage = STAGES[Stage(competition.stage)][0].lower()
     halt = Halt(competition.halt)
     return stage if halt is Halt.NONE else f"{stage}, {HALTS[halt][0].lower()}"
@@ -64,7 +64,7 @@ RESCORING_STATES = {
     RescoringState.PUBLISHED: "Published",
     RescoringState.DROPPED: "Dropped",
 }
-#: Of a submission that was scored anew, so many scores are shown before and after.
+#: Changed scores shown of a rescored submission, before and after.
 CHANGES_SHOWN = 12
 CHECK_STATES = {
     ValidationStatus.QUEUED: "Queued",
@@ -102,7 +102,7 @@ REGISTRATION_STATES = {
 }
 MISSING = MISSING_WORDS
 ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
-#: status, or code where that says more: (title, what to do now)
+#: By status, or by error code where it is more specific: (title, what to do now)
 ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     400: ("That request was not complete", "Please go back and try again."),
     401: ("Please log in", "This page is for people who are logged in."),
@@ -120,7 +120,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def moment(when: datetime) -> Markup:
-    """`<time>` in UTC; scripts add the reader's own zone."""
+    """Return a `<time>` element in UTC; scripts add the reader's own time zone."""
     iso = when.astimezone(UTC).isoformat(timespec="seconds")
     date, _, clock = moment_utc(when).partition(" ")
     unbroken = Markup('<time datetime="{}"><span class="nowrap">{}</span> <span class="nowrap">{}</span></time>')
@@ -128,43 +128,43 @@ def moment(when: datetime) -> Markup:
 
 
 def moment_utc(when: datetime) -> str:
-    """`2026-01-10 12:00 UTC`."""
+    """Return `2026-01-10 12:00 UTC`."""
     return in_utc(when.replace(microsecond=0))
 
 
 def moment_aoe(when: datetime) -> str:
-    """`2026-01-10 00:00 AoE`."""
+    """Return `2026-01-10 00:00 AoE`."""
     return in_aoe(when.replace(microsecond=0))
 
 
 def took(span: timedelta) -> str:
-    """`0.3 s`, `2 min 5 s`."""
+    """Return `0.3 s`, or `2 min 5 s`."""
     return took_seconds(span.total_seconds())
 
 
 def took_seconds(seconds: float) -> str:
-    """`0.3 s`, `2 min 5 s`."""
+    """Return `0.3 s`, or `2 min 5 s`."""
     return f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 team`, `3 teams`; nouns of other plurals are written out where they are used."""
+    """Return `1 team`, or `3 teams`; irregular plurals are written out where they are used."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def ordinal(number: int) -> str:
-    """`1st`, `2nd`, `11th`."""
+    """Return `1st`, `2nd`, or `11th`."""
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
 def format_score(value: float, column: BoardColumn) -> str:
-    """The value as the column declares it, with a real minus sign; `9/14` for what is counted out of something."""
+    """Return the value as its column declares it, with a real minus sign; `9/14` for counts out of a total."""
     return score_format(column)(value)
 
 
 def score_format(column: BoardColumn) -> Callable[[float], str]:
-    """`format_score` of one column, for thousands of values."""
+    """Return `format_score` for one column, for use on thousands of values."""
     if column.out_of is not None:
         return lambda value: f"{value:.0f}/{column.out_of}"
     scale, digits = 100 if column.percent else 1, f".{column.decimals}f"
@@ -172,7 +172,7 @@ def score_format(column: BoardColumn) -> Callable[[float], str]:
 
 
 def format_difference(value: float, column: BoardColumn) -> str:
-    """`+1.20`, with a real minus sign; `±0` for what looks equal."""
+    """Return `+1.20`, with a real minus sign; `±0` if it rounds to zero."""
     if column.out_of is not None:
         text = f"{value:+.0f}"
     else:
@@ -181,7 +181,7 @@ def format_difference(value: float, column: BoardColumn) -> str:
 
 
 def how_many_problems(problems: Sequence[Mapping[str, Any]], omitted: int) -> str:
-    """`3 problems`; of mistakes made again and again, all of which are known, `1 kind of problem on 434 lines`."""
+    """Return `3 problems`, or, if all occurrences of repeated mistakes are known, `1 kind of problem on 434 lines`."""
     kinds = len({(problem["code"], problem["column"], problem["file"]) for problem in problems})
     total = omitted + sum(problem.get("lines", 1) for problem in problems)
     if omitted or total == len(problems) or any(problem["line"] is None for problem in problems):

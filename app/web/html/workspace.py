@@ -1,6 +1,6 @@
-"""A competition as a workspace: the head that all its pages share, and the tabs to its rooms.
+"""The workspace of a competition: the header shared by all its pages, and its tabs.
 
-Each tab leads straight to the page that fits the phase and the board one comes from.
+Each tab leads straight to the page for the current phase and board.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from app.web.http.viewer import Viewer
 
 TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
 
-#: The rooms that organisers may see with others' eyes, too.
+#: Tabs that organisers may also view as others.
 _SHARED = ("overview", "data", "leaderboard", "pictures", "questions", "cite")
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A room. count: how much is in it, empty where that says nothing."""
+    """A tab. count: the number of things in it; empty if not shown."""
 
     name: TabName
     title: str
@@ -43,8 +43,11 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """phase: the one that the page is about, or else the one that matters now; None where none is declared. tab: where
-    the page belongs. rights: of an organiser who looks with their own eyes."""
+    """The header of a competition's pages.
+
+    phase: the page's own phase, or else the current one; None if none is declared. tab: the tab of the page. rights:
+    those of an organiser who views as themselves.
+    """
 
     competition: Competition
     phase: Phase | None
@@ -57,7 +60,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a competition a page is: what its tabs lead on from."""
+    """The phase, task and board of a page, to which its tabs refer."""
 
     phase: Phase | None = None
     task: CompetitionTask | None = None
@@ -72,7 +75,7 @@ def workspace_of(
     tab: TabName | None = None,
     place: Place = Place(),  # noqa: B008 - frozen
 ) -> Workspace:
-    """competition: as `find_competition` gives it."""
+    """Return the workspace of a page; competition: as returned by `find_competition`."""
     current = current_phase(competition, now)
     phase = place.phase or (current.phase if current else None)
     here = Place(phase, place.task, place.board)
@@ -93,19 +96,19 @@ def workspace_of(
 
 
 def _count_words(count: int | None) -> str:
-    """Nothing for none."""
+    """Return the count as text, capped; empty for none."""
     return f"{MOST_COUNTED - 1}+" if count and count >= MOST_COUNTED else str(count or "")
 
 
 def desk_of(session: Session, competition: Competition, user: User | None, now: datetime) -> Workspace:
-    """Of a page for organisers."""
+    """Return the workspace of a page for organisers."""
     return workspace_of(session, competition, Viewer(user, None), now, "desk")
 
 
 def workspace_of_task(
     session: Session, phase_task: PhaseTask, viewer: Viewer, now: datetime, tab: TabName
 ) -> Workspace:
-    """Of a page about something that was sent to a task."""
+    """Return the workspace of a page about something sent to a task, such as a submission."""
     competition = find_competition(session, phase_task.phase.competition.name)
     phase = next(one for one in competition.phases if one.id == phase_task.phase_id)
     return workspace_of(session, competition, viewer, now, tab, Place(phase, phase_task.task))
@@ -114,7 +117,7 @@ def workspace_of_task(
 def _late_upload(
     session: Session, competition: Competition, here: Place, viewer: Viewer, now: datetime
 ) -> tuple[Phase, CompetitionTask] | None:
-    """Where somebody's team may upload although no phase is open or to come."""
+    """Return where the viewer's team may still upload although no phase is open or upcoming; None if nowhere."""
     if viewer.user is None or viewer.seen_as is not None or place_of_upload(competition, here, now) is not None:
         return None
     return place_of_late_upload(session, competition, here, viewer.user, now)
@@ -123,7 +126,7 @@ def _late_upload(
 def place_of_late_upload(
     session: Session, competition: Competition, here: Place, user: User, now: datetime
 ) -> tuple[Phase, CompetitionTask] | None:
-    """The same task, if the phase that is open for the user's team asks it; None where none is."""
+    """Return the phase still open for the user's team, with the page's task or else its first; None if none is open."""
     found = late_phase_of(session, competition, user, now)
     phase = next((one for one in competition.phases if found is not None and one.id == found.id), None)
     return _task_of(phase, here) if phase is not None else None
@@ -156,7 +159,7 @@ def _tabs(
 
 
 def board_of_tab(competition: Competition, here: Place) -> Board | None:
-    """The board itself, or the first of its task, or else of the phase; None where the phase has none."""
+    """Return the page's board, or the first of its task, or else of its phase; None if the phase has none."""
     if here.board is not None or here.phase is None:
         return here.board
     boards = boards_of(competition, here.phase)
@@ -165,8 +168,10 @@ def board_of_tab(competition: Competition, here: Place) -> Board | None:
 
 
 def place_of_upload(competition: Competition, here: Place, now: datetime) -> tuple[Phase, CompetitionTask] | None:
-    """Where to upload from here: the same phase while it is open, else the one that matters now; the same task if the
-    phase asks it. None where nothing is open or to come."""
+    """Return where to upload: the page's phase if it is open, else the current one; the same task if possible.
+
+    None if no phase is open or upcoming, or if the phase has no tasks.
+    """
     current = current_phase(competition, now)
     phase = here.phase if here.phase is not None and phase_state(here.phase, now) == "open" else None
     phase = phase or (current.phase if current else None)
@@ -176,7 +181,7 @@ def place_of_upload(competition: Competition, here: Place, now: datetime) -> tup
 
 
 def _task_of(phase: Phase, here: Place) -> tuple[Phase, CompetitionTask] | None:
-    """The task that the page is about, if the phase asks it, else its first."""
+    """Return the page's task if it is part of the phase, else the first task of the phase."""
     wanted = here.task.id if here.task is not None else here.board.task_id if here.board is not None else None
     tasks = [asked.task for asked in phase.phase_tasks]
     return next(((phase, task) for task in tasks if task.id == wanted), (phase, tasks[0]) if tasks else None)

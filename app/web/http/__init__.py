@@ -1,1 +1,1 @@
-"""What API and pages share: identity, errors, bodies, caching, limits, the shape of schemas; no subject of its own."""
+"""Code shared by API and pages: identity, errors, bodies, caching, limits and base schemas; no subject of its own."""

@@ -1,10 +1,9 @@
-"""When an upload was here: a small one is taken off the network before anything else, and that moment counts.
+"""Arrival times of uploads: small uploads are read from the network first, and the time of their last byte counts.
 
-In the rush before a deadline requests wait for their turn, and the event loop for its own; who sent a file in time
-shall not be late because of it.
-Only a few uploads are worked on at a time: more threads would only keep the event loop, which says when others came,
-from its own turn. Large files are read where they are stored, and count when their last byte was read there
-(decision 004).
+In the rush before a deadline requests queue for a turn, and for the event loop; an upload sent in time must not be late
+because of that.
+Only a few uploads are processed at a time: more threads would only starve the event loop, which records the arrival
+times. Large files are read where they are stored, and count from when their last byte was read there (decision 004).
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from app.web.http.tries import Try
 from app.web.http.tries_elsewhere import Elsewhere
 from app.web.http.turns import Turn, Turns
 
-#: What is held in memory for a request that waits for its turn …
+#: Memory limit for the body of one waiting request …
 SMALL_BYTES = 256 * 1024
-#: … and for all of them; while it is more, the next ones are read where large files are.
+#: … and for all of them together; above it, further uploads take the streaming path.
 HELD_BYTES = 64 * 1024 * 1024
-#: Who sends more slowly than this is read where large files are.
+#: Slower senders take the streaming path.
 SMALL_SECONDS = 1.0
-#: How many small uploads are worked on at a time.
+#: Small uploads processed at a time.
 AT_ONCE = 4
 
 
 class Arrivals:
-    """Reads small uploads at once, notes when they were whole, and lets their senders take turns."""
+    """Middleware that reads small uploads up front, records their arrival times, and queues them fairly by sender."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -79,50 +78,50 @@ class Arrivals:
 
 
 def was_read_early(request: Request) -> bool:
-    """Whether all of this upload was here before anything else happened to it."""
+    """Return True if the whole upload was read before the request was routed."""
     return hasattr(request.state, "arrived_at")
 
 
 def is_rush(request: Request) -> bool:
-    """Whether others wait for their turn while this upload has its own."""
+    """Return True if other uploads are queued while this one has its turn."""
     turn = _turn_of(request)
     return turn is not None and turn.others_wait
 
 
 def _turn_of(request: Request) -> Turn | None:
-    """None: a large upload, which waits for nobody."""
+    """Return the turn of this upload, or None for a large upload, which needs none."""
     turn = getattr(request.state, "upload_turn", None)
     return turn if isinstance(turn, Turn) else None
 
 
 def arrival_of(request: Request, server: Server) -> datetime:
-    """The moment when this upload was whole; now, for one of which something may be still to come."""
+    """Return the time when this upload had fully arrived; now, if part of it may still be missing."""
     noted = getattr(request.state, "arrived_at", None)
     return noted if isinstance(noted, datetime) else _whole_at(request.scope["state"], server)
 
 
 def _whole_at(state: MutableMapping[str, Any], server: Server) -> datetime:
-    """When the last byte was on this machine, where `app.server.connections` could tell; else now."""
+    """Return the time of the last byte as recorded by `app.server.connections`, or else the current time."""
     whole_at = state.get("whole_at")
     return server.clock() - timedelta(seconds=time.monotonic() - whole_at if isinstance(whole_at, float) else 0.0)
 
 
 def note_end(request: Request, server: Server) -> datetime:
-    """The last byte of its body was read: the moment when it was whole, from which on second tries wait for it."""
+    """Mark the body as fully received, so that later attempts wait for its result, and return its arrival time."""
     server.tries.note_whole(request.state.upload_try)
     return arrival_of(request, server)
 
 
 async def earlier_tries_answered(request: Request, server: Server) -> None:
-    """Return when nothing that was whole before this upload, and has its Idempotency-Key, is still on its way."""
+    """Wait for all attempts with the same Idempotency-Key that had fully arrived before this one."""
     await server.tries.earlier_answered(request.state.upload_try)
 
 
 async def tries_elsewhere_answered(request: Request) -> None:
-    """Return when no other web process has this upload on its way; this try would be refused, unless one was stored.
+    """Wait until no other web process has an attempt of this upload in flight.
 
-    Meanwhile its turn is others': else those who wait here and there, each for a first try that has no turn there and
-    here, would wait for each other.
+    This attempt would be refused unless another one was stored. It gives up its turn while it waits: otherwise attempts
+    on two machines, each waiting for a first attempt that has no turn on the other, would deadlock.
     """
     this_try: Try = request.state.upload_try
     elsewhere = getattr(request.app.state, "elsewhere", None)
@@ -134,7 +133,7 @@ async def tries_elsewhere_answered(request: Request) -> None:
 
 
 async def _read_early(receive: Receive) -> list[Message]:
-    """What there is of the body, all of it if it comes in time."""
+    """Read the body for at most SMALL_SECONDS and return the messages received so far."""
     messages: list[Message] = []
     with suppress(TimeoutError):
         async with asyncio.timeout(SMALL_SECONDS):
@@ -144,8 +143,10 @@ async def _read_early(receive: Receive) -> list[Message]:
 
 
 def _whole_all_the_same(messages: list[Message], scope: Scope) -> list[Message]:
-    """These, or the body of one whose sender gave up when all of it was here and nothing was read: it came in time, and
-    a second try behind the deadline shall find it."""
+    """Return the messages, or the buffered body if the client disconnected after sending all of it.
+
+    The upload arrived in time, and an attempt after the deadline has to find it.
+    """
     if [message["type"] for message in messages] != ["http.disconnect"]:
         return messages
     unread = bytes(scope["state"].get("unread_body", b""))
@@ -154,16 +155,16 @@ def _whole_all_the_same(messages: list[Message], scope: Scope) -> list[Message]:
 
 
 def _small_bytes(scope: Scope) -> int | None:
-    """How many bytes are to come; None: not few, or nobody knows."""
+    """Return the declared body size, or None if it is large or unknown."""
     headers = Headers(scope=scope)
     declared = headers.get("content-length", "")
-    # Whoever asks first whether to send shall hear of a refusal before.
+    # With Expect: 100-continue, a refusal has to come before the body.
     is_small = declared.isdigit() and int(declared) <= SMALL_BYTES and "expect" not in headers
     return int(declared) if is_small else None
 
 
 def _sender(scope: Scope) -> str:
-    """Whose turn it is: what they log in with, or else where they come from."""
+    """Return the key for fair queueing: the sender's credentials, or else the client address."""
     headers = Headers(scope=scope)
     client = scope.get("client")
     return headers.get("authorization") or headers.get("cookie") or (client[0] if client else "")

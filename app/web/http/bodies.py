@@ -1,4 +1,4 @@
-"""Request bodies, as plain ASGI: a bound for all but uploads, a least pace, and an orderly end for those not wanted."""
+"""Limits on request bodies, as plain ASGI: a size limit for all but uploads, a minimum rate, and clean refusals."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from app.base.errors import EvergoldError
 from app.base.text import readable_size
 from app.web.http.errors import error_response
 
-#: Forms and JSON; uploads have bounds of their own, see `app.web.http.multipart`.
+#: For forms and JSON; uploads have their own limits, see `app.web.http.multipart`.
 BODY_LIMIT_BYTES = 128 * 1024
-#: A refused body is read on this far, so that its sender gets to see the answer instead of a broken connection.
+#: A refused body is read up to this size so that the client receives the response instead of a connection error.
 LINGER_BYTES = 8 * 1024 * 1024
 LINGER_SECONDS = 3.0
-#: How long a sender may be silent …
+#: Longest pause between two pieces of a body …
 SILENCE_SECONDS = 60.0
-#: … and how long it may take in all: so much for nothing, and a second more for every so many bytes that came.
+#: … and the total time allowed: a fixed allowance plus one second per SLOWEST_BYTES_PER_SECOND bytes received.
 GRACE_SECONDS = 30.0
 SLOWEST_BYTES_PER_SECOND = 1024
 UPLOADS = re.compile(
@@ -36,14 +36,17 @@ DRAFT_FILES = re.compile(
 
 
 class BodyTooSlow(EvergoldError):
-    """It stood still, or dripped: nobody keeps a connection by sending half of something."""
+    """The body stalled or came too slowly to keep the connection open for it."""
 
     status = 408
     code = "upload_stalled"
 
 
 class TimelyBodies:
-    """A body comes at a least pace, or not at all. What counts is waiting for it, not what we do with it meanwhile."""
+    """Middleware that enforces a minimum rate on bodies.
+
+    Only time spent waiting for the body counts, not the time spent processing it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -61,7 +64,7 @@ class TimelyBodies:
 
         try:
             await self._app(scope, _timed(receive), send_noted)
-        except BodyTooSlow as slow:  # while a middleware was reading; what routes read ends in their error handlers
+        except BodyTooSlow as slow:  # raised in a middleware; errors in routes go to the error handlers
             if answered:
                 return
             response = error_response(Request(scope), slow.status, slow.code, slow.message)
@@ -70,7 +73,7 @@ class TimelyBodies:
 
 
 class FinishedBodies:
-    """An answer given before the body was read: the rest is taken if it is small, else the connection is closed."""
+    """Middleware for unread bodies after early responses: drains small ones, closes the connection for others."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -100,7 +103,7 @@ class FinishedBodies:
 
 
 class BoundedBodies:
-    """Read bodies other than files whole before anything else happens, and not beyond the bound."""
+    """Middleware that reads all bodies except uploads up front, and refuses those above the size limit."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_LIMIT_BYTES) -> None:
         self._app = app
@@ -129,7 +132,7 @@ def _takes_file(path: str) -> bool:
 
 
 def _timed(receive: Receive) -> Receive:
-    """`receive` that raises BodyTooSlow when the body does; once it is whole, waiting is about the connection alone."""
+    """Wrap `receive` to raise BodyTooSlow when the body is too slow; after the last byte, waiting is not limited."""
     received, waited, finished = 0, 0.0, False
 
     async def timed() -> Message:
@@ -153,7 +156,7 @@ def _timed(receive: Receive) -> Receive:
 
 
 def _is_worth_reading(headers: Headers, received: int) -> bool:
-    """Not if there is too much, nor if the sender waits for a word before it sends anything (Expect: 100-continue)."""
+    """Return False if too much is left, or if the client still waits for a go-ahead (Expect: 100-continue)."""
     declared = headers.get("content-length", "0")
     left = int(declared) - received if declared.isdigit() else 0
     return left <= LINGER_BYTES and not ("expect" in headers and received == 0)
@@ -171,7 +174,7 @@ def _has_body(headers: Headers) -> bool:
 
 
 async def _read(receive: Receive, limit_bytes: int) -> bytes | None:
-    """The whole body; None when it is larger than allowed, or will never be whole."""
+    """Return the whole body, or None if it exceeds the limit or the client disconnected."""
     body = bytearray()
     while True:
         message = await receive()
@@ -185,7 +188,7 @@ async def _read(receive: Receive, limit_bytes: int) -> bytes | None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, then whatever else comes (a disconnect)."""
+    """Return a `receive` that yields the body in one piece, then passes on later messages (a disconnect)."""
     given = False
 
     async def replay() -> Message:

@@ -1,4 +1,4 @@
-"""What every route needs: settings, engine and clock of this server, taken from the application and never global."""
+"""The context of every route: settings, engine and clock of this server, taken from the application, never global."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from app.web.http.waiting import Waiting
 
 
 def server_clock() -> datetime:
-    """Now, by the server's clock: the one that decides."""
+    """Return the server's current time, which decides all deadlines."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class Server:
-    """`clock` is asked once per decision; tests set it. answers: what `app.web.public_answers` keeps, apart from
-    those of which there are too many; waiting: who waits for news; tries: uploads on their way."""
+    """Settings, engine and shared state of this server.
+
+    clock: read once per decision; tests set it. answers: cache of `app.web.public_answers`; many_answers: a separate
+    cache for responses with very many keys. waiting: clients waiting for news. tries: uploads in flight.
+    """
 
     settings: Settings
     engine: Engine
@@ -37,18 +40,21 @@ class Server:
 
 
 def server_of(request: Request) -> Server:
-    """The one that `create_app` put into the application's state."""
+    """Return the server that `create_app` stored in the application's state."""
     return cast(Server, request.app.state.server)
 
 
 async def serving_of(request: Request) -> Server:
-    """The same as a dependency, for routes; what stands before every route takes it from the request, for each
-    dependency costs the framework as much as a small query."""
+    """Return the server, as a dependency of routes.
+
+    Code that runs before every route takes it from the request instead: each dependency costs the framework as much as
+    a small query.
+    """
     return server_of(request)
 
 
 def public_address(request: Request, server: Server, path: str) -> str:
-    """The whole address that people elsewhere use, for what this reader is shown."""
+    """Return the absolute address to show to this reader, valid for other people too."""
     return addresses.public_address(server.settings, path, requested=str(request.base_url))
 
 

@@ -1,7 +1,7 @@
-"""Protection against forged requests: every form, and every API write that rests on a cookie, carries a token.
+"""CSRF protection: every form, and every API write that is authenticated by a cookie, carries a token.
 
-Logged in, the token belongs to the log-in session; before that (log in, register) it repeats a cookie of its own.
-On pages the token is masked anew each time, so that a compressed page gives nothing away about it.
+For logged-in users the token belongs to the login session; before that (login, registration) it repeats a cookie of its
+own. On pages the token is masked with fresh noise each time, so that compressed pages leak nothing about it.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ FORM_FIELD = "csrf_token"
 
 
 class ForgedRequest(Forbidden):
-    """The form's token is missing or not ours; mostly a page that was open for too long."""
+    """The form's token is missing or wrong, usually because the page was open for too long."""
 
     code = "csrf_token_wrong"
 
 
 def new_token() -> str:
-    """An unguessable token."""
+    """Return an unguessable token."""
     return secrets.token_urlsafe(32)
 
 
 def mask(token: str) -> str:
-    """The token in a form that looks different each time."""
+    """Return the token masked with fresh noise."""
     plain = token.encode()
     noise = secrets.token_bytes(len(plain))
     return urlsafe_b64encode(noise + _xor(plain, noise)).decode()
 
 
 def check(request: Request, sent: str | None, expected: str | None) -> None:
-    """Raises ForgedRequest unless the masked `sent` is `expected` and the request came from our own pages."""
+    """Raise ForgedRequest unless `sent` unmasks to `expected` and the request came from our own pages."""
     if not _is_same_origin(request):
         raise ForgedRequest("This request came from another site and was refused.")
     if not expected or not sent or not hmac.compare_digest(_unmask(sent), expected.encode()):
@@ -47,7 +47,7 @@ def check(request: Request, sent: str | None, expected: str | None) -> None:
 
 
 def _is_same_origin(request: Request) -> bool:
-    """What the browser itself says of where the request comes from, if it says anything."""
+    """Check Sec-Fetch-Site, or else Origin; True if the browser sent neither."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in {"same-origin", "none"}

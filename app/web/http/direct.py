@@ -1,5 +1,6 @@
-"""A route that is described like any other, and answered past the framework's dependencies: for the one address that
-hundreds send to in the same second. Solving its nine dependencies took as long as four statements.
+"""A route that is documented like any other but bypasses the framework's dependency injection.
+
+For the one address that hundreds use in the same second: solving its nine dependencies took as long as four statements.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from fastapi.routing import APIRoute
 
 
 class DirectRoute(APIRoute):
-    """Its function gets the request and, as texts, the parts of the path and the headers that it names.
+    """A route whose function gets the request, and path parameters and named headers as strings.
 
-    Dependencies of it are described, and not called: who is asking, and whether they may, the function asks itself.
+    Its dependencies are documented but never called: the function has to authenticate and authorise the user itself.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

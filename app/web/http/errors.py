@@ -1,4 +1,4 @@
-"""Every error as HTTP: one JSON shape for programs, a friendly page for browsers; a 500 tells only its request id."""
+"""Every error as HTTP: one JSON shape for programs, a friendly page for browsers; a 500 reveals only its request id."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from evergold.scoring.errors import UnknownTask
 #: Renders an error as a page.
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]
 
-#: When it is worth trying again where too many wait.
+#: Retry-After when the server is too busy …
 BUSY_SECONDS = 5
-#: … and where somebody upgrades the server.
+#: … and while it is being upgraded.
 UPGRADE_SECONDS = 10
 _POSTGRESQL_DISK_FULL = "53100"
-#: FastAPI's 400 for bytes that are no text; JSON that is wrong otherwise is a 422 already.
+#: FastAPI's 400 for bytes that cannot be decoded; otherwise invalid JSON is a 422 already.
 _UNREADABLE_BODY = "There was an error parsing the body"
 _HTTP_CODES = {
     400: "bad_request",
@@ -63,12 +63,12 @@ _WORDS = {
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route's description says about its errors; 503 may always happen."""
+    """Return the documented error responses of a route; 503 is always included."""
     return {status: {"model": ErrorBody, "description": _WORDS[status]} for status in sorted({*statuses, 503})}
 
 
 def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
-    """Turn every exception that may leave a route into an answer; `page` renders it for browsers."""
+    """Turn every exception that may leave a route into a response; `page` renders it for browsers."""
     app.state.error_page = page
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         EvergoldError: _expected,
@@ -85,7 +85,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
 
 
 def error_response(request: Request, status: int, code: str, message: str, **details: Any) -> Response:
-    """The error as JSON, or as a page if a browser is asking."""
+    """Return the error as JSON, or as a page for browsers."""
     error = ErrorDetail(code=code, message=message, details=details)
     if wants_page(request):
         page: ErrorPage = request.app.state.error_page
@@ -94,13 +94,13 @@ def error_response(request: Request, status: int, code: str, message: str, **det
 
 
 def internal_error(request: Request, request_id: str) -> Response:
-    """All that is told of our own faults."""
+    """Return a 500 that reveals nothing but the request id."""
     message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
     return error_response(request, 500, "internal_error", message, request_id=request_id)
 
 
 def being_upgraded(request: Request, misfit: OtherRevision) -> Response:
-    """The answer while the database's tables are of another revision than this process needs."""
+    """Return 503 while the database schema has another revision than this process needs."""
     which = "newer" if isinstance(misfit, NewerRevision) else "older"
     message = (
         f"This server is being upgraded: its database is {which} than the program that answers. "
@@ -112,18 +112,18 @@ def being_upgraded(request: Request, misfit: OtherRevision) -> Response:
 
 
 async def misfit_of(request: Request) -> OtherRevision | None:
-    """Whether the tables do not fit any more, looked at now because something went wrong."""
+    """Check, after an error, whether the database schema still fits this process; return the mismatch or None."""
     tables: Tables = request.app.state.tables
     return await run_sync(tables.look, request.app.state.server.engine)
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser is asking, not a program."""
+    """Return True for requests of browsers outside the API."""
     return not request.url.path.startswith(f"{API}/") and "text/html" in request.headers.get("accept", "")
 
 
 def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:
-    """Headers that belong to an error by HTTP's own rules."""
+    """Return the headers that HTTP requires with an error."""
     if isinstance(error, NotAuthenticated):
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, Busy):
@@ -135,7 +135,7 @@ def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:
 
 
 def phrase(status: int) -> str:
-    """`Not Found` and the like."""
+    """Return the reason phrase, such as `Not Found`."""
     return HTTPStatus(status).phrase
 
 
@@ -150,7 +150,7 @@ async def _expected(request: Request, error: Exception) -> Response:
 
 
 async def _task_type_missing(request: Request, error: Exception) -> Response:
-    """A task type from outside that was there when the competition was declared."""
+    """Return 503 for a plugin task type that existed when the competition was declared but is not installed now."""
     log.error("task_type_missing", reason=str(error))
     message = "A task type that this page needs is not installed on the server at the moment. Nothing of it is lost."
     return error_response(request, 503, "task_type_missing", message)
@@ -168,7 +168,7 @@ async def _http(request: Request, error: Exception) -> Response:
     known = cast(HTTPException, error)
     if known.detail == _UNREADABLE_BODY:
         return error_response(request, 422, "invalid_request", "The body is no JSON in UTF-8.")
-    if wants_page(request):  # no route was found, so nobody asked yet who is there: the page's head wants to know
+    if wants_page(request):  # no route matched, so nobody has identified the user yet, whom the page header shows
         with suppress(EvergoldError, SQLAlchemyError):
             await run_sync(identify, request, request.app.state.server)
     code = _HTTP_CODES.get(known.status_code, "http_error")
@@ -179,7 +179,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _database(request: Request, error: Exception) -> Response:
-    """Down, locked for too long, of another revision, or full: nobody's mistake in a request."""
+    """Return 503 or 507 for a database that is down, locked for too long, of another revision, or full."""
     if misfit := await misfit_of(request):
         return being_upgraded(request, misfit)
     log.error("database_error", error=str(getattr(error, "orig", error)))
@@ -198,7 +198,7 @@ async def _gone(request: Request, error: Exception) -> Response:
 
 
 def _fields(error: RequestValidationError) -> dict[str, str]:
-    """A sentence per field; what was sent is never repeated (it may be a password)."""
+    """Return a message per field; never repeats the input (it may be a password)."""
     found: dict[str, str] = {}
     for fault in error.errors():
         place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]

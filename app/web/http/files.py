@@ -1,4 +1,4 @@
-"""Stored files, sent as downloads: never shown inside a page, never guessed at, cached by their sha256."""
+"""Downloads of stored files: always as attachments, without content sniffing, cached by their sha256."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_MODIFIED = 304
 _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
 
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-#: What every route that sends a stored file may answer besides its errors.
+#: Documented responses of every route that sends a stored file, besides its errors.
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, byte by byte.", "content": _BYTES},
     206: {"description": "The part that the Range header asks for.", "content": _BYTES},
@@ -73,19 +73,19 @@ def download_file(
     is_public = access.audience is Audience.EVERYONE
     response = stored_file_response(request, server, access.file.sha256, access.file.name, is_public=is_public)
     if not is_public and visitor.user is not None and response.status_code != NOT_MODIFIED:
-        with writing(server.engine) as session:  # before anything is sent; each part that is asked for, too
+        with writing(server.engine) as session:  # before anything is sent; ranges are recorded too
             record_download(session, phase_task, access.file, visitor.user, server.clock())
     return response
 
 
 def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:
-    """The file as an attachment called `name`; 304 for those who have it."""
+    """Return the file as an attachment called `name`, a redirect to the store, or 304 if the client has it."""
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)
     storage = storage_of(server.settings)
     if is_public and (address := storage.address(stored_name(sha256), name)):
-        return RedirectResponse(address, 307, {"Cache-Control": "no-store"})  # it is good for minutes only
+        return RedirectResponse(address, 307, {"Cache-Control": "no-store"})  # the address expires within minutes
     try:
         path = local_file(storage, sha256)
     except FileNotFoundError:
@@ -97,7 +97,7 @@ def stored_file_response(request: Request, server: Server, sha256: str, name: st
 
 
 def check_range(header: str | None, size_bytes: int) -> None:
-    """Raises RangeNotSatisfiable unless the Range header, if there is one, asks for one part that the file has."""
+    """Raise RangeNotSatisfiable unless the Range header is absent or requests a single range within the file."""
     if header is None:
         return
     found = _RANGE.match(header.strip())

@@ -1,8 +1,8 @@
-"""The gate of every address of a competition: who may not see it is told what is told of none, whatever they ask for;
-and nothing of an archived one is changed.
+"""The gate of all competition addresses: hides competitions from users who may not see them, and protects archives.
 
-It stands before every route, so that no route can forget it; lists of competitions ask `app.competitions.access`.
-Whoever says who they are is looked up at the same time, in the same thread.
+A hidden competition gets the same response as one that does not exist, whatever the address. The gate runs before every
+route, so that no route can forget it; lists of competitions use `app.competitions.access`. The user is identified in
+the same thread and session.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from app.web.http.paths import check_path
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PLACE = "/competitions/{competition}"
-#: What of an archived competition can be changed: its life, and who has to do with it.
+#: Addresses that may still be changed in an archived competition: its status and its people.
 OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
 
 
-#: Each request asks this: no more than it needs, for descriptions and terms may be long; and past the ORM, for which
-#: a statement is twice the work even where nothing is made of its rows.
+#: Runs on each request, so it selects only the columns needed (descriptions and terms may be long), and bypasses the
+#: ORM, which doubles the cost of a statement even where no objects are built.
 _ASKED = select(Competition.id, Competition.stage, Competition.halt, Competition.halt_reason).where(
     Competition.name == bindparam("name")
 )
 
 
 async def check_gate(request: Request) -> None:
-    """Raises NotFound for an address of nothing and for a competition that the visitor may not see,
-    CompetitionArchived for changes of one."""
+    """Raise NotFound for an invalid path or a hidden competition, CompetitionArchived for changes to an archive."""
     check_path(request)
     name = request.path_params.get("competition")
     if name is not None:
@@ -42,9 +41,9 @@ async def check_gate(request: Request) -> None:
 
 
 def check_competition(request: Request, server: Server, name: str) -> None:
-    """The same of a competition's name; for threads, as it asks the database."""
+    """Like check_gate, for a competition's name; runs in a thread because it queries the database."""
     with reading(server.engine) as session:
-        asking = look_up_visitor(request, server, session)  # a wrong token is said by the routes, if there is one
+        asking = look_up_visitor(request, server, session)  # routes report a wrong token, if a route matches
         found = session.connection().execute(_ASKED, {"name": name}).one_or_none()
         is_seen = found is not None and _is_seen(session, found.id, found.stage, asking.visitor.user)
     note_use(server, asking)

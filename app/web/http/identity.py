@@ -1,7 +1,8 @@
-"""Who is asking: an API token (`Authorization: Bearer evg_…`) or the cookie of a log-in; a wrong token is an error.
+"""Authentication by an API token (`Authorization: Bearer evg_…`) or a login cookie; an invalid token is an error.
 
-A token is for what its scopes say: GET and HEAD need `read`. Everything else needs `organise`, unless the route says
-that it is for those who take part (`ApiSubmitter`: `submit`); so nobody gains by a route that forgot to say anything.
+Tokens are limited by their scopes: GET and HEAD need `read`. Everything else needs `organise`, unless the route
+declares that it is for participants (`ApiSubmitter`: `submit`); so a route that forgets to declare anything is never
+too open.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from app.web.http import csrf
 from app.web.http.context import Server, server_of
 
 SESSION_COOKIE = "evergold_session"
-#: `last_used_at` of a token is kept to the minute: a write per request would be too dear.
+#: `last_used_at` of a token is updated at most once a minute to avoid a write per request.
 _TOUCH_AFTER = timedelta(minutes=1)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
-# For the API's description only; what is sent is looked at below.
+# For the API description only; the credentials are checked below.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="An API token: `evg_…`")
 _COOKIE = APIKeyCookie(
     auto_error=False,
@@ -42,20 +43,22 @@ _COOKIE = APIKeyCookie(
 )
 
 
-#: For routes that look at the scopes themselves.
+#: For routes that check the scopes themselves.
 ANY_SCOPE = "any"
 
 
 class ScopeMissing(Forbidden):
-    """details: needed, scopes."""
+    """The token lacks a scope (details: needed, scopes)."""
 
     code = "scope_missing"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Nobody known, or a user with the log-in session or the token by which we know. invitations: how many wait for an
-    answer, for pages."""
+    """An anonymous visitor, or a user with the login session or token that identified them.
+
+    invitations: number of pending invitations, for pages only.
+    """
 
     user: User | None = None
     login: LoginSession | None = None
@@ -65,14 +68,14 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Who is asking, as it was looked up; error: that what they sent is not valid, for the routes to say."""
+    """The identified visitor. error: the credentials were invalid; routes raise it when they need a user."""
 
     visitor: Visitor = Visitor()
     error: NotAuthenticated | None = None
 
 
 async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
-    """Who is asking; raises NotAuthenticated for a token that is not valid, ScopeMissing for one not meant for this."""
+    """Return the visitor; raise NotAuthenticated for an invalid token, ScopeMissing for one without the scope."""
     is_known, server = _identified_before(request) is not None or not _says_who(request), server_of(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     _check_scopes(request, visitor, wanted.scopes)
@@ -80,7 +83,7 @@ async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
 
 
 def identify(request: Request, server: Server) -> Visitor:
-    """Who is asking, whatever for; raises NotAuthenticated for a token that is not valid."""
+    """Return the visitor without checking scopes; raise NotAuthenticated for an invalid token."""
     found = _identified_before(request)
     if found is None:
         with reading(server.engine) as session:
@@ -92,8 +95,11 @@ def identify(request: Request, server: Server) -> Visitor:
 
 
 def look_up_visitor(request: Request, server: Server, session: Session) -> Identified:
-    """The same in a session that is open anyway: an error is for who needs to know. `note_use` is the caller's to call,
-    once the session has ended: who writes while it holds a connection could wait for one for ever."""
+    """Like identify, in a session that is already open, but return an authentication error instead of raising it.
+
+    The caller has to call `note_use` after the session has ended: a write that holds a second connection could wait for
+    one for ever.
+    """
     try:
         found = Identified(_identified(request, server, session))
     except NotAuthenticated as error:
@@ -103,7 +109,7 @@ def look_up_visitor(request: Request, server: Server, session: Session) -> Ident
 
 
 def note_use(server: Server, identified: Identified) -> None:
-    """Remember when a token was last used."""
+    """Record the time when a token was last used."""
     token, now = identified.visitor.token, server.clock()
     if token is not None and (token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER):
         write_together(server.engine, lambda session: auth.note_token_use(session, token, now))
@@ -128,7 +134,7 @@ def _check_scopes(request: Request, visitor: Visitor, wanted: Sequence[str]) -> 
 
 
 def known_visitor(request: Request) -> Visitor:
-    """Who is asking, as far as that was found out already: error pages may come before."""
+    """Return the visitor as far as identified already: error pages may be rendered before identification."""
     found = _identified_before(request)
     return found.visitor if found else Visitor()
 
@@ -142,7 +148,7 @@ async def api_visitor(
     _bearer: Annotated[object, Security(_BEARER)] = None,
     _cookie: Annotated[object, Security(_COOKIE)] = None,
 ) -> Visitor:
-    """Who is asking the API; writes that rest on a cookie alone need the CSRF header."""
+    """Return the visitor of an API route; writes authenticated by a cookie alone need the CSRF header."""
     _check_csrf(request, visitor)
     return visitor
 
@@ -156,26 +162,26 @@ ApiVisitor = Annotated[Visitor, Depends(api_visitor)]
 
 
 async def api_user(visitor: ApiVisitor) -> User:
-    """The user, for what anonymous visitors may not do."""
+    """Return the logged-in user; raise NotAuthenticated for anonymous visitors."""
     return user_of(visitor)
 
 
 def user_of(visitor: Visitor) -> User:
-    """The same, where a route looks at the visitor itself."""
+    """Return the user of a visitor or raise NotAuthenticated."""
     if visitor.user is None:
         raise NotAuthenticated("This needs an API token: send `Authorization: Bearer evg_…`.")
     return visitor.user
 
 
 ApiUser = Annotated[User, Depends(api_user)]
-#: Whoever takes part, for what changes something of their own team.
+#: Participants, for changes to their own team.
 ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
-#: For what organisers and administrators do and see; who is one, the route asks.
+#: For organisers and administrators; the route itself checks which permissions the user has.
 ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
 
 
 def submitter_of(request: Request, server: Server) -> User:
-    """What `ApiSubmitter` is, for a thread that does all of a request: raises what that raises."""
+    """Do the work of `ApiSubmitter` for code that handles a whole request in one thread; raises the same errors."""
     visitor = identify(request, server)
     _check_scopes(request, visitor, [TokenScope.SUBMIT])
     _check_csrf(request, visitor)
@@ -183,7 +189,7 @@ def submitter_of(request: Request, server: Server) -> User:
 
 
 def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:
-    """Log the browser in."""
+    """Set the login cookie."""
     response.set_cookie(
         SESSION_COOKIE,
         secret,

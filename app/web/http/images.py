@@ -1,4 +1,4 @@
-"""Stored images, sent to be shown in pages of ours."""
+"""Stored images for display on our pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTHING = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 def image_response(request: Request, server: Server, sha256: str, media_type: str) -> Response:
-    """An image that we made, for pages; a browser that opens it by itself runs nothing in it."""
+    """Return an image that the server rendered; its policy blocks all scripts when it is opened by itself."""
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "private, max-age=86400", "Content-Security-Policy": _NOTHING}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)

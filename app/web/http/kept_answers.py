@@ -1,5 +1,6 @@
-"""Answers that were given once and may be given again: bytes, plain and compressed, under a key that says what they
-depend on. The least recently used go first; whether a key still holds is for others to say.
+"""An LRU cache of responses: bytes, plain and compressed, under a key of everything that they depend on.
+
+Callers decide whether a key is still valid.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-#: Smaller bodies are not worth compressing.
+#: Smaller bodies are not compressed.
 COMPRESSED_FROM_BYTES = 1024
 _COMPRESSION_LEVEL = 6
 
@@ -20,7 +21,7 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body with its tag and all headers that belong to it."""
+    """A body with its tag and all its headers."""
 
     etag: str
     headers: RawHeaders
@@ -29,19 +30,19 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in both encodings; where compressing is not worth it, both are the same."""
+    """A response in both encodings; both are the same if compression is not worthwhile."""
 
     plain: Representation
     compressed: Representation
 
     @property
     def size_bytes(self) -> int:
-        """What keeping it takes."""
+        """Size in memory."""
         return len(self.plain.body) + (len(self.compressed.body) if self.compressed is not self.plain else 0)
 
 
 class KeptAnswers:
-    """Answers by key, with a bound for all of them together; any thread may ask."""
+    """Cached responses by key, with a size limit for all of them together; thread-safe."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
@@ -49,7 +50,7 @@ class KeptAnswers:
         self.size_bytes = 0
 
     def get(self, key: Hashable) -> Answer | None:
-        """The answer, which is then the last one to go."""
+        """Return the response and mark it as most recently used."""
         with self._lock:
             found = self._answers.get(key)
             if found is not None:
@@ -57,7 +58,7 @@ class KeptAnswers:
             return found
 
     def keep(self, key: Hashable, answer: Answer, limit_bytes: int) -> None:
-        """Keep it, and let others go until all fit; one that is too large by itself is not kept."""
+        """Cache the response, and evict others until all fit; a response larger than the limit is not cached."""
         if answer.size_bytes > limit_bytes:
             return
         with self._lock:
@@ -73,11 +74,11 @@ class KeptAnswers:
 
 
 def answer_of(headers: RawHeaders, body: bytes) -> Answer:
-    """The answer with these headers (none about its length, encoding or tag) and this body."""
+    """Return the response with these headers (without length, encoding and tag) and this body."""
     plain = _representation(headers, body, None)
     if len(body) < COMPRESSED_FROM_BYTES:
         return Answer(plain, plain)
-    small = gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)  # no time: equal bodies are equal when compressed, too
+    small = gzip.compress(body, _COMPRESSION_LEVEL, mtime=0)  # no timestamp: equal bodies stay equal when compressed
     return Answer(plain, _representation(headers, small, b"gzip"))
 
 

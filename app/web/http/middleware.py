@@ -1,4 +1,4 @@
-"""What surrounds every request, as plain ASGI: request id, security headers, log, HEAD, our own faults."""
+"""Middleware around every request, as plain ASGI: request id, security headers, access log, HEAD, internal errors."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
-    # Not `no-referrer`: browsers would then hide from us that a form is our own.
+    # Not `no-referrer`: browsers would then hide that a form comes from our own pages.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 
 
-#: What says so in its own policy may stand in frames of other sites' pages.
+#: Responses with this in their own policy may be framed by other sites.
 _FRAMED = b"frame-ancestors *"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-#: What other sites' scripts may read: competitions, phases and boards, as everybody sees them.
+#: Readable by scripts of other sites: competitions, phases and boards, as the public sees them.
 _SHARED = re.compile(
     rf"{API}/competitions(/{_NAME}(/phases/{_NAME}(/boards/{_NAME}(\.csv|/official(/[0-9]+)?|/pictures(/{_NAME})?)?)?)?)?"
 )
 
 
 class Surroundings:
-    """Request id, security headers, a line in the log, and an answer to our own faults that gives nothing away."""
+    """Middleware around every request: request id, security headers, access log, internal errors without details."""
 
     def __init__(self, app: ASGIApp, *, https_only: bool) -> None:
         self._app = app
@@ -65,7 +65,7 @@ class Surroundings:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = message.get("headers", [])
-                own = {name.lower() for name, _ in headers}  # a page may say it otherwise
+                own = {name.lower() for name, _ in headers}  # a page may set its own
                 if any(_FRAMED in value for name, value in headers if name.lower() == b"content-security-policy"):
                     own.add(b"x-frame-options")
                 added = [header for header in self._headers if header[0] not in own]
@@ -76,11 +76,11 @@ class Surroundings:
         with bound(request_id=request_id):
             try:
                 await self._app(scope, receive, send_with_headers)
-            except Exception:  # the web's boundary: logged once, with the id that its victim may quote
+            except Exception:  # the web's boundary: logged once, with the request id that users can quote
                 misfit = await misfit_of(Request(scope))
                 log.exception("internal_error", method=scope["method"], path=scope["path"], misfit=str(misfit or ""))
                 if status:
-                    raise  # half an answer is gone already: break the connection, so that nobody takes it for whole
+                    raise  # partly sent: break the connection so that it is not mistaken for complete
                 request = Request(scope)
                 answer = being_upgraded(request, misfit) if misfit else internal_error(request, request_id)
                 await answer(scope, receive, send_with_headers)
@@ -90,7 +90,7 @@ class Surroundings:
 
 
 class AnswerHead:
-    """HEAD is GET without the body."""
+    """Middleware that answers HEAD like GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -109,13 +109,13 @@ class AnswerHead:
 
 
 def _is_shared(scope: Scope) -> bool:
-    """Whether any site's script may read the answer: what nobody in particular asked for, and everybody sees."""
+    """Return True if scripts of any site may read the response: public data, requested without credentials."""
     if scope["method"] not in ("GET", "HEAD") or not _SHARED.fullmatch(scope["path"]):
         return False
     return not any(name in (b"authorization", b"cookie") for name, _ in scope["headers"])
 
 
 def _request_id(headers: Headers) -> str:
-    """The proxy's, if it is a harmless one; else our own."""
+    """Return the proxy's request id if it is harmless, or else a new one."""
     given = headers.get("x-request-id", "")
     return given if _REQUEST_ID.match(given) else secrets.token_hex(8)

@@ -1,9 +1,9 @@
-"""Receiving a multipart upload: pushed through a parser piece by piece, the file straight to storage.
+"""Receiving multipart uploads: parsed piece by piece, with the file streamed to storage.
 
-Every bound is enforced while reading: the file, each field, the whole body; how slowly it may come says
-`app.web.http.bodies`. A small body that is here already is taken whole, by `store_whole`.
-The parser gets pieces of one size, however the network cut the body: so the same bytes have one verdict.
-Whatever goes wrong, also a connection that breaks, leaves no file behind.
+All size limits (file, field, whole body) are enforced while reading; the minimum rate is enforced by
+`app.web.http.bodies`. A small body that is already in memory is stored by `store_whole`. The parser gets pieces of a
+fixed size, however the network cut the body, so that the same bytes always get the same verdict. No error, not even a
+broken connection, leaves a file behind.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from app.base.text import readable_size
 
 FILE_FIELD = "file"
 FIELD_LIMIT_BYTES = 32 * 1024
-#: What a body may hold besides the file: fields, boundaries, headers.
+#: Allowance for everything besides the file: fields, boundaries, headers.
 OVERHEAD_BYTES = 256 * 1024
-#: The file goes to the disk, in a thread, in pieces of this size.
+#: The file is written to disk, in a thread, in pieces of this size.
 PIECE_BYTES = 256 * 1024
-#: The parser gets a body in pieces of this size.
+#: The parser gets the body in pieces of this size.
 PARSED_BYTES = 64 * 1024
 
 
@@ -41,7 +41,7 @@ class MalformedUpload(EvergoldError):
 
 
 class FileWriter(Protocol):
-    """Takes a file piece by piece, as `app.base.storage.UploadWriter` does."""
+    """A writer that takes a file piece by piece, like `app.base.storage.UploadWriter`."""
 
     def write(self, chunk: bytes, /) -> object: ...
 
@@ -52,7 +52,7 @@ class FileWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A stored file, the name it had on the sender's side, and the fields that came with it."""
+    """A stored file with its original name and the fields sent with it."""
 
     file: StoredFile
     filename: str
@@ -61,7 +61,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request's body, not read yet. content_length: as declared, None when the body is chunked."""
+    """The unread body of a request. content_length: as declared; None if the body is chunked."""
 
     chunks: AsyncIterator[bytes]
     content_type: str
@@ -70,7 +70,7 @@ class Incoming:
 
 @dataclass(slots=True)
 class _Form:
-    """What has arrived so far. part: the field that is being read; pending: bytes of the file, not written yet."""
+    """The parsed part of an upload. part: the field being read; pending: bytes of the file not yet written."""
 
     known_fields: frozenset[str]
     before_file: Callable[[Mapping[str, str]], None]
@@ -82,7 +82,7 @@ class _Form:
 
 
 def incoming_of(request: Request) -> Incoming:
-    """The request's body, not read yet."""
+    """Return the unread body of the request."""
     declared = request.headers.get("content-length", "")
     return Incoming(
         chunks=request.stream(),
@@ -101,10 +101,10 @@ async def receive_upload(
     before_storing: Callable[[Mapping[str, str]], None] = lambda fields: None,
     into: FileWriter | None = None,
 ) -> Upload:
-    """The upload, stored. `fields`: the names allowed besides `file`; `before_file` sees those that came before it,
-    `before_storing` all of them, while nothing is kept yet.
+    """Receive and store an upload.
 
-    into: what takes the file instead of a plain writer to `storage`.
+    fields: names allowed besides `file`. before_file: called with the fields that precede the file. before_storing:
+    called with all fields before anything is stored. into: writer to use instead of a plain one for `storage`.
     """
     writer = into or UploadWriter(storage, limit_bytes)
     try:
@@ -133,7 +133,7 @@ def store_whole(
     before_file: Callable[[Mapping[str, str]], None],
     before_storing: Callable[[Mapping[str, str]], None],
 ) -> Upload:
-    """The same for a body that is here, in the thread of who asks."""
+    """Like receive_upload, for a body in memory; runs in the caller's thread."""
     writer = UploadWriter(storage, limit_bytes)
     try:
         check_declared_size(len(content), limit_bytes)
@@ -145,7 +145,7 @@ def store_whole(
 
 
 def check_declared_size(content_length: int | None, limit_bytes: int) -> None:
-    """Raises UploadTooLarge for a body that says beforehand that it is."""
+    """Raise UploadTooLarge if the declared size exceeds the limit."""
     if content_length is not None and content_length > limit_bytes + OVERHEAD_BYTES:
         _refuse_size(limit_bytes)
 
@@ -164,13 +164,13 @@ def _finish(body: _Body, writer: FileWriter, before_storing: Callable[[Mapping[s
     try:
         return Upload(_store(writer, bytes(form.pending)), form.filename, form.fields)
     except EmptyUpload:
-        if not form.filename:  # what a browser sends when nothing was chosen
+        if not form.filename:  # browsers send this when no file was chosen
             _wrong_field(FILE_FIELD, "No file was chosen.")
         raise
 
 
 def _store(writer: FileWriter, rest: bytes) -> StoredFile:
-    """The last piece, and with it the whole."""
+    """Write the last piece and finish the file."""
     if rest:
         writer.write(rest)
     return writer.finish()
@@ -180,7 +180,10 @@ def _store(writer: FileWriter, rest: bytes) -> StoredFile:
 
 
 class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no types
-    """Refuses a bare CR or LF in a part's head, which the library takes or not as the pieces fall."""
+    """A parser that refuses a bare CR or LF in a part header.
+
+    The library accepts it or not, depending on how the body is cut.
+    """
 
     def _on_segment_headerline(self, line: bytes) -> None:
         if b"\n" in line or b"\r" in line:
@@ -190,7 +193,7 @@ class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no 
 
 @dataclass(slots=True)
 class _Body:
-    """Cuts a body into pieces of PARSED_BYTES for the parser, and puts what they hold into the form."""
+    """A body passed to the parser in pieces of PARSED_BYTES; parsed parts go into the form."""
 
     parser: _Parser
     form: _Form
@@ -198,14 +201,14 @@ class _Body:
     has_begun: bool = False
 
     def push(self, chunk: bytes) -> None:
-        """Take in what has arrived; raises MalformedUpload."""
+        """Parse the data received so far; raise MalformedUpload."""
         self.waiting += chunk
         while len(self.waiting) >= PARSED_BYTES:
             self._parse(bytes(self.waiting[:PARSED_BYTES]))
             del self.waiting[:PARSED_BYTES]
 
     def close(self) -> None:
-        """Take in the rest; raises MalformedUpload unless the body is whole."""
+        """Parse the rest; raise MalformedUpload unless the body is complete."""
         if self.waiting:
             self._parse(bytes(self.waiting))
         try:
@@ -214,7 +217,10 @@ class _Body:
             raise MalformedUpload("The upload ends in the middle: its last boundary is missing.") from None
 
     def _parse(self, piece: bytes) -> None:
-        """A body begins with its boundary: what stands before it the library passes over or not, by its length."""
+        """Parse one piece; raise MalformedUpload if the body does not begin with its boundary.
+
+        The library would skip a preamble or not, depending on its length.
+        """
         begins = self.has_begun or piece.removeprefix(b"\r\n").startswith(b"--" + self.parser.boundary)
         self.has_begun = True
         try:
@@ -228,22 +234,22 @@ class _Body:
 
 
 def _parser(content_type: str) -> _Parser:
-    """A parser for the body that this header announces."""
+    """Return a parser for the body that this header announces."""
     kind, options = parse_options_header(content_type)
     if kind != "multipart/form-data":
         raise NotMultipart("Send the file as multipart/form-data, in the field 'file' (curl -F file=@predictions.csv).")
     if not options.get("boundary"):
         raise MalformedUpload("The Content-Type header names no multipart boundary.")
     try:
-        # Names are taken as they come, and read as UTF-8 by `_text`: one odd letter in a file's name is no reason to
-        # refuse it.
+        # Names are accepted as bytes, and decoded as UTF-8 by `_text`: one odd letter in a file name must not cause a
+        # refusal.
         return _Parser(options["boundary"].encode("latin-1", "replace"), header_charset="latin-1")
     except MultipartError as error:
         raise MalformedUpload(f"The multipart boundary cannot be used: {error}.") from None
 
 
 def _put(form: _Form, event: MultipartSegment | bytes | bytearray | None) -> None:
-    """Put one event of the parser into the form: a part begins, goes on, or ends."""
+    """Apply one event of the parser to the form: a part begins, continues, or ends."""
     if isinstance(event, MultipartSegment):
         _open_part(form, event)
     elif event is None:
@@ -253,7 +259,7 @@ def _put(form: _Form, event: MultipartSegment | bytes | bytearray | None) -> Non
 
 
 def _open_part(form: _Form, segment: MultipartSegment) -> None:
-    """Look at the head of a part: is it the file, or a field that is known, for the first time?"""
+    """Open a part: the file, or a known field; raise MalformedUpload or InvalidForm for unknown or repeated ones."""
     name = _text(segment.name)
     if not name:
         raise MalformedUpload("A part of the upload has no name.")
@@ -290,7 +296,7 @@ def _decoded(name: str, value: bytes) -> str:
 
 
 def _text(value: str | None) -> str:
-    """A name as its sender wrote it: the parser has read its bytes as Latin-1."""
+    """Return a name as its sender wrote it: the parser decodes its bytes as Latin-1."""
     return (value or "").encode("latin-1").decode("utf-8", errors="replace")
 
 

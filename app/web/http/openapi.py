@@ -1,4 +1,4 @@
-"""The API's description, as FastAPI derives it, less what is not true here: its own shape of validation errors."""
+"""The API description as FastAPI derives it, without FastAPI's own format of validation errors, which we do not use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.web.http.errors import error_responses
 
 
 def upload_body(of: str, /, fields: Mapping[str, Mapping[str, Any]] | None = None, **example: Any) -> dict[str, Any]:
-    """What a route's description says (`openapi_extra`) about a file that it reads from the request itself.
+    """Return the `openapi_extra` of a route that reads a file from the request itself.
 
-    of: the file, in words; fields: the schemas of what may come with it; example: a value of each that an example has.
+    of: description of the file; fields: schemas of the fields allowed with it; example: example values of these fields.
     """
     described = {"file": {"type": "string", "format": "binary", "description": of}, **(fields or {})}
     schema = {"type": "object", "required": ["file"], "properties": described}
@@ -28,8 +28,11 @@ def upload_body(of: str, /, fields: Mapping[str, Mapping[str, Any]] | None = Non
 
 
 def serve_description(app: FastAPI) -> None:
-    """The description at /openapi.json: made for the first who asks, while others are served, and kept as it is sent.
-    As objects it would take more memory, and be written anew for each."""
+    """Serve the description at /openapi.json.
+
+    It is generated on the first request, in a thread, and cached as bytes: as objects it would take more memory, and
+    would have to be serialised for each request.
+    """
     turn = Lock()
     kept: list[bytes] = []
 
@@ -47,7 +50,7 @@ _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, made once."""
+    """Return the OpenAPI document, generated once."""
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
         for template, path in document["paths"].items():
@@ -55,7 +58,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
                 _correct_errors(operation["responses"])
                 if operation.get("security"):  # a token may lack the scope
                     _add_error(operation["responses"], 403)
-                if "{competition}" in template and method not in ("get", "head"):  # it may be archived
+                if "{competition}" in template and method not in ("get", "head"):  # the competition may be archived
                     _add_error(operation["responses"], 409)
                 if "requestBody" in operation:  # the limit of `app.web.http.bodies`
                     _add_error(operation["responses"], 413)
@@ -72,7 +75,7 @@ def _add_error(responses: dict[str, Any], status: int) -> None:
 
 
 def _correct_errors(responses: dict[str, Any]) -> None:
-    """Errors are JSON, of whatever type the answer of a success is."""
+    """Make all errors JSON, whatever the content type of a successful response is."""
     if _NOT_OURS[0] in str(responses.get("422")):
         del responses["422"]
     for status, answer in responses.items():

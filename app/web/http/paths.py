@@ -1,4 +1,4 @@
-"""The parts of addresses: what stands for a competition, a phase, a task; and what can stand for nothing."""
+"""Path parameters: the types of the names of competitions, phases and tasks; and a check of all path parameters."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
 
 def check_path(request: Request) -> None:
-    """Raises NotFound for an address with a NUL and the like, of which databases and XML take none."""
+    """Raise NotFound for a path with NUL or other control characters, which databases and XML cannot store."""
     if any(is_control(character) for part in request.path_params.values() for character in str(part)):
         raise NotFound("There is nothing at this address.")

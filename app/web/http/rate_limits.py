@@ -1,8 +1,8 @@
-"""How often is too often: log-ins (above all wrong ones), registrations, resets, confirmations of addresses, uploads.
+"""Rate limits: logins (above all failed ones), registrations, password resets, address confirmations, uploads.
 
-Counted by the library `limits`, in Redis where there is one, so that all web processes count together; else in this
-process alone. A Redis that is away locks nobody out: the log says so, and each process counts for itself meanwhile.
-A window begins with its first hit. Addresses and names are only kept as digests.
+Counted by the library `limits`, in Redis if there is one, so that all web processes share the counts; else in this
+process alone. If Redis is down, nobody is locked out: the failure is logged, and each process counts for itself
+meanwhile. A window begins with its first hit. Addresses and names are stored as digests only.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from app.base.redis_client import RedisPlace, redis_place
 from app.models import User
 from app.web.http.shared_counts import SharedCounts
 
-#: Nobody's request waits longer than this for the Redis that counts …
+#: Longest time that a request waits for the Redis that counts …
 WAIT_SECONDS = 0.5
-#: … and after it did not answer, it is left alone for this long.
+#: … and time for which an unresponsive Redis is not tried again.
 ALONE_SECONDS = 10.0
-_IPV6_BITS = 64  # what one customer usually has to choose addresses from
+_IPV6_BITS = 64  # the range that one customer usually controls
 _BLOCK_BITS = {4: 24, 6: 48}
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """At most `limit` hits in `seconds`, for each key; 0: as many as one likes."""
+    """At most `limit` hits in `seconds` for each key; 0: unlimited."""
 
     name: str
     limit: int
@@ -50,7 +50,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All of them, as the settings have them."""
+    """All rules, with the numbers of the settings."""
 
     failed_pair: Rule
     failed_account: Rule
@@ -68,7 +68,7 @@ class Rules:
 
 
 def rules_of(settings: Settings) -> Rules:
-    """The rules with the settings' numbers."""
+    """Return the rules with the numbers of the settings."""
     guesses = "Too many wrong passwords; please wait a while. Who is logged in, and every token, goes on working."
     resets = "A new password was asked for too often; please wait a while."
     return Rules(
@@ -139,7 +139,7 @@ def rules_of(settings: Settings) -> Rules:
 
 
 class RateLimits:
-    """The counts, shared or of this process."""
+    """Hit counts, shared in Redis or of this process only."""
 
     def __init__(self, settings: Settings) -> None:
         self.rules = rules_of(settings)
@@ -149,17 +149,17 @@ class RateLimits:
         self._alone_until = 0.0
 
     def check(self, rule: Rule, key: str, now: datetime) -> None:
-        """Raises LimitReached if there were too many already; counts nothing."""
+        """Raise LimitReached if the limit is already reached; counts nothing."""
         if rule.limit and not self._counted(lambda counts: counts.test(_item(rule), rule.name, _digest(key))):
             raise self._refusal(rule, key, now)
 
     def hit(self, rule: Rule, key: str, now: datetime) -> None:
-        """Count one; raises LimitReached if it is one too many."""
+        """Count a hit; raise LimitReached if it exceeds the limit."""
         if rule.limit and not self._counted(lambda counts: counts.hit(_item(rule), rule.name, _digest(key))):
             raise self._refusal(rule, key, now)
 
     def note(self, rule: Rule, key: str) -> None:
-        """Count one that has happened, whatever the sum."""
+        """Count a hit without enforcing the limit."""
         if rule.limit:
             self._counted(lambda counts: counts.hit(_item(rule), rule.name, _digest(key)))
 
@@ -187,12 +187,12 @@ class RateLimits:
 
 
 def place_of_counts(settings: Settings) -> RedisPlace | None:
-    """The Redis that counts; None: this process alone."""
+    """Return the Redis that counts, or None if this process counts alone."""
     return redis_place(settings.rate_limit_url or settings.broker_url)
 
 
 def network_of(host: str) -> str:
-    """What of a client's address counts as one: of IPv6 the first half, for its owner has all of the second."""
+    """Return the part of a client's address that counts as one client: the first 64 bits of IPv6, all of IPv4."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -205,7 +205,7 @@ def network_of(host: str) -> str:
 
 
 def block_of(network: str) -> str:
-    """The block of addresses around a client's network: what one provider or institute has, or one attacker rents."""
+    """Return the block around a client's network: one provider or institute, or what an attacker rents."""
     try:
         address = ip_network(network).network_address
     except ValueError:
@@ -223,24 +223,24 @@ def _digest(key: str) -> str:
 
 
 def limits_of(request: Request) -> RateLimits:
-    """The counts of this server."""
+    """Return the hit counts of this server."""
     return cast(RateLimits, request.app.state.rate_limits)
 
 
 def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """What counts a question of this user, and raises LimitReached if it is one too many."""
+    """Return a function that counts a question of this user, and raises LimitReached if it is one too many."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.questions, str(user.id), now)
 
 
 def limit_of_confirmations(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """The same for a mail that confirms an address: as rare as those for a forgotten password."""
+    """Like limit_of_questions, for address confirmation mails; the limit is that of password reset mails."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
 
 
 def client_of(request: Request) -> str:
-    """The network that the request came from. What X-Forwarded-For says is in it only if a proxy of ours said so."""
+    """Return the network of the client; X-Forwarded-For is honoured only from trusted proxies."""
     if "x-forwarded-for" in request.headers and not request.app.state.server.settings.trusted_proxies:
         _say_ignored()
     return network_of(request.client.host) if request.client else ""
@@ -248,5 +248,5 @@ def client_of(request: Request) -> str:
 
 @lru_cache(maxsize=1)
 def _say_ignored() -> None:
-    """Once: behind a proxy that we do not know of, all the world has one address, and one limit."""
+    """Warn once: behind an unknown proxy all clients share one address, and one limit."""
     log.warning("x_forwarded_for_ignored", advice="name your reverse proxy in EVERGOLD_TRUSTED_PROXIES")

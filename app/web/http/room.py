@@ -1,4 +1,4 @@
-"""Uploads that count against what an organiser may own: no more of them is stored than fits."""
+"""The storage quota of organisers, applied to their uploads."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ from app.web.http.context import Server
 
 
 def room_for(server: Server, user: User | None) -> Room:
-    """Of what this user owns; None: of the server's own, which has no bound."""
+    """Return the room left in this user's quota; None: the server's own, which has no limit."""
     with reading(server.engine) as session:
         return room_of(session, user, limits_of(server.settings))
 
 
 async def room_left(server: Server, user: User | None) -> Room:
-    """`room_for`, in a thread."""
+    """Call `room_for` in a thread."""
     return await run_sync(room_for, server, user)
 
 
 @contextmanager
 def within(room: Room, limit_bytes: int) -> Iterator[int]:
-    """The bytes that an upload may have, which `receive_upload` refuses to exceed; raises QuotaReached where it did so
-    for want of room.
+    """Yield the size limit for an upload; raise QuotaReached if the upload was refused for lack of room.
 
-    Two uploads at a time may find the same room: what is counted in the end is checked under the person's lock.
+    Two concurrent uploads may see the same room: the final count is checked under the user's lock.
     """
     bound = min(limit_bytes, room.left)
     try:

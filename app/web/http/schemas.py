@@ -1,4 +1,4 @@
-"""The root of all models of the API, and the few types that they share."""
+"""The base class of all API models, and the few types they share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 #: ISO 8601 in UTC.
 Moment = Annotated[AwareDatetime, Field(examples=["2026-01-10T12:00:00Z"])]
-#: A row's number in an address; larger ones would not fit into the databases' column.
+#: A row id in an address; larger ones would not fit into the database column.
 RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
@@ -19,7 +19,7 @@ class ApiModel(BaseModel):
 
 
 def example(document: dict[str, Any]) -> ConfigDict:
-    """The model's configuration with an example for the API's pages."""
+    """Return a model configuration with an example for the API pages."""
     return ConfigDict(json_schema_extra={"examples": [document]})
 
 

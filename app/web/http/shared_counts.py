@@ -1,4 +1,4 @@
-"""Counts of the library `limits` in Redis or Valkey, by our own client, as its own would load the package `redis`."""
+"""Counts of the library `limits` in Redis or Valkey, through our own client: the library's needs `redis`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limits.storage import Storage
 from app.base.redis_client import RedisClient, RedisPlace
 
 _PREFIX = "EVERGOLD"
-#: A window begins with its first hit, and nothing is kept longer: as the library's own script has it.
+#: A window begins with its first hit and expires with it, as in the library's own script.
 _COUNT = """\
 local count = redis.call('INCRBY', KEYS[1], ARGV[2])
 if count == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
@@ -18,7 +18,7 @@ return count
 
 
 class SharedCounts(Storage):
-    """Raises OSError where it is away. What `FixedWindowRateLimiter` asks for, and nothing else."""
+    """A storage with only what `FixedWindowRateLimiter` needs; raises OSError if Redis is down."""
 
     STORAGE_SCHEME = None
 

@@ -1,4 +1,4 @@
-"""One question for all who ask it at the same time, and none of them is told what was so before they asked."""
+"""One query for all concurrent callers, whose results are never older than their calls."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ Answer = TypeVar("Answer")
 
 
 class SingleFlight(Generic[Answer]):
-    """Who asks while an answer is on its way does not get that one, which may be older than their question, but the
-    next: one for all who have come by then. However many ask, no more than one question of a kind is under way."""
+    """Coalescing of concurrent queries with the same key.
+
+    A call during a running query does not share it, because its result may be older than the call, but the next one,
+    together with all other calls until then. At most one query per key is running.
+    """
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, asyncio.Task[Answer]] = {}
         self._next: dict[Hashable, asyncio.Task[Answer]] = {}
 
     async def answer(self, question: Hashable, ask: Callable[[], Awaitable[Answer]]) -> Answer:
-        """What `ask` says, called after this was; who goes away takes nobody else's answer along."""
+        """Return the result of `ask`, started after this call; cancelling one caller does not affect the others."""
         answer = self._next.get(question)
         if answer is None:
             answer = asyncio.create_task(self._in_turn(question, ask))

@@ -1,4 +1,4 @@
-"""Static files, addressed with a digest of their content (`rendering.asset`): browsers may keep them for ever."""
+"""Static files, addressed with a digest of their content (`rendering.asset`): browsers may cache them for ever."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.types import Scope
 
 
 class StaticAssets(StaticFiles):
-    """With a digest in the address, and fonts, whose names have a number: kept for ever; others are asked for again."""
+    """Static files: cached for ever if addressed with a digest, and fonts (versioned names); others are revalidated."""
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200

@@ -1,7 +1,7 @@
-"""Uploads that are whole and not answered yet, by their Idempotency-Key: who sends one again waits for the first try.
+"""In-flight uploads by Idempotency-Key: a repeated attempt waits for the result of the first one.
 
-Else a second try that comes after the deadline could be refused while the first, which came in time, is still on its
-way to be stored. Tries of one upload come from one sender, so they are told apart by what that sender logs in with.
+Otherwise a second attempt after the deadline could be refused while the first, which came in time, is still being
+stored. All attempts of an upload come from one sender, so uploads are distinguished by the sender's credentials too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from starlette.types import Scope
 
 @dataclass(eq=False, slots=True)
 class Try:
-    """One request. upload: the same for each try of it; None: it has no key, and is nobody's second try.
+    """One attempt, that is, one request.
 
-    is_refused: it would be, and only waits for what becomes of other tries.
+    upload: identifies all attempts of an upload; None: no key, so never a repeated attempt. is_refused: it would be
+    refused, and only waits for the results of other attempts.
     """
 
     upload: tuple[str, ...] | None
@@ -29,14 +30,14 @@ class Try:
 
 
 class Tries:
-    """Those that are whole and not answered yet, in the order in which they became whole."""
+    """Attempts that have fully arrived and have no response yet, in order of arrival."""
 
     def __init__(self) -> None:
         self._whole: dict[tuple[str, ...], list[Try]] = {}
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[Try]:
-        """The try that this request is; with its end it is answered, whatever the answer was."""
+        """Register this request as an attempt, and mark it as answered when the block ends, whatever the result."""
         one = scope.setdefault("state", {})["upload_try"] = Try(_upload_of(scope))
         try:
             yield one
@@ -45,19 +46,19 @@ class Tries:
             self._forget(one)
 
     def note_whole(self, current: Try) -> None:
-        """Its last byte is here: whoever comes behind it waits for its answer."""
+        """Mark as fully received; later attempts wait for its result."""
         if current.upload is not None and current not in self._whole.setdefault(current.upload, []):
             self._whole[current.upload].append(current)
 
     async def earlier_answered(self, current: Try) -> None:
-        """Return when every try that was whole before this one has its answer."""
+        """Wait until every attempt that had fully arrived before this one has a response."""
         for earlier in tuple(self._whole.get(current.upload or (), ())):
             if earlier is current:
                 return
             await earlier.answered.wait()
 
     def on_their_way(self) -> frozenset[tuple[str, ...]]:
-        """The uploads of which a try is whole, and may still be stored."""
+        """Return the uploads with an attempt that has fully arrived and may still be stored."""
         uploads = self._whole.items()
         return frozenset(upload for upload, tries in uploads if not all(one.is_refused for one in tries))
 
@@ -70,7 +71,7 @@ class Tries:
 
 
 def _upload_of(scope: Scope) -> tuple[str, ...] | None:
-    """Programs name it in a header, the form in its address."""
+    """Return the sender's credentials and the key, from the header (programs) or the query string (the form)."""
     headers = Headers(scope=scope)
     of_form = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
     key = headers.get("idempotency-key") or of_form

@@ -1,9 +1,9 @@
-"""Uploads on their way, as the web processes of several machines tell each other: by locks of their one PostgreSQL.
+"""In-flight uploads of all web processes, shared across machines by advisory locks of their PostgreSQL.
 
-An upload that has been whole for a while and is not answered yet has a lock, its number made of the Idempotency-Key and
-the sender's credentials. Who would refuse another try of it waits until it would have been told, looks whether some
-other process has that lock, and waits on. Uploads that are let in at once cost nothing. Locks go with the connection of
-a process that dies, and its uploads with it.
+An upload that has fully arrived and has no response after a while holds a lock, whose number is derived from the
+Idempotency-Key and the sender's credentials. Before a process refuses another attempt, it waits until the first would
+have been published, and then as long as another process holds that lock. Uploads that are accepted at once cost
+nothing. When a process dies, its connection ends, and its locks with it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from app.base.db import engine_for_reading
 from app.base.logs import log
 from app.web.http.tries import Tries
 
-#: Looked at so often; nobody sends again sooner than some seconds after the first try.
+#: Poll interval; no client repeats an upload sooner than some seconds after the first attempt.
 LOOK_SECONDS = 0.5
-#: So long it takes until others know of it: it is seen at one look, told at the next.
+#: Time until others can see an upload: it is noticed at one poll and published at the next.
 TELLING_SECONDS = 1.2
-#: Who would refuse a try waits no longer for another's answer.
+#: Longest wait for the result of an attempt elsewhere before refusing one.
 PATIENCE_SECONDS = 60.0
-#: All of a look at once: in a rush everything that waits is told.
+#: All locks of a poll in one statement: in a rush every waiting upload is published.
 _LOCK = text("SELECT pg_try_advisory_lock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _UNLOCK = text("SELECT pg_advisory_unlock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _IS_HELD = text(
@@ -39,7 +39,7 @@ _IS_HELD = text(
 
 
 class Elsewhere:
-    """What this process tells the others, on one connection, and what it hears of them."""
+    """The in-flight uploads of this process, published on one connection, and those of other processes."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -49,7 +49,7 @@ class Elsewhere:
         self._one_at_a_time = threading.Lock()
 
     def tell(self, uploads: Iterable[tuple[str, ...]]) -> None:
-        """These are on their way here, and no others. A database that is away is told later."""
+        """Publish these uploads, and no others, as in flight here. If the database is down, retry at the next poll."""
         wanted = set(map(lock_number, uploads))
         with self._one_at_a_time:
             if wanted == self._listened_to:
@@ -64,13 +64,13 @@ class Elsewhere:
                 self._forget()
 
     def has(self, upload: tuple[str, ...]) -> bool:
-        """Whether another process has said that this is on its way there."""
+        """Return True if another process has published this upload as in flight."""
         with engine_for_reading(self._engine).connect() as connection:
             asked = {"number": lock_number(upload), "ours": self._process}
             return bool(connection.scalar(_IS_HELD, asked))
 
     async def answered(self, upload: tuple[str, ...]) -> None:
-        """Return when no other process is at it any more, each of them having had the time to say that it is."""
+        """Wait until no other process has the upload in flight, after giving each of them the time to publish it."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await asyncio.sleep(TELLING_SECONDS)
@@ -88,7 +88,7 @@ class Elsewhere:
         return self._connection
 
     def _forget(self) -> None:
-        """With the connection go its locks: it is closed, not kept for others."""
+        """Close the connection, which releases its locks, instead of returning it to the pool."""
         connection, self._connection, self._listened_to = self._connection, None, set()
         if connection is not None:
             with suppress(SQLAlchemyError):
@@ -97,7 +97,7 @@ class Elsewhere:
 
 
 async def keep_telling(tries: Tries, elsewhere: Elsewhere) -> None:
-    """For as long as the process serves: what was on its way here already when this looked last."""
+    """Publish, while the process serves, the uploads that were already in flight at the previous poll."""
     before: frozenset[tuple[str, ...]] = frozenset()
     try:
         while True:
@@ -111,5 +111,5 @@ async def keep_telling(tries: Tries, elsewhere: Elsewhere) -> None:
 
 
 def lock_number(upload: tuple[str, ...]) -> int:
-    """The number of an upload's lock, as PostgreSQL takes it: 63 bits of a sha256."""
+    """Return the number of an upload's lock: 63 bits of a sha256, as PostgreSQL needs."""
     return int.from_bytes(hashlib.sha256("\0".join(upload).encode()).digest()[:8], "big") >> 1

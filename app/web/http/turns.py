@@ -1,7 +1,7 @@
-"""Work that only so many may do at a time: whoever comes later waits their turn on the event loop, not in a thread.
+"""A fair semaphore: limits how much work runs at a time; clients queue on the event loop, not in a thread.
 
-Clients are served in rounds, so that one who asks for a hundred turns delays another by one of them. Who would wait
-behind too many is told to come back.
+Clients are served in rounds, so that a client with a hundred requests delays another by only one of them. If too many
+are queued already, the client is refused and has to retry later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.base.errors import Busy
 
 
 class Turn:
-    """One client's, which it may leave to others for a while."""
+    """A client's turn, which it can release to others for a while."""
 
     def __init__(self, turns: Turns, client: str) -> None:
         self._turns = turns
@@ -24,7 +24,7 @@ class Turn:
 
     @property
     def others_wait(self) -> bool:
-        """Whether somebody waits for theirs."""
+        """True if others are queued."""
         return self._turns.waiting > 0
 
     async def take(self) -> None:
@@ -38,31 +38,31 @@ class Turn:
 
     @asynccontextmanager
     async def left_to_others(self) -> AsyncIterator[None]:
-        """While this client waits for something else; behind it, its next turn."""
+        """Release the turn while this client waits for something else; acquire a new one afterwards."""
         self.give()
         yield
         await self.take()
 
 
 class Turns:
-    """`at_once` have their turn; no more than `waiting_limit` wait for theirs, of one client `waiting_per_client`."""
+    """A fair semaphore for `at_once` turns, with a queue limit in total and per client."""
 
     def __init__(self, at_once: int, *, waiting_limit: int, waiting_per_client: int, message: str) -> None:
         self._free = at_once
         self._waiting_limit = waiting_limit
         self._waiting_per_client = waiting_per_client
         self._message = message
-        #: Who waits, by client; the client whose round is next comes first.
+        #: Queued clients; the client whose round is next comes first.
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Length of the queue."""
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[Turn]:
-        """The client's turn, as soon as it comes; raises Busy where too many wait already."""
+        """Wait for the client's turn and hold it during the block; raise Busy if too many are queued already."""
         one = Turn(self, client)
         await one.take()
         try:
@@ -71,7 +71,7 @@ class Turns:
             one.give()
 
     async def come(self, client: str) -> None:
-        """Return when it is the client's turn, which somebody has to pass on."""
+        """Wait for the client's turn, which the caller has to pass on; raise Busy if too many are queued already."""
         if self._free:
             self._free -= 1
             return
@@ -82,12 +82,12 @@ class Turns:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it came at the very moment at which nobody wanted it any more
+            if turn.done() and not turn.cancelled():  # cancelled at the very moment when the turn was granted
                 self.pass_on()
             raise
 
     def pass_on(self) -> None:
-        """To whoever is next and still there."""
+        """Pass the turn on to the next client that is still waiting."""
         while self._waiting:
             client, turns = self._waiting.popitem(last=False)
             turn = turns.popleft()

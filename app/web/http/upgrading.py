@@ -1,7 +1,7 @@
-"""503 "being upgraded" while the database's tables are of another revision than this process needs.
+"""503 "being upgraded" while the database schema has another revision than this process needs.
 
-A process that runs while somebody migrates the database would else answer with errors, or write by rules of before. The
-tables are looked at every other second, and by `app.web.http.errors` whenever something goes wrong.
+Otherwise a process that runs during a migration would fail, or write by outdated rules. The schema is checked every two
+seconds, and by `app.web.http.errors` after every database or internal error.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from app.operations.database_revision import Tables
 from app.web.http.errors import being_upgraded
 
 LOOK_SECONDS = 2.0
-#: What tells how the server is, and needs no table; static files besides.
+#: Health routes, which need no table; static files are served too.
 _ANSWERED = frozenset({"/healthz", "/readyz", "/status"})
 _STATIC = "/static/"
 
 
 class Upgrading:
-    """Answers everything with 503 while the tables do not fit. Stands inside of what reads bodies to their end."""
+    """Middleware that answers every request with 503 while the schema does not fit.
+
+    Must run inside the middleware that drains bodies.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -42,7 +45,7 @@ class Upgrading:
 
 @asynccontextmanager
 async def watched(tables: Tables, engine: Engine) -> AsyncIterator[None]:
-    """Look again and again until the block ends, on a connection that nobody else waits for."""
+    """Check the schema repeatedly until the block ends, on a separate connection."""
     own = make_engine(engine.url.render_as_string(hide_password=False))
     task = asyncio.create_task(_keep_looking(tables, own))
     try:

@@ -1,6 +1,6 @@
-"""Whose eyes see what is asked for: one's own, or by `?as=` those of a participant or of the public, for organisers.
+"""The viewer of a page or API response: the user, or for organisers (`?as=`) a participant or the public.
 
-Borrowed eyes never see more. A token that is not meant for organising sees what participants see.
+Viewing as another never shows more. Tokens without the scope `organise` see what participants see.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ SeenAsParameter = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks, None for anybody; seen_as: as whom, None for oneself."""
+    """The user, None if anonymous. seen_as: the role to view as, None for the user's own."""
 
     user: User | None
     seen_as: SeenAs | None
 
 
 def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
-    """Nobody's eyes for the public's."""
+    """Return the viewer; anonymous for the public view."""
     if seen_as is SeenAs.PUBLIC or visitor.user is None:
         return Viewer(None, seen_as)
     may_organise = visitor.token is None or TokenScope.ORGANISE in scopes_of(visitor.token)
@@ -38,12 +38,12 @@ def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
 
 
 async def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
-    """For pages."""
+    """Return the viewer of a page."""
     return viewer_as(visitor, seen_as)
 
 
 async def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
-    """For the API."""
+    """Return the viewer of an API route."""
     return viewer_as(visitor, seen_as)
 
 

@@ -1,6 +1,6 @@
-"""Holding answers back until there is news: one look at the database for all who wait, and a few waiting per person.
+"""Long polling: holds responses back until there is news, with one database query for all waiting clients.
 
-Between two looks nobody holds a thread or a connection to the database.
+Each user may have only a few waiting requests. Between two queries nobody holds a thread or a database connection.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from app.models import User
 if TYPE_CHECKING:
     from app.web.http.context import Server
 
-#: Tells of each of these how it stands; of what is gone, nothing.
+#: Returns the state of each id; ids that no longer exist are left out.
 Look = Callable[[Engine, Sequence[UUID]], Mapping[UUID, str]]
 
-#: A waiting reader is looked for often at first, for the usual file is scored within a moment, then less often.
+#: A waiting client is polled often at first, since most files are scored within a moment, then less often.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, PAUSE_GROWTH = 0.02, 0.25, 1.3
-#: After a look that took long there is none for this many times as long.
+#: After a slow query, polling pauses for this many times its duration.
 REST_PER_LOOK = 3
-#: How many are looked for at once.
+#: Largest number of ids per query.
 LOOKED_FOR_AT_ONCE = 500
-#: How often it is found out who does not listen any more.
+#: Interval between checks whether the client is still connected.
 LISTENING_SECONDS = 1.0
-#: How many answers to one person are held back at a time; and when it is worth asking again.
+#: Waiting requests allowed per user at a time; and when to retry.
 PER_PERSON = 10
 ASK_AGAIN_SECONDS = 5
 
 
 @dataclass(eq=False, slots=True)
 class _Reader:
-    """One who waits: for what, what is news, and when it is looked for next."""
+    """A waiting client: its submission, its change predicate, its next poll."""
 
     wanted: UUID
     is_news: Callable[[str], bool]
@@ -56,7 +56,7 @@ class _Reader:
 
 @dataclass(eq=False)
 class _Watch:
-    """Those who wait for things of one kind."""
+    """All clients that wait for one kind of news."""
 
     look: Look
     engine: Engine
@@ -64,7 +64,7 @@ class _Watch:
     watching: asyncio.Task[None] | None = None
 
     async def watch(self) -> None:
-        """Look, again and again, as long as anybody waits."""
+        """Poll as long as any client waits."""
         rest = FIRST_PAUSE_SECONDS
         try:
             while self.readers:
@@ -73,7 +73,7 @@ class _Watch:
                 due = [reader for reader in self.readers if reader.due <= began and not reader.news.done()]
                 await self._look_for(heapq.nsmallest(LOOKED_FOR_AT_ONCE, due, key=lambda reader: reader.due))
                 rest = max(FIRST_PAUSE_SECONDS, REST_PER_LOOK * (time.monotonic() - began))
-        finally:  # whatever happened, nobody waits for a look that will not come
+        finally:  # whatever happens, no client waits for a poll that will never come
             for reader in self.readers:
                 if not reader.news.done():
                     reader.news.set_result(None)
@@ -83,7 +83,7 @@ class _Watch:
             return
         try:
             states = await run_sync(self.look, self.engine, sorted({reader.wanted for reader in readers}))
-        except SQLAlchemyError as error:  # each of them answers what it would have answered had it looked itself
+        except SQLAlchemyError as error:  # each client gets the error that its own query would have raised
             for reader in readers:
                 if not reader.news.done():
                     reader.news.set_exception(error)
@@ -96,7 +96,7 @@ class _Watch:
 
 
 class Waiting:
-    """Everybody who waits for news on a server."""
+    """All clients waiting for news on a server."""
 
     def __init__(self) -> None:
         self._watches: dict[Look, _Watch] = {}
@@ -104,12 +104,12 @@ class Waiting:
 
     @property
     def count(self) -> int:
-        """How many wait."""
+        """Number of waiting requests."""
         return self._of_person.total()
 
     @contextmanager
     def place(self, user: User, server: Server) -> Iterator[None]:
-        """One of the few places that a person has; raises LimitReached."""
+        """Reserve one of the few waiting requests of a user; raise LimitReached."""
         if self._of_person[user.id] >= PER_PERSON:
             raise LimitReached(
                 f"{PER_PERSON} requests of yours wait for news already; please ask again when one of them is answered.",
@@ -128,7 +128,7 @@ class Waiting:
 
     @contextmanager
     def reader(self, engine: Engine, look: Look, wanted: UUID, is_news: Callable[[str], bool]) -> Iterator[_Reader]:
-        """Somebody to be looked for."""
+        """Register a waiting client."""
         watch = self._watches.setdefault(look, _Watch(look, engine))
         reader = _Reader(wanted, is_news, asyncio.get_running_loop().create_future())
         watch.readers.add(reader)
@@ -150,8 +150,10 @@ async def wait_for_news(
     *,
     seconds: float,
 ) -> None:
-    """Return when what `look` sees is news, when the time is over, or when nobody listens any more; raises
-    LimitReached where this user has too many answers held back."""
+    """Wait until `look` has news, the time is over, or the client disconnects.
+
+    Raise LimitReached if this user has too many waiting requests.
+    """
     if seconds <= 0:
         return
     deadline = time.monotonic() + min(seconds, server.settings.long_poll_limit_seconds)

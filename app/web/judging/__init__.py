@@ -1,1 +1,1 @@
-"""Judgement over HTTP: annotators' forms and organisers' rounds; the rules are `app.judging`'."""
+"""Human judgement over HTTP: annotators' forms and organisers' rounds; the rules are in `app.judging`."""

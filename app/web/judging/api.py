@@ -1,4 +1,4 @@
-"""The API of human judgement: organisers start rounds, bring and take marks, publish; everybody reads the published."""
+"""The API of human judgement: organisers start rounds, import and export marks, publish; results become public."""
 
 from __future__ import annotations
 

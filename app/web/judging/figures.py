@@ -1,4 +1,4 @@
-"""Human against automatic scores as a scatter, for each language of a round and for their mean."""
+"""Scatter plots of human against automatic scores, for each language of a round and for their mean."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ HUMAN = "Human score"
 
 
 def figures_of(competition: Competition, judging: JudgingRound, summary: Summary) -> list[Scatter]:
-    """A figure for every split in which some system has both scores."""
+    """Return a figure for every split in which some system has both scores."""
     context = f"{competition.title}, {judging.phase_task.phase.title}, round {judging.name}."
     found = [_figure(summary, split, context) for split in summary.splits]
     return [figure for figure in found if figure.drawn]
 
 
 def split_title(split: str) -> str:
-    """`Mean of the languages`, or the language's code in capitals."""
+    """Return `Mean of the languages`, or the language code in capitals."""
     return "Mean of the languages" if split == MACRO else split.upper()
 
 
 def correlation_words(correlation: Correlation) -> str:
-    """`Pearson 0.92, Spearman 0.90, Kendall 0.78`, or why there is none."""
+    """Return `Pearson 0.92, Spearman 0.90, Kendall 0.78`, or the reason why they are undefined."""
     if correlation.reason is not None:
         return correlation.reason
     return ", ".join(_coefficient(name, value) for name, value in correlation.coefficients.items())
@@ -47,7 +47,7 @@ def _figure(summary: Summary, split: str, context: str) -> Scatter:
 
 
 def _axis(values: list[float], title: str) -> Axis:
-    """In percent, and not beyond 100 where no value is."""
+    """Return an axis in percent that does not exceed 100 unless a value does."""
     axis = axis_around(values, title, scale=100.0, unit=" %")
     return replace(axis, high=1.0) if max(values, default=0.0) <= 1 < axis.high else axis
 

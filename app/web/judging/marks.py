@@ -1,4 +1,4 @@
-"""The annotators' pages: one paraphrase after the other, each in an order of their own; no system, no score."""
+"""The annotators' pages: one paraphrase after another, in an individual order; without systems and scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = page_router()
 
 SHEET = "/competitions/{competition}/judging/{round_name}/items/{language}"
 ITEM = f"{SHEET}/{{place}}"
-#: The questions as annotators read them: name, question, what 0 and 3 mean.
+#: The questions for annotators: name, question, meanings of 0 and 3.
 QUESTIONS = (
     ("mwe_sense", "Is the sense of the expression kept?", "lost", "fully kept"),
     ("rest_sense", "Is the sense of the rest of the sentence kept?", "lost", "fully kept"),
@@ -39,7 +39,7 @@ QUESTIONS = (
 
 
 class MarksForm(PageForm):
-    """What an annotator says of a paraphrase, as the page's controls name it."""
+    """An annotator's marks for a paraphrase, as named by the controls of the page."""
 
     removed: str = ""
     mwe_sense: str = ""
@@ -49,7 +49,7 @@ class MarksForm(PageForm):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What an annotator has before them."""
+    """An annotator's worksheet with its round and competition."""
 
     competition: Competition
     judging: JudgingRound
@@ -57,7 +57,7 @@ class Sheet:
     worksheet: Worksheet
 
     def address(self, place: int | None = None, *more: str) -> str:
-        """Of a place in the annotator's order; None: of the one to go on with."""
+        """Return the address of a position in the annotator's order; None: of the worksheet."""
         parts = [] if place is None else [str(place)]
         return links.judging(self.competition.name, self.judging.name, "items", self.annotator.language, *parts, *more)
 
@@ -171,12 +171,12 @@ def _item_page(
         is_incomplete=is_incomplete,
         is_saved=False,
     )
-    response.headers["Cache-Control"] = "no-store"  # going back must show what was said since
+    response.headers["Cache-Control"] = "no-store"  # going back must show marks saved since
     return response
 
 
 def _sheet(session: Session, user: User, competition: str, round_name: str, language: str) -> Sheet:
-    """Raises NotFound for everybody who was not asked."""
+    """Return the sheet; raise NotFound for users who are not its annotator."""
     found = find_competition(session, competition)
     judging = find_round(session, found, round_name)
     annotator = find_assignment(session, found, judging, language, user)

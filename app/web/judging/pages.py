@@ -1,4 +1,4 @@
-"""The pages of human judgement: the rounds of a competition, and what a round comes to, with its organisers' forms."""
+"""The pages of human judgement: the rounds of a competition, and the results of a round, with forms for organisers."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ router = page_router()
 
 ROUNDS = "/competitions/{competition}/judging"
 ROUND = f"{ROUNDS}/{{round_name}}"
-#: Sends a form of a round's own page.
+#: The user who sends a form of a round's own page.
 RoundSender = Annotated[User, Depends(form_guard(ROUND))]
 
 
 class PublishForm(PageForm):
-    """unfinished: although some paraphrases have no marks."""
+    """Publication of a round; unfinished: even if some paraphrases have no marks."""
 
     unfinished: Ticked = False
 
 
 class AnnotatorForm(PageForm):
-    """Somebody to appoint or, with `leave`, to let go."""
+    """An annotator to appoint or, with `leave`, to dismiss."""
 
     language: str = ""
     username: str = ""
@@ -103,7 +103,7 @@ def _page(
     form: AnnotatorForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """What a round comes to; why something was not done to it is told to its organisers alone."""
+    """Return the page of a round; errors of its forms are shown to its organisers only."""
     with reading(server.engine) as session:
         found = (
             organised(session, user, competition, Right.SUBMISSIONS)

@@ -1,4 +1,4 @@
-"""From an upload request to marks in a round: the same way for the API and for the form on the page."""
+"""Receiving marks: from an upload request to marks in a round, for the API and for the form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.web.http.context import Server
 from app.web.http.multipart import incoming_of, receive_upload
 from app.web.submissions.receiving import Target
 
-#: The field of the form that names the round.
+#: The form field with the name of the round.
 ROUND_FIELD = "round"
 
 
@@ -33,7 +33,10 @@ async def receive_marks(
     fields: frozenset[str] = frozenset(),
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> Imported:
-    """What came of it. fields: those that a form sends besides the file; its `round` stands for `round_name`."""
+    """Import the uploaded marks.
+
+    fields: further fields of a form; its `round` overrides `round_name`.
+    """
     await run_sync(_check, server, user, target)
     storage = storage_of(server.settings)
     upload = await receive_upload(
@@ -49,6 +52,6 @@ async def receive_marks(
 
 
 def _check(server: Server, user: User, target: Target) -> None:
-    """Raises whatever is sure to stand against an import, before its file is read."""
+    """Raise every refusal that is certain before the file is read."""
     with reading(server.engine) as session:
         organised_task(session, user, target.competition, target.phase, target.task, Right.SUBMISSIONS)

@@ -1,4 +1,4 @@
-"""Rounds of human judgement: what starts one, how far it is, and what it comes to."""
+"""Rounds of human judgement in JSON: their settings, progress and results."""
 
 from __future__ import annotations
 
@@ -187,14 +187,14 @@ class ImportOut(ApiModel):
 
 
 def round_out(competition: Competition, judging: JudgingRound) -> RoundOut:
-    """The round in a few words."""
+    """Return the round as an API model, without its results."""
     return RoundOut(**_round(competition, judging))
 
 
 def results_out(
     competition: Competition, judging: JudgingRound, summary: Summary, progress: list[Progress]
 ) -> RoundResults:
-    """The round with all its numbers."""
+    """Return the round as an API model, with all its results."""
     return RoundResults(
         **_round(competition, judging),
         guidelines=judging.guidelines,
@@ -212,7 +212,7 @@ def results_out(
 
 
 def progress_out(progress: Progress) -> JudgingProgress:
-    """How far an annotator is."""
+    """Return an annotator's progress as an API model."""
     return JudgingProgress(
         language=progress.language,
         annotator=progress.name,
@@ -223,7 +223,7 @@ def progress_out(progress: Progress) -> JudgingProgress:
 
 
 def import_out(imported: Imported) -> ImportOut:
-    """What an import changed."""
+    """Return the changes of an import as an API model."""
     return ImportOut(
         round=imported.judging.name,
         added=imported.added,

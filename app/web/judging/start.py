@@ -1,4 +1,4 @@
-"""The organisers' forms that start a round of human judgement, and that bring marks in a file."""
+"""The organisers' forms that start a round of human judgement, and that import marks from a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/judging"
 
 
 class StartForm(PageForm):
-    """A round to start, as it was typed."""
+    """A new round, as typed."""
 
     name: str = ""
     items: str = ""
@@ -44,7 +44,7 @@ class StartForm(PageForm):
     annotators: str = ""
 
     def wanted(self) -> WantedRound:
-        """What it says; raises InvalidForm for what cannot be read at all."""
+        """Return the settings of the round; raise InvalidForm for values that cannot be parsed."""
         fields: dict[str, str] = {}
         items, seed = (_number(name, text, fields) for name, text in (("items", self.items), ("seed", self.seed)))
         submissions = _submissions(self.submissions, fields)
@@ -74,7 +74,7 @@ def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
 
 
 def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Pairs of a language and a user name, one a line."""
+    """Return pairs of a language and a user name, one per line of the text."""
     found = []
     for line in text.splitlines():
         words = line.replace(",", " ").split()
@@ -104,7 +104,7 @@ def _page(
     is_import: bool = False,
     error: EvergoldError | None = None,
 ) -> Response:
-    """is_import: the error is in the form that brings marks."""
+    """Return the page; is_import: the error is in the import form."""
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         phase_task = find_phase_task(session, competition, phase, task)

@@ -1,1 +1,1 @@
-"""Announcements and questions over HTTP; who gets which mail is `app.messages`'."""
+"""Announcements and questions over HTTP; `app.messages` decides who gets which mail."""

@@ -1,4 +1,4 @@
-"""The page of a competition's announcements; organisers write there, see first what it will be, and change it later."""
+"""The announcements page of a competition, on which organisers also preview, publish and edit them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,11 @@ LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
 
 
 class AnnouncementPageForm(PageForm):
-    """What an organiser writes. mail: the group; counted: the group whose number was shown before; key: of this form,
-    so that a double click publishes once."""
+    """An announcement.
+
+    mail: the group of recipients; counted: the group whose number was shown before; key: unique per form, so that a
+    double click publishes once.
+    """
 
     title: str = ""
     text: str = ""
@@ -68,7 +71,7 @@ Written = Annotated[AnnouncementPageForm, Form()]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The group that was counted, and whom a mail would reach; None: nobody is asked for."""
+    """The selected group, and the number of people a mail would reach; None: no mail."""
 
     mail: str
     receivers: Receivers | None
@@ -217,7 +220,7 @@ _GROUPS = {
 
 
 def _groups(competition: Competition, rights: Collection[Right]) -> list[tuple[str, str]]:
-    """Every choice of a group that there is with these rights, in words."""
+    """Return all recipient groups allowed with these rights, with their labels."""
     titles = {phase.name: phase.title for phase in competition.phases}
     groups = (name.partition(":") for name in groups_for(competition, rights))
     return [

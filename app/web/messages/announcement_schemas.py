@@ -1,4 +1,4 @@
-"""Announcements of a competition, and whom a mail would reach."""
+"""Announcements of a competition, and recipients of mails, in JSON."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ReceiversOut(ApiModel):
 
 
 def announcement_out(competition: str, announcement: Announcement) -> AnnouncementOut:
-    """The announcement."""
+    """Return the announcement as an API model."""
     return AnnouncementOut(
         id=announcement.id,
         title=announcement.title,
@@ -100,11 +100,11 @@ def announcement_out(competition: str, announcement: Announcement) -> Announceme
 
 
 def published_out(competition: str, announcement: Announcement) -> PublishedAnnouncement:
-    """The announcement as its author gets it back."""
+    """Return the announcement as an API model for its author."""
     shown = announcement_out(competition, announcement).model_dump()
     return PublishedAnnouncement(**shown, mailed_to=announcement.mailed_to, mailed_count=announcement.mailed_count)
 
 
 def receivers_out(group: str, receivers: Receivers) -> ReceiversOut:
-    """The numbers, and no names."""
+    """Return the numbers of recipients, without names."""
     return ReceiversOut(group=group, receivers=receivers.count, switched_off=receivers.switched_off)

@@ -1,4 +1,4 @@
-"""The API of announcements: everybody reads them, organisers write, edit and withdraw them."""
+"""The API of announcements: readable by everybody; organisers publish, edit and withdraw them."""
 
 from __future__ import annotations
 

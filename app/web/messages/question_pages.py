@@ -1,4 +1,4 @@
-"""The page of questions to the organisers: all read what is public, whoever is logged in asks, organisers answer."""
+"""The page of questions: public ones are readable by everybody, logged-in users ask, organisers answer."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ router = page_router()
 
 PLACE = "/competitions/{competition}/questions"
 LIMITS = {"title": TITLE_CHARACTERS, "question": QUESTION_CHARACTERS, "answer": ANSWER_CHARACTERS}
-#: Sends a form that stands beside a question.
+#: The user who sends a form next to a question.
 Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class AskForm(PageForm):
-    """A question. key: of this form, so that a double click asks once."""
+    """A question. key: unique per form, so that a double click submits once."""
 
     title: str = ""
     text: str = ""
@@ -77,7 +77,7 @@ def _page(
     wrong_at: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """wrong_at: the question whose answer has the error; None: it is in the question that somebody asks."""
+    """Return the page; wrong_at: the question whose answer has the error; None: the error is in a new question."""
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)

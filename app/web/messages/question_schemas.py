@@ -1,4 +1,4 @@
-"""Questions to the organisers, and their answers."""
+"""Questions to the organisers, and their answers, in JSON."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class QuestionList(ApiModel):
 
 
 def question_out(competition: str, question: Question, viewer: User | None, *, sees_all: bool) -> QuestionOut:
-    """The question; its asker must be loaded."""
+    """Return the question as an API model; its sender must be loaded."""
     is_mine = viewer is not None and question.asker_id == viewer.id
     return QuestionOut(
         id=question.id,

@@ -1,4 +1,4 @@
-"""The API of questions: whoever is logged in asks, organisers answer, everybody reads what is public."""
+"""The API of questions: logged-in users ask, organisers answer, everybody reads public ones."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Accounts over HTTP: log-in, tokens, passwords, roles, mail choices, audit; the rules are `app.people`'."""
+"""Accounts over HTTP: login, tokens, passwords, roles, mail preferences, audit; the rules are in `app.people`."""

@@ -1,4 +1,4 @@
-"""The account page: who I am, my API tokens, a new password or e-mail address."""
+"""The account page: profile, API tokens, and changes of password or email address."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from app.web.people.passwords import PasswordTurn, check_password
 router = page_router()
 
 ACCOUNT = "/account"
-#: Carries a new token over the redirect to the page that shows it, once; as well kept as the session's own cookie.
+#: Passes a new token through the redirect to the page that shows it, once; as safe as the session cookie.
 NEW_TOKEN_COOKIE = "evergold_new_token"  # noqa: S105 - the cookie's name
 NEW_TOKEN_SECONDS = 60
-#: What a form proposes: enough to take part, and nothing of what organisers may do.
+#: Scopes preselected in the form: enough to participate, nothing for organisers.
 PROPOSED_SCOPES = (TokenScope.READ, TokenScope.SUBMIT)
 SCOPE_WORDS = {
     TokenScope.READ: ("Read", "whatever you may read"),
@@ -42,7 +42,7 @@ DONE = {
     "confirmation": "A link was written to your address.",
     "mail": "Kept: you get the mails that are ticked below.",
 }
-#: Sends one of this page's forms.
+#: The user who sends a form of this page.
 Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
 
 
@@ -55,21 +55,21 @@ class TokenForm(PageForm):
 
 
 class PasswordForm(PageForm):
-    """Another password."""
+    """A new password."""
 
     current_password: str = Field("", repr=False)
     password: str = Field("", repr=False)
 
 
 class EmailForm(PageForm):
-    """Another address; email_password: the account's own."""
+    """A new email address; email_password: the password of the account."""
 
     email: str = ""
     email_password: str = Field("", repr=False)
 
 
 SentOnAccount = TokenForm | PasswordForm | EmailForm
-#: What the page calls the form that is wrong.
+#: The page's name for the form with the error.
 _WRONG: dict[type, str] = {
     TokenForm: "token",
     PasswordForm: "password",
@@ -99,7 +99,7 @@ def _page(
     done: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """form: the one that is wrong; None: none, or the one that sends a link once more."""
+    """Return the page; form: the form with the error, None for none or for the form that resends a link."""
     now = server.clock()
     with reading(server.engine) as session:
         tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
@@ -205,7 +205,7 @@ def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Res
 
 
 def _confirm(request: Request, server: Server, user: User, password: str, name: str) -> None:
-    """That it is really the user who sits here; raises InvalidForm about the field of that name, or LimitReached."""
+    """Confirm the user's identity; raise InvalidForm about the field of that name, or LimitReached."""
     try:
         check_password(request, server, username=user.username, password=password)
     except NotAuthenticated:

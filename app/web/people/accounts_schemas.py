@@ -117,7 +117,7 @@ class TokenList(ApiModel):
 
 
 def account_out(user: User) -> Account:
-    """The account."""
+    """Return the account as an API model."""
     return Account(
         username=user.username,
         email=user.email,
@@ -129,7 +129,7 @@ def account_out(user: User) -> Account:
 
 
 def token_out(token: ApiToken) -> Token:
-    """The token, without its secret."""
+    """Return the token as an API model, without its secret."""
     return Token(
         id=token.id,
         name=token.name,
@@ -142,5 +142,5 @@ def token_out(token: ApiToken) -> Token:
 
 
 def new_token_out(token: ApiToken, user: User, secret: str) -> NewToken:
-    """The token with its secret."""
+    """Return the token as an API model, with its secret."""
     return NewToken(**token_out(token).model_dump(), username=user.username, secret=secret)

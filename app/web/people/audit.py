@@ -1,4 +1,4 @@
-"""The API of the audit log: for administrators alone, and for reading alone."""
+"""The API of the audit log: read-only, for administrators only."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class AuditLog(ApiModel):
 
 
 def entry_out(entry: AuditEntry) -> AuditEntryOut:
-    """The entry."""
+    """Return the entry as an API model."""
     return AuditEntryOut(
         id=entry.id,
         at=entry.at,

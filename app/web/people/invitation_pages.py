@@ -1,4 +1,4 @@
-"""The pages on which somebody answers invitations, and comes by a secret link."""
+"""The pages on which users answer role invitations, and join as guests by a secret link."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.web.http.schemas import RowId
 router = page_router()
 
 OWN = "/invitations"
-#: The secret is no part of the path, which logs hold.
+#: The secret is not part of the path, because paths are logged.
 JOIN = "/join"
 Secret = Annotated[str, Query(max_length=200)]
 FromOwn = Annotated[User, Depends(form_guard(OWN))]

@@ -1,4 +1,4 @@
-"""Registering, logging in, logging out."""
+"""The pages of registration, login and logout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NextPath = Annotated[str, Query(alias="next")]
 
 
 class LoginForm(PageForm):
-    """username: or an e-mail address; following: where to go on afterwards."""
+    """A login. username: or an email address; following: where to continue afterwards."""
 
     username: str = ""
     password: str = Field("", repr=False)
@@ -107,7 +107,7 @@ def log_out(request: Request, server: ServerHere, visitor: VisitorHere, fields: 
 
 
 def _logged_in(request: Request, server: Server, user: User, following: str) -> Response:
-    """A new session for every log-in, whatever cookie came with the request."""
+    """Log the user in with a new session, whatever cookie was sent."""
     with writing(server.engine) as session:
         _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
     response = RedirectResponse(local_path(following), 303)

@@ -1,4 +1,4 @@
-"""The API of which mails somebody wants."""
+"""The API of mail preferences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Fewer mails, or more: the switches of the account page, and the page behind the link that mails carry.
+"""Mail preferences: the switches of the account page, and the page behind the unsubscribe link of mails.
 
-The link itself is the permission: nobody has to log in, and mail programs may follow it by themselves (RFC 8058). To
-look at the page changes nothing, for programs look at links in mails, too.
+The link itself is the permission: no login is needed, and mail programs may unsubscribe by themselves (RFC 8058).
+Opening the page changes nothing, because programs open links in mails, too.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ WORDS = {
 
 
 class ChoicesForm(PageForm):
-    """Which mails somebody wants."""
+    """The mail preferences of a user."""
 
     announcements: Ticked = False
     results: Ticked = False
 
 
 class UnsubscribeForm(PageForm):
-    """one_click: said by mail programs; people have the link in the form, or still in the address."""
+    """Unsubscribing. one_click: sent by mail programs; people have the link in the form, or still in the address."""
 
     link: str = Field("", max_length=LINK_CHARACTERS)
     one_click: str = Field("", alias="List-Unsubscribe", max_length=40)

@@ -1,4 +1,4 @@
-"""Which mails somebody wants."""
+"""Mail preferences in JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MailChoices(ApiModel):
 
 
 def mail_choices_out(choice: MailChoice | None) -> MailChoices:
-    """The choices; None: nobody chose anything yet."""
+    """Return the preferences as an API model; None: the defaults."""
     return MailChoices(
         announcements=wants(choice, MailKind.ANNOUNCEMENTS),
         results=wants(choice, MailKind.RESULTS),

@@ -1,4 +1,4 @@
-"""The API of one's own invitations to roles: those to the address that one has confirmed."""
+"""The API of the user's own role invitations: those sent to their confirmed address."""
 
 from __future__ import annotations
 

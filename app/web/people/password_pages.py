@@ -1,4 +1,4 @@
-"""A forgotten password: asking for a link by mail, and choosing a new one with it."""
+"""Password reset pages: requesting a link by mail, and choosing a new password with it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from app.web.people.passwords import PasswordTurn
 
 router = page_router("/password")
 
-#: Where somebody lands who has chosen a new password.
+#: Where users are redirected after choosing a new password.
 LOGIN_AFTER_RESET = "/login?done=password"
 
 
 class ForgotForm(PageForm):
-    """Whose password it is: a user name or an e-mail address."""
+    """The account whose password is forgotten: a user name or an email address."""
 
     username: str = ""
 
 
 class NewPasswordForm(PageForm):
-    """The secret that was mailed, and the new password."""
+    """The mailed secret, and the new password."""
 
     link: str = Field("", max_length=200)
     password: str = Field("", repr=False)
@@ -75,7 +75,7 @@ def read_new(
 def _new_page(
     request: Request, form: NewPasswordForm, username: str = "", status: int = 200, error: EvergoldError | None = None
 ) -> Response:
-    """A link that is none any more is not sent again."""
+    """Return the page; an invalid link is not included in its form again."""
     link = "" if isinstance(error, NotFound) else form.link
     response = render(request, "people/password_new.html", status, link=link, error=error, username=username)
     response.headers["Cache-Control"] = "no-store"  # its address is a secret

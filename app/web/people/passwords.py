@@ -1,7 +1,7 @@
-"""Making and checking passwords without being worn down: few hashes at a time (each takes 64 MiB), and limits on tries.
+"""Setting and checking passwords under load: few hashes at a time (each takes 64 MiB), and limits on attempts.
 
-Every way in goes through here: pages and API, registering, logging in, confirming who one is. A route that makes or
-checks a password asks for a `PasswordTurn` and has it before it gets a thread: who waits holds none.
+All password operations go through here: pages and API, registration, login, confirmations. Such a route depends on
+`PasswordTurn`, which it acquires before it gets a thread: waiting requests hold none.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.rate_limits import block_of, client_of, limits_of
 from app.web.http.turns import Turns
 
-#: How many passwords may wait for their turn: some seconds' work …
+#: Queued password operations in total: some seconds' work …
 WAITING = 64
-#: … and of one address: a lecture hall, but not the whole queue.
+#: … and per address: a lecture hall, but not the whole queue.
 WAITING_PER_ADDRESS = 48
 
 
 def password_turns(settings: Settings) -> Turns:
-    """Who may hash, one after the other."""
+    """Return the semaphore for password hashing."""
     return Turns(
         settings.passwords_at_once,
         waiting_limit=WAITING,
@@ -39,11 +39,11 @@ def password_turns(settings: Settings) -> Turns:
 
 
 async def password_turn(request: Request, server: ServerHere) -> AsyncIterator[None]:
-    """The turn to make or check a password, held while the route works; raises LimitReached, or Busy."""
+    """Hold a turn for a password operation while the route works; raise LimitReached or Busy."""
     limits, client = limits_of(request), client_of(request)
     await run_sync(limits.hit, limits.rules.passwords_address, client, server.clock())
     async with cast(Turns, request.app.state.password_turns).turn(client):
-        if await request.is_disconnected():  # whoever gave up waiting costs no work
+        if await request.is_disconnected():  # clients that gave up waiting cost no work
             raise ClientDisconnect
         yield
 
@@ -52,10 +52,11 @@ PasswordTurn = Annotated[None, Depends(password_turn, scope="function")]
 
 
 def check_password(request: Request, server: Server, *, username: str, password: str) -> User:
-    """The user with this password; raises NotAuthenticated, or LimitReached after too many wrong ones.
+    """Return the user with this password; raise NotAuthenticated, or LimitReached after too many wrong ones.
 
-    Wrong ones count per account and address, per account, and per address; right ones per account, so that nobody
-    else can use up what its owner has. For routes with a `PasswordTurn`: many tries at once do not get past the limit.
+    Wrong passwords count per account and address, per account, and per address; right ones per account, so that nobody
+    else can use up the owner's limit. Only for routes with a `PasswordTurn`: concurrent attempts must not get past the
+    limit.
     """
     limits, now, client = limits_of(request), server.clock(), client_of(request)
     name = username.strip().lower()[:320]
@@ -77,9 +78,9 @@ def check_password(request: Request, server: Server, *, username: str, password:
 def register_account(
     request: Request, server: Server, *, username: str, email: str, password: str, display_name: str
 ) -> User:
-    """A new account; raises what `auth.register_user` raises, or LimitReached. A form with mistakes does not count.
+    """Create an account; raise the errors of `auth.register_user`, or LimitReached.
 
-    For routes with a `PasswordTurn`.
+    Invalid forms do not count. Only for routes with a `PasswordTurn`.
     """
     limits, now, client = limits_of(request), server.clock(), client_of(request)
     counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
@@ -91,7 +92,7 @@ def register_account(
                 session, username=username, email=email, password=password, display_name=display_name, now=now
             )
             email_confirmations.send_link(session, user, server.settings, now)
-    except NameTaken:  # counts: it tells something about others
+    except NameTaken:  # counts, because it reveals something about others
         for rule, key in counted:
             limits.note(rule, key)
         raise

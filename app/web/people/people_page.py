@@ -1,4 +1,4 @@
-"""The page of who has to do with a competition, for organisers: roles, invitations, the link for guests, the owner."""
+"""The people page of a competition, for organisers: roles, invitations, the guest link, the owner."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FromPage = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class PersonForm(PageForm):
-    """Who, and what they may do; rights: of an organiser."""
+    """A person and their role; rights: of an organiser."""
 
     whom: str = ""
     role: Role = Role.ORGANISER
@@ -41,7 +41,7 @@ class PersonForm(PageForm):
 
 
 class OwnerForm(PageForm):
-    """Who is to own it."""
+    """The new owner."""
 
     owner: str = ""
 

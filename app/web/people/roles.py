@@ -1,5 +1,4 @@
-"""The API of roles: organisers of a competition, and administrators, say who organises with which rights, who
-judges, tests, and is a guest."""
+"""The API of roles, for organisers and administrators: organisers and their rights, annotators, testers and guests."""
 
 from __future__ import annotations
 

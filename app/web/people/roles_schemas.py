@@ -1,4 +1,4 @@
-"""Who organises or judges in a competition."""
+"""Roles in a competition, and invitations to them, in JSON."""
 
 from __future__ import annotations
 
@@ -135,14 +135,14 @@ class OwnerOut(OwnerIn):
 
 
 def role_out(competition: Competition, row: CompetitionRole) -> RoleOut:
-    """The role; its user must be loaded."""
+    """Return the role as an API model; its user must be loaded."""
     is_owner = row.role == Role.ORGANISER and row.user_id == competition.owner_id
     rights = [*Right] if is_owner else [Right(name) for name in row.rights.split()]
     return RoleOut(username=row.user.username, role=row.role, rights=rights, granted_at=row.granted_at)
 
 
 def invitation_out(row: RoleInvitation) -> RoleInvitationOut:
-    """The invitation; who invited must be loaded."""
+    """Return the invitation as an API model; its sender must be loaded."""
     return RoleInvitationOut(
         id=row.id,
         role=row.role,
@@ -154,7 +154,7 @@ def invitation_out(row: RoleInvitation) -> RoleInvitationOut:
 
 
 def own_invitation_out(row: RoleInvitation) -> OwnInvitationOut:
-    """The invitation as whom it is for sees it; who invited and the competition must be loaded."""
+    """Return the invitation as an API model for its recipient; its sender and the competition must be loaded."""
     return OwnInvitationOut(
         id=row.id,
         competition=row.competition.name,

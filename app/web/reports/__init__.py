@@ -1,1 +1,1 @@
-"""A run's full report over HTTP: page, JSON, CSV, text; what it holds is the task type's."""
+"""A run's full report over HTTP: page, JSON, CSV, text; its content is defined by the task type."""

@@ -1,4 +1,4 @@
-"""The API of reports: all that scoring a submission gave, for its team; as JSON, CSV, and the task's own texts."""
+"""The API of reports: all results of scoring a submission, for its team; as JSON, CSV, and the task type's texts."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def read_report_text(
 
 
 def _visible_report(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
-    """What this viewer may see of the report, now."""
+    """Return the report as far as this viewer may see it now."""
     with reading(server.engine) as session:
         return find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
 
 
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:
-    """What a run gave never changes, only what is shown of it: whoever has it is told so."""
+    """Return the response, or 304: results of a run never change, only their visibility."""
     etag = strong_etag(request, report.run.id, report.view.key, form)
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     headers["Vary"] = "Accept-Encoding, Authorization, Cookie"

@@ -1,4 +1,4 @@
-"""The report of mwe-identification: languages by P, R and F1 in each view, and languages by category as a heat map."""
+"""The report of mwe-identification: P, R and F1 of languages in each view, and a heat map of languages by category."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evergold.scoring.tasks.mwe_identification import METRICS
 
 OVERVIEW, DIVERSITY_VIEW = "overview", "diversity"
 CATEGORIES = {"categories": MWE_BASED, "categories-token": TOKEN_BASED}
-#: By the name in addresses: the split, the basis, the title, what it is.
+#: By name in addresses: split, basis, title, description.
 _VIEWS: dict[str, tuple[str, str, str, str]] = {
     "mwe": (ALL, MWE_BASED, "Global, MWE-based", "MWEs whose tokens are exactly right."),
     "token": (ALL, TOKEN_BASED, "Global, token-based", "Tokens of MWEs, which are paired one to one."),
@@ -39,7 +39,7 @@ _NOT_SENT = "not submitted"
 
 @dataclass(frozen=True, slots=True)
 class MweReport:
-    """What the template shows: the views to choose from (name, title, address), the chosen one and its table."""
+    """View model of the report: the views (name, title, address), the chosen view and its table."""
 
     views: tuple[tuple[str, str, str], ...]
     view: str
@@ -53,7 +53,7 @@ class MweReport:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The scores by metric and split, and the counts by language (None: it was not submitted)."""
+    """The scores by metric and split, and the counts by language (None: not submitted)."""
 
     submission_id: UUID
     scores: Mapping[tuple[str, str], Score]
@@ -62,13 +62,13 @@ class _Source:
     sort: str
 
     def cell(self, metric: str, root: str, split: str = ALL, *, in_heat_map: bool = False) -> Cell:
-        """Of a language or of `macro`."""
+        """Return the cell of a language or of `macro`."""
         whole = root if split == ALL else f"{root}/{split}"
         return score_cell(self.scores.get((metric, whole)), METRICS[metric], in_heat_map=in_heat_map)
 
 
 def show_mwes(report: Report, parameters: Mapping[str, str]) -> MweReport:
-    """One view of the report; `view` and `sort` are its parameters, an unknown view is the first one."""
+    """Return one view of the report; parameters: `view`, by default the first one, and `sort`."""
     source = _Source(
         submission_id=report.submission.id,
         scores={(score.metric, score.split): score for score in report.scores},
@@ -100,7 +100,7 @@ _DESCRIPTIONS = {
 
 
 def _titles(source: _Source) -> dict[str, str]:
-    """The views of this run: without training data nothing is seen or unseen."""
+    """Return the views of this run; without training data, nothing is seen or unseen."""
     documents = [document for document in source.documents.values() if document is not None]
     trained = any(TRAINING_VIEWS[0] in document["views"] for document in documents)
     views = {name: view[2] for name, view in _VIEWS.items() if trained or view[0] not in TRAINING_VIEWS}
@@ -155,7 +155,7 @@ def _one_view(source: _Source, view: str) -> Table:
 
 
 def _counts(document: Mapping[str, Any] | None, split: str, basis: str) -> tuple[Cell, ...]:
-    """Nothing for macro, which is a mean and counts nothing, and for languages not submitted."""
+    """Return the counts; empty for macro, a mean without counts, and for languages not submitted."""
     found = None
     if document is not None:
         found = document["all"][basis] if split == ALL else document["views"].get(split)
@@ -200,7 +200,7 @@ def _made(
     *,
     is_heat_map: bool = False,
 ) -> Table:
-    """A row for each language and, below, the mean over all of them."""
+    """Return a table with a row per language and, below, the mean over all of them."""
     rows = [
         Row(language.upper(), row(language), "" if document is not None else _NOT_SENT)
         for language, document in source.documents.items()

@@ -1,8 +1,7 @@
-"""A submission's full report: a page of its task type's own, where there is one, and every score as a plain table.
+"""A submission's full report: its task type's own page, if there is one, and every score as a plain table.
 
-A task type gets a page of its own by two things: `templates/reports/TASK-TYPE.html`, included as the page's main part,
-and a function in `OWN_REPORTS`, which makes what this template finds as `shown` from the report and the address's
-parameters.
+A task type gets its own page by two things: `templates/reports/TASK-TYPE.html`, included as the main part of the page,
+and a function in `OWN_REPORTS` that returns the template's variable `shown` from the report and the query parameters.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
-#: By task type: what `templates/reports/TASK-TYPE.html` shows.
+#: By task type: the view model of `templates/reports/TASK-TYPE.html`.
 OWN_REPORTS: dict[str, Callable[[Report, Mapping[str, str]], Any]] = {
     "idiomaticity-probing": show_probing,
     "mwe-identification": show_mwes,
 }
-#: The view that every report has: all scores.
+#: The view of all scores, which every report has.
 ALL_SCORES = "scores"
 
 
@@ -51,7 +50,7 @@ def read_report(
     with reading(server.engine) as session:
         try:
             report = find_report(session, submission_id, viewer.user, now, seen_as=viewer.seen_as)
-        except NoReport:  # its page says why
+        except NoReport:  # the submission page explains why
             query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
             return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
         workspace = workspace_of_task(session, report.submission.phase_task, viewer, now, "runs")
@@ -76,7 +75,7 @@ def read_report(
 
 
 def all_scores(report: Report, sort: str) -> Table:
-    """Of a submission's report; a link for each column sorts it."""
+    """Return all scores of a report, with links that sort by column."""
 
     def linked(wanted: str) -> str:
         return f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}"
@@ -87,7 +86,7 @@ def all_scores(report: Report, sort: str) -> Table:
 def scores_table(
     task_type: str, scores: Sequence[Score], precision: int | None, sort: str = "", linked: Linked = str
 ) -> Table:
-    """A row for each split, a column for each metric."""
+    """Return a table with a row per split and a column per metric."""
     metrics = TASKS[task_type].metrics
     by_split: dict[str, dict[str, Score]] = {}
     for score in scores:
@@ -119,7 +118,7 @@ def scores_table(
 
 
 def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
-    """How scores were computed, without their own metric and split: usually a few ways, each with its metrics."""
+    """Return the metrics of each distinct signature (without metric and split); usually there are few signatures."""
     found: dict[str, dict[str, None]] = {}
     for score in scores:
         told = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)
@@ -127,7 +126,7 @@ def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
     return {told: list(metrics) for told, metrics in found.items()}
 
 
-#: By task type: from a report's aggregates and the wanted split to the split that is drawn, and its figures.
+#: By task type: returns the split drawn and its figures, from a report's aggregates and the requested split.
 REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, list[Figure]]]] = {
     "idiomaticity-probing": report_probing.figures_of,
 }

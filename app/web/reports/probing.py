@@ -1,4 +1,4 @@
-"""The report of idiomaticity-probing: the paper's table and picture of one split, and links to the other splits."""
+"""The report of idiomaticity-probing: the paper's table and figure for one split, and links to the other splits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evergold.scoring.probing import MEASURES
 from evergold.scoring.task import Score
 from evergold.scoring.tasks.idiomaticity_probing import METRICS
 
-#: From here on the paper's tables show a dash instead of rho.
+#: From this p on, the paper's tables show a dash instead of rho.
 SIGNIFICANT_P = 0.05
 
 _MEASURES, _CLASSES = "measures", "classes"
@@ -33,7 +33,10 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class ProbingReport:
-    """title: of the chosen split; with_human_score: how many of its compounds rho is about."""
+    """View model of the report.
+
+    title: of the chosen split; with_human_score: number of its compounds with a human score, used for rho.
+    """
 
     title: str
     choices: tuple[Choice, ...]
@@ -46,7 +49,7 @@ class ProbingReport:
 
 
 def show_probing(report: Report, parameters: Mapping[str, str]) -> ProbingReport:
-    """One split of the report; `split` and `sort` are its parameters. Raises NotFound for a split that is not there."""
+    """Return one split of the report; parameters: `split` and `sort`. Raise NotFound for an unknown split."""
     chosen, figures = figures_of(report.aggregates, parameters.get("split"))
     splits = list(report.aggregates["splits"])
     found = report.aggregates["splits"][chosen]
@@ -76,7 +79,7 @@ def show_probing(report: Report, parameters: Mapping[str, str]) -> ProbingReport
 
 
 def figures_of(aggregates: Mapping[str, Any], wanted: str | None) -> tuple[str, list[Figure]]:
-    """The split that is number_text, and its figures; raises NotFound for a split that is not there."""
+    """Return the split to show, and its figures; raise NotFound for an unknown split."""
     chosen = chosen_split(list(aggregates["splits"]), wanted)
     found, ideals = aggregates["splits"][chosen], aggregates["ideals"]
     context = title_of(chosen)
@@ -95,19 +98,19 @@ def _measures(scores: Mapping[tuple[str, str], Score], split: str) -> list[Row]:
 
 
 def _number(score: Score | None) -> Cell:
-    """Four decimals, also for what has no upper bound."""
+    """Return the score with four decimals, also if it has no upper bound."""
     return score_cell(score, None) if score is None or score.value is None else number_cell(score.value, 4)
 
 
 def _significant(rho: Cell, p: Score | None) -> Cell:
-    """A dash for a correlation that may be chance, as in the paper's tables; pointing at it tells the number."""
+    """Return a dash for a correlation that is not significant, as in the paper's tables; hovering shows the number."""
     if rho.value is None or p is None or p.value is None or p.value < SIGNIFICANT_P:
         return rho
     return Cell("–", rho.value, hint=f"ρ {number_text(rho.value, 4)}, not significant")
 
 
 def _probability(cell: Cell) -> Cell:
-    """Small ones as powers of ten: four decimals would be zero."""
+    """Return small values as `< 0.0001`, with the power of ten as a hint; four decimals would show zero."""
     if cell.value is None or cell.value >= 0.0001:
         return cell
     return Cell("< 0.0001", cell.value, hint=f"{cell.value:.1e}")

@@ -1,4 +1,4 @@
-"""Probing runs as figures, from the aggregates that their reports keep: one system's probes, or one probe's systems."""
+"""Figures of probing runs, from the aggregates of their reports: probes of one system, or systems by probe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_IDEAL = "no single ideal"
 
 
 def probes_figure(split: Aggregates, ideals: Mapping[str, float], context: str) -> Figure:
-    """The distribution of every probe's similarity in one run, with the ideal where there is one."""
+    """Return the distribution of every probe's similarity in one run, with the ideal if there is one."""
     rows = tuple(
         Row(title, (_distribution(split["probes"][name]),), _ideal(name, ideals), _NO_IDEAL)
         for name, title in PROBES.items()
@@ -45,7 +45,7 @@ def probes_figure(split: Aggregates, ideals: Mapping[str, float], context: str) 
 
 
 def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) -> list[Figure]:
-    """Both affinities by idiomaticity class, in one run."""
+    """Return both affinities by idiomaticity class, in one run."""
     figures = []
     for measure, (name, title) in AFFINITIES.items():
         rows = tuple(
@@ -62,7 +62,7 @@ def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) 
 
 
 def compared_figures(systems: Sequence[System], ideals: Mapping[str, float], context: str) -> list[Figure]:
-    """The systems of a board: their similarities probe by probe, then their affinities by class."""
+    """Return figures of the systems of a board: similarities by probe, then affinities by class."""
     figures = []
     for measure in COMPARED:
         rows = tuple(
@@ -119,7 +119,7 @@ def _distribution(
 
 
 def _ideal(measure: str, ideals: Mapping[str, float]) -> float | None:
-    """As the report says; random compounds follow: A(Syn|Rand) is Sim(Syn) less Sim(Rand)."""
+    """Return the ideal from the report; that of random compounds is derived: A(Syn|Rand) is Sim(Syn) - Sim(Rand)."""
     if measure == "sim_rand" and {"sim_syn", "affinity_syn_rand"} <= set(ideals):
         return ideals["sim_syn"] - ideals["affinity_syn_rand"]
     return ideals.get(measure)

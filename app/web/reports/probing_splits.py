@@ -1,4 +1,4 @@
-"""The splits of a probing run to choose from: language, setting, level, and for embeddings the standardised variant."""
+"""The choice of a split of a probing run: language, setting, level, and for embeddings the standardised variant."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A link to the split that differs from the chosen one in this."""
+    """A link to the split with another value in this dimension."""
 
     title: str
     split: str
@@ -31,14 +31,14 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose."""
+    """A dimension to choose."""
 
     title: str
     options: tuple[Option, ...]
 
 
 def chosen_split(splits: Sequence[str], wanted: str | None, default: str = "") -> str:
-    """What was asked for, or else the default or the first; raises NotFound for one that is not there."""
+    """Return the requested split, or else the default or the first; raise NotFound for an unknown one."""
     if wanted is None:
         return default if default in splits else splits[0]
     if wanted not in splits:
@@ -47,7 +47,7 @@ def chosen_split(splits: Sequence[str], wanted: str | None, default: str = "") -
 
 
 def choices(splits: Sequence[str], chosen: str) -> tuple[Choice, ...]:
-    """The links, in the order of the splits; a dimension with a single value is no choice."""
+    """Return the links, in the order of the splits; dimensions with a single value are left out."""
     made = []
     for place, title in enumerate(_DIMENSIONS):
         values = sorted({_parts(split)[place] for split in splits}, key=_order)
@@ -57,13 +57,13 @@ def choices(splits: Sequence[str], chosen: str) -> tuple[Choice, ...]:
 
 
 def title_of(split: str) -> str:
-    """`PT, naturalistic, noun compound, standardised`."""
+    """Return `PT, naturalistic, noun compound, standardised`."""
     language, *others = _parts(split)
     return ", ".join([language.upper(), *(_TITLES.get(part, part).lower() for part in others if part)])
 
 
 def _option(splits: Collection[str], chosen: str, place: int, value: str) -> Option:
-    """To the split with this value that has most in common with the chosen one; what else changes is said."""
+    """Return a link to the split with this value most similar to the chosen one; its title names other changes."""
     here = _parts(chosen)
     with_value = [split for split in splits if _parts(split)[place] == value]
     nearest = max(with_value, key=lambda split: sum(a == b for a, b in zip(_parts(split), here, strict=True)))
@@ -81,7 +81,7 @@ def _named(place: int, part: str) -> str:
 
 
 def _order(part: str) -> tuple[int, str]:
-    """Settings, levels and variants in their usual order, languages by name."""
+    """Return the sort key: settings, levels and variants in their usual order, languages by name."""
     return (list(_TITLES).index(part), "") if part in _TITLES else (-1, part)
 
 

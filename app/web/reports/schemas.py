@@ -71,7 +71,7 @@ class ReportOut(ApiModel):
 
 
 def report_out(report: Report) -> ReportOut:
-    """The report as JSON shows it."""
+    """Return the report as an API model."""
     submission = report.submission
     phase = submission.phase_task.phase
     return ReportOut(
@@ -102,7 +102,7 @@ def report_out(report: Report) -> ReportOut:
 
 
 def report_csv(report: Report) -> str:
-    """A line for each score, with the digits that are shown; an undefined one has a reason instead of a value."""
+    """Return a line per score, with the decimals shown; an undefined score has a reason instead of a value."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(CSV_COLUMNS)

@@ -1,7 +1,7 @@
-"""Tables of a report as templates show them: headings that sort by a link, cells with a text, a tone or a reason.
+"""View models of report tables: headings that sort by a link, cells with a text, a tone or a reason.
 
-A sort is a column's key, with a minus before it for the largest value first; it stands in the address, so that what one
-sees can be sent to somebody else.
+A sort is a column's key, with a leading minus for descending order; it is part of the address, so that a sorted table
+can be shared.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Literal
 
 from evergold.scoring.task import Metric, Score
 
-#: Tones of a heat map, from 0 for the lowest value to this for the highest.
+#: Tones of a heat map range from 0 for the lowest value to this for the highest.
 TONES = 10
-#: Makes the address of the same table, sorted otherwise.
+#: Returns the address of the same table with another sort.
 Linked = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """key: what a sort calls it; title: what people read; hint: more words, on pointing at it; percent: the unit."""
+    """A column. key: its name in sorts; title: its heading; hint: tooltip; percent: the unit."""
 
     key: str
     title: str
@@ -30,8 +30,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """text: empty where there is nothing; value: what sorts; reason: why there is no value; hint: more words; tone:
-    None outside of heat maps."""
+    """A cell.
+
+    text: empty if there is nothing; value: for sorting; reason: why there is no value; hint: tooltip; tone: None
+    outside of heat maps.
+    """
 
     text: str = ""
     value: float | None = None
@@ -42,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """name: what the row is about; note: a word beside it."""
+    """A row. name: its heading; note: short text next to the name."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -51,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A column's heading; address: of the table sorted by it."""
+    """A column heading. address: of the table sorted by it."""
 
     column: Column
     address: str
@@ -60,7 +63,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """name: an id on the page; corner: the heading of the rows' names; totals: rows below, which are never sorted."""
+    """A table. name: its id on the page; corner: heading of the row names; totals: rows at the end, never sorted."""
 
     name: str
     caption: str
@@ -83,7 +86,7 @@ def make_table(
     sort: str,
     linked: Linked,
 ) -> Table:
-    """The table with its rows sorted; a sort that names no column leaves them in their order."""
+    """Return the table with its rows sorted; an unknown column leaves them in their order."""
     return Table(
         name=name,
         caption=caption,
@@ -96,7 +99,7 @@ def make_table(
 
 
 def sorted_rows(rows: Sequence[Row], corner: Column, columns: Sequence[Column], sort: str) -> list[Row]:
-    """Equal rows keep their order; those without a value come last, in whichever direction."""
+    """Return the rows sorted; ties keep their order, and rows without a value come last in both directions."""
     key, is_descending = sort.removeprefix("-"), sort.startswith("-")
     if key == corner.key:
         return sorted(rows, key=lambda row: row.name, reverse=is_descending)
@@ -110,9 +113,9 @@ def sorted_rows(rows: Sequence[Row], corner: Column, columns: Sequence[Column], 
 def score_cell(
     score: Score | None, metric: Metric | None, *, in_heat_map: bool = False, precision: int | None = None
 ) -> Cell:
-    """What a cell shows of a score: percent or a fraction, and counts as they are; nothing where there is no score.
+    """Return the cell of a score: in percent, or as a fraction, or counts as they are; empty without a score.
 
-    precision: decimals that its value has, None for all: no more are shown.
+    precision: decimals of its value, None for all; no more are shown.
     """
     if score is None:
         return Cell()
@@ -134,12 +137,12 @@ def _at_most(decimals: int, precision: int | None, shift: int = 0) -> int:
 
 
 def number_cell(value: float, decimals: int = 0) -> Cell:
-    """A number with a real minus sign, and thousands apart."""
+    """Return a number with a real minus sign and thousands separators."""
     return Cell(f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}"), value)
 
 
 def _heading(column: Column, sort: str, linked: Linked, *, is_text: bool = False) -> Heading:
-    """Numbers are first sorted from the largest, names from the first; the same link again turns it round."""
+    """Return a heading whose link sorts numbers in descending and names in ascending order first, then reverses."""
     first, second = (column.key, f"-{column.key}") if is_text else (f"-{column.key}", column.key)
     now: Literal["ascending", "descending"] | None = None
     if sort.removeprefix("-") == column.key:

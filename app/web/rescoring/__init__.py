@@ -1,1 +1,1 @@
-"""Rescoring sets over HTTP; the rules are `app.rescoring`'."""
+"""Rescoring sets over HTTP; the rules are in `app.rescoring`."""

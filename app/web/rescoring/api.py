@@ -1,4 +1,4 @@
-"""The API of rescoring sets, for organisers: make one, see who would move, publish or drop it."""
+"""The API of rescoring sets, for organisers: start one, see the rank changes, publish or drop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of rescoring sets, for organisers: all of them, and the form that starts one; one, and who would move."""
+"""The pages of rescoring sets, for organisers: the list with a form to start one, each set with its rank changes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ router = page_router()
 
 PLACE = "/competitions/{competition}/rescoring"
 SET = f"{PLACE}/{{rescoring}}"
-#: Sends a form of a set's own page.
+#: The user who sends a form of a set's own page.
 SetForm = Annotated[User, Depends(form_guard(SET))]
 
 
 class RescoringForm(PageForm):
-    """A set to start. tasks: PHASE/TASK; gold_version: as it was typed."""
+    """A set to start. tasks: PHASE/TASK; gold_version: as typed."""
 
     tasks: list[str] = []
     note: str = ""
@@ -47,7 +47,7 @@ class RescoringForm(PageForm):
     with_rejected: Ticked = False
 
     def version(self) -> int | None:
-        """The version of the gold; raises InvalidForm for what is no number."""
+        """Return the gold version; raise InvalidForm if it is not a number."""
         text = self.gold_version.strip()
         version = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
         if text and not version:
@@ -57,7 +57,7 @@ class RescoringForm(PageForm):
 
 
 class PublishForm(PageForm):
-    """How a set is published."""
+    """Options for publishing a set."""
 
     tell_teams: Ticked = False
 

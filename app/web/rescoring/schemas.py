@@ -1,4 +1,4 @@
-"""Rescoring sets, for organisers: what is in one, how far it is, and who would move by how much."""
+"""Rescoring sets in JSON, for organisers: content, progress and rank changes."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class RankDifference(ApiModel):
 
 
 def rescoring_out(competition: Competition, rescoring: Rescoring, progress: Progress | None) -> RescoringOut:
-    """A set as `find_rescoring` gives it; progress: of an open one."""
+    """Return a set, from `find_rescoring`, as an API model; progress: of an open set."""
     return RescoringOut(
         number=rescoring.id,
         competition=competition.name,

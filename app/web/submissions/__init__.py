@@ -1,2 +1,1 @@
-"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; the rules are `app.submissions`' and
-`app.feedback`'s."""
+"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; rules: `app.submissions`, `app.feedback`."""

@@ -1,4 +1,4 @@
-"""The API of submissions: send a file, wait for its scores, list one's own, get the file back."""
+"""The API of submissions: upload a file, wait for its scores, list one's submissions, download the file."""
 
 from __future__ import annotations
 
@@ -274,8 +274,10 @@ def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) ->
 
 
 def _accepted_submission(request: Request, server: Server, received: Received) -> SubmissionOut:
-    """What is known of a submission that waits, without loading it again; it has no scores, choices or rescorings yet.
-    Its place in line is not looked for while others wait to be let in."""
+    """Return a submission just accepted, without loading it again; it has no scores, choices or rescorings yet.
+
+    Its queue position is left out while other uploads are queued.
+    """
     if received.untouched is None:
         return load_submission(server, received.submission_id, Viewer(received.user, None))
     now = server.clock()
@@ -287,7 +289,7 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
-    """The submission as this viewer may see it, or NotFound."""
+    """Return the submission as this viewer may see it; raise NotFound."""
     now = server.clock()
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)

@@ -1,4 +1,4 @@
-"""The page of a submission's method card: what it says, its history, and the form that changes it."""
+"""The page of a submission's method card: its content, its history, and the form that edits it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _page(
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """fields: what was sent; None: what the card says."""
+    """Return the page; fields: the submitted values, None for those of the card."""
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, user)
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
@@ -90,7 +90,7 @@ def send_card(
 
 
 def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
-    """A card as its form has it; `app.cards.edits.sent_card` reads it back."""
+    """Return the form fields of a card; `app.cards.edits.sent_card` parses them."""
     answers = {ANSWER_START + one.name: one.text for one in card.answers}
     fields = {
         "method": card.method,

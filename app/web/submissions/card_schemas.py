@@ -1,4 +1,4 @@
-"""Method cards: what a team says of the system behind a submission, what it is asked, and how that changed."""
+"""Method cards in JSON: the description of the system behind a submission, its form, and its history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.cards.edits import CardChange
 from app.cards.form import CardForm, CardKind, CardPart, MethodCard
 from app.web.http.schemas import ApiModel, Moment, example
 
-#: No `bool | int | float`: what JSON says is kept as it is said.
+#: Not only `bool | int | float`: values keep their JSON type.
 AnswerOut = bool | int | float | str
 
 CARD_EXAMPLE: dict[str, Any] = {
@@ -151,12 +151,12 @@ class SubmissionCardOut(ApiModel):
 
 
 def card_out(card: MethodCard) -> CardOut:
-    """A card as JSON shows it."""
+    """Return a card as an API model."""
     return CardOut.model_validate(card, from_attributes=True)
 
 
 def card_form_out(form: CardForm) -> CardFormOut:
-    """What is asked, in the organisers' order."""
+    """Return the card form, with fields in the organisers' order."""
     return CardFormOut(
         required=[part for part in CardPart if part in form.required],
         languages=list(form.languages),
@@ -176,7 +176,7 @@ def card_form_out(form: CardForm) -> CardFormOut:
 
 
 def card_changes_out(changes: list[CardChange]) -> list[CardChangeOut]:
-    """The first one first."""
+    """Return the changes, oldest first."""
     return [
         CardChangeOut(version=one.number, changed_by=one.username, changed_at=one.changed_at, changed=list(one.changed))
         for one in changes

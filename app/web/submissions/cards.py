@@ -1,4 +1,4 @@
-"""The API of method cards: what a team says of the system behind a submission, until its boards are frozen."""
+"""The API of method cards: teams describe the system behind a submission, until its boards are frozen."""
 
 from __future__ import annotations
 

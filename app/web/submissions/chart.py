@@ -1,4 +1,4 @@
-"""The course of a team's scores as a drawing for pages."""
+"""A chart of a team's scores over time, for pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.feedback.history import History
 
 
 def chart_of(history: History | None) -> Markup | None:
-    """Of two or more: one point is no course."""
+    """Return the chart, or None for fewer than two submissions."""
     if history is None or len(history.attempts) < 2:
         return None
     title = f"{history.board.title}, {history.place.phase_title}: scores over time"

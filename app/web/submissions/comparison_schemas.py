@@ -1,4 +1,4 @@
-"""Two submissions side by side: scores, and single items where gold is public."""
+"""Two submissions side by side: scores, and single items if gold is public."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ComparisonOut(ApiModel):
 def comparison_out(
     comparison: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
 ) -> ComparisonOut:
-    """rows: those of the items that are asked for; following: where there are more."""
+    """Return a comparison as an API model; rows: the items of this page; following: address of the next page."""
     return ComparisonOut(
         a=comparison.a.id,
         b=comparison.b.id,

@@ -1,4 +1,4 @@
-"""The API of comparing two submissions: their scores, and item by item where gold is public."""
+"""The API of comparing two submissions: their scores, and single items if gold is public."""
 
 from __future__ import annotations
 

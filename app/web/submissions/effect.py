@@ -1,4 +1,4 @@
-"""What an upload will do, said before it is sent; and where else one could send it."""
+"""The effect of an upload on the entry, shown before it is sent; and links to other phases and tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.models import Competition, EntryRule, PhaseTask, RunStatus, Submission,
 from app.submissions.find import list_submissions
 from app.web.html.words import format_score
 
-#: By the entry rule: for the first run, for one that replaces a score, and where no score is told.
+#: By entry rule: for a first submission, for one that may replace a visible score, and without a visible score.
 EFFECTS = {
     EntryRule.BEST: (
         "The best run counts, and this is your first.",
@@ -33,7 +33,7 @@ EFFECTS = {
 
 
 def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_first: bool) -> str:
-    """In a sentence. standings: of the run that counts, by board; empty where that is not told."""
+    """Return the effect as a sentence; standings: of the current entry by board, empty if scores are hidden."""
     settings = entry_settings(phase_task.phase, phase_task)
     rule = settings.without_choice if settings.rule is EntryRule.CHOSEN else settings.rule
     first, replacing, untold = EFFECTS[rule]
@@ -52,7 +52,7 @@ def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_
 
 
 def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submission | None:
-    """The newest scored run of the user's team here, or else the newest of all."""
+    """Return the latest scored submission of the user's team here, or else its latest submission."""
     found, _ = _runs(session, user, phase_task, RunStatus.SCORED)
     if not found:
         found, _ = _runs(session, user, phase_task, None)
@@ -60,7 +60,7 @@ def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submissio
 
 
 def scored_runs(session: Session, user: User, phase_task: PhaseTask, limit: int) -> list[Submission]:
-    """Of the user's team here, newest first."""
+    """Return the scored submissions of the user's team here, latest first."""
     found, _ = _runs(session, user, phase_task, RunStatus.SCORED, limit)
     return found
 
@@ -81,7 +81,7 @@ def _runs(
 
 
 def phase_options(competition: Competition, here: PhaseTask, now: datetime) -> list[tuple[str, str, bool]]:
-    """Open phases that ask the same task, and this one."""
+    """Return the open phases that have the same task, and this phase."""
     return [
         (phase.title, links.submit(competition.name, phase.name, here.task.name), phase.id == here.phase_id)
         for phase in competition.phases

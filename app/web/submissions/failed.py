@@ -1,4 +1,4 @@
-"""The page of runs that failed on our side, for organisers: why, and the buttons that have them scored after all."""
+"""The page of failed runs, for organisers: what went wrong on the server, and buttons to queue them again."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ router = page_router()
 
 PLACE = "/competitions/{competition}/failed"
 SHOWN = 200
-#: Sends a form of this page.
+#: The user who sends a form of this page.
 Organiser = Annotated[User, Depends(form_guard(PLACE))]
 
 
 class PlaceForm(PageForm):
-    """Which failed runs: of a phase, of a task; empty: of all. chosen: only those that are ticked, by their ids."""
+    """A selection of failed runs by phase and task; empty: all. chosen: only the ticked runs, by id."""
 
     phase: str = ""
     task: str = ""

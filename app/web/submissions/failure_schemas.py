@@ -1,4 +1,4 @@
-"""Failed runs, for organisers: our faults, each with whose submission it was and what happened."""
+"""Failed runs, for organisers: server faults, each with its submission and what happened."""
 
 from __future__ import annotations
 

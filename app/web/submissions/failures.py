@@ -1,4 +1,4 @@
-"""The API of failed runs: organisers see what went wrong on our side, and have it scored after all."""
+"""The API of failed runs: organisers see what went wrong on the server, and queue runs again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One's own submissions: the list with its filters, scores over time, two of them side by side."""
+"""The user's own submissions: the list with its filters, scores over time, and a comparison of two."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ router = page_router()
 
 PAGE_LENGTH = 30
 ITEMS_SHOWN = 50
-#: Longer texts in an address name nothing.
+#: Longer names do not exist.
 Name = Annotated[str, Query(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the list is narrowed to; empty: everything."""
+    """Filters of the list; empty: all."""
 
     competition: str
     phase: str
@@ -43,14 +43,17 @@ class Filters:
     status: str
 
     def fit(self, places: Sequence[Place]) -> list[Place]:
-        """The places that are left."""
+        """Return the places that match."""
         wanted = ((self.competition, "competition"), (self.phase, "phase"), (self.task, "task"))
         return [place for place in places if all(name in ("", getattr(place, part)) for name, part in wanted)]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPage:
-    """Some of the items that are looked at; number: of this page, of `count`; first: the place of its first item."""
+    """A page of compared items.
+
+    number: of this page, out of `count`; first: position of its first item.
+    """
 
     rows: Sequence[ComparedItem]
     number: int
@@ -59,7 +62,7 @@ class ItemPage:
 
     @property
     def last(self) -> int:
-        """The place of its last item."""
+        """Position of its last item."""
         return self.first + len(self.rows) - 1
 
 
@@ -156,7 +159,7 @@ def read_comparison(
 
 
 def _paged(rows: Sequence[ComparedItem], number: int) -> ItemPage:
-    """The page with this number; the last one, if there are not so many."""
+    """Return the page with this number, or the last page if there are fewer."""
     count = max(1, -(-len(rows) // ITEMS_SHOWN))
     number = min(number, count)
     start = (number - 1) * ITEMS_SHOWN
@@ -164,7 +167,7 @@ def _paged(rows: Sequence[ComparedItem], number: int) -> ItemPage:
 
 
 def _one_before(one: Submission, newest_first: Sequence[Submission]) -> UUID | None:
-    """The one that was sent last before it, of the same phase if there is any; else the newest other one."""
+    """Return the submission sent last before it, preferably in the same phase; else the latest other one."""
     rest = [other for other in newest_first if other.id != one.id]
     before = [other for other in rest if other.submitted_at <= one.submitted_at]
     same_phase = [other for other in before if other.phase_task_id == one.phase_task_id]

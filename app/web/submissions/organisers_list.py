@@ -1,4 +1,4 @@
-"""The API of all submissions of a competition, for its organisers: listed, marked, scored anew."""
+"""The API of all submissions of a competition, for its organisers: list, mark, rescore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of all submissions of a competition, for its organisers: a list with filters, and what to do with some."""
+"""The page of all submissions of a competition, for its organisers: a filtered list with actions."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ router = page_router()
 PLACE = "/competitions/{competition}/submissions"
 PAGE_LENGTH = 50
 Name = Annotated[str, Query(max_length=200)]
-#: What is ticked in the form, and what it asks for.
+#: Values of the yes/no filters.
 FLAGS = {"yes": True, "no": False}
 
 
 class DeedForm(PageForm):
-    """What to do with those that are ticked: `rescore`, `download`, or one of RowStatus."""
+    """An action on the ticked submissions: `rescore`, `download`, or one of RowStatus."""
 
     deed: str = ""
     note: str = Field("", max_length=2_000)
@@ -115,7 +115,7 @@ def _page(
     form: DeedForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    # What was refused was sent from a list as it was narrowed: its address says how.
+    # A refused form was sent from a filtered list, whose filters are in the address.
     asked = request.query_params
     wanted = wanted or _filter(asked)
     after = after or _id(asked.get("after", ""))
@@ -173,7 +173,7 @@ def send_deed(
 
 
 def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Response:
-    """Recorded as every export is."""
+    """Return the chosen files as a zip; recorded like every export."""
     now = server.clock()
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)

@@ -1,4 +1,4 @@
-"""All submissions of a competition, as its organisers list them, mark them and have them scored anew."""
+"""All submissions of a competition for its organisers: listing, marking and rescoring."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ScoredAnewOut(ApiModel):
 
 
 def listed_out(submission: ListedSubmission) -> ListedSubmissionOut:
-    """One of the list."""
+    """Return a list item as an API model."""
     return ListedSubmissionOut(
         id=submission.id,
         submitted_at=submission.submitted_at,

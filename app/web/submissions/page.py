@@ -1,4 +1,4 @@
-"""A submission's page, live until its state is final."""
+"""The page of a submission, live until its state is final."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
-#: How long the live part of the page waits for news before it asks again.
+#: Longest wait of a long poll of the live part.
 LIVE_SECONDS = 20.0
-#: A task with more scores than this (languages by views) shows those of its boards.
+#: A task with more scores (languages by views) shows only those on boards.
 SCORES_SHOWN = 60
 
 
 class ChoiceForm(PageForm):
-    """board: the one on which it shall count; empty: all. back: the list of runs, if the form stands there."""
+    """A choice of the entry. board: only on this one; empty: on all. back: the list of runs, if sent from there."""
 
     board: str = ""
     action: str = "choose"
@@ -131,7 +131,7 @@ async def read_live(
     seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
     """The part of the page that changes, as soon as its stamp is not `seen` any more."""
-    if visitor.user is None:  # logged out meanwhile: the whole page has to go there
+    if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
     await wait_for_change(request, server, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
@@ -141,7 +141,7 @@ async def read_live(
 
 
 def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldError | None = None) -> dict[str, Any]:
-    """What both the page and its live part show."""
+    """Return the template context of the page and its live part."""
     now = server.clock()
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)
@@ -199,7 +199,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
 
 
 def _title(status: RunStatus, standings: list[RunStanding]) -> str:
-    """`Scored 0.743`: what a tab of the browser tells from afar."""
+    """Return `Scored 0.743`, for the title of a browser tab."""
     first = next((one for one in standings if one.score.value is not None), None)
     if first is None or first.score.value is None:
         return RUN_STATES[status]
@@ -207,7 +207,7 @@ def _title(status: RunStatus, standings: list[RunStanding]) -> str:
 
 
 def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
-    """All of them, or, where these are many, those that stand on boards: the report has them all."""
+    """Return all scores, or, if there are too many, those on boards: the report has all of them."""
     return list(own.scores) if len(own.scores) <= SCORES_SHOWN else _on_boards(boards, own.scores)
 
 

@@ -1,4 +1,4 @@
-"""The problems of a file as CSV, to work through: one line each, with the place, the sentence and what stands there."""
+"""The problems of a file as CSV: one line each, with position, message and the text found there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROBLEMS_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
 
 
 def problems_csv_response(problems: Sequence[Mapping[str, Any]], filename: str) -> Response:
-    """As a download called after the file."""
+    """Return the problems as a download named after the file."""
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename) or "file"
     headers = {
         "Content-Disposition": f'attachment; filename="{stem}-problems.csv"',
@@ -36,7 +36,7 @@ def problems_csv_response(problems: Sequence[Mapping[str, Any]], filename: str) 
 
 
 def problems_csv(problems: Sequence[Mapping[str, Any]]) -> str:
-    """Texts are marked where a spreadsheet would take them for formulas: the file that they come from is anybody's."""
+    """Return the problems as CSV, with texts from the user's file escaped against spreadsheet formulas."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)

@@ -1,7 +1,7 @@
-"""From an upload request to an accepted submission: the same way for the API and for the form on the page.
+"""Receiving submissions: from an upload request to an accepted submission, for the API and for the form.
 
-What is hopeless is refused before the file is read; the file is stored; the limits are checked again under the lock;
-the workers are told after the commit.
+Hopeless uploads are refused before the file is read; the file is stored; limits are checked again under the lock;
+workers are notified after the commit.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ from evergold.scoring.tasks import needs_gpu
 Answer = TypeVar("Answer")
 Taken = TypeVar("Taken")
 
-#: The box of a form: send this file though it was sent before.
+#: The form's checkbox: submit this file although it was submitted before.
 AGAIN = "again"
-#: What an upload may say beside its file.
+#: Fields allowed besides the file.
 UPLOAD_FIELDS = frozenset({"track", "system", "method", "description"})
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an upload goes: names of competition, phase and task."""
+    """The target of an upload: names of competition, phase and task."""
 
     competition: str
     phase: str
@@ -66,8 +66,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an upload may be: where it goes, its size, what method cards ask, and what is to be checked before its file
-    is kept."""
+    """Requirements of an upload: phase and task, size limit, method card form, and a check before storing."""
 
     phase_task: PhaseTask
     limit_bytes: int
@@ -77,9 +76,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """untouched: the submission with its run and everything above it, as it was accepted, now or, where a first try
-    with its Idempotency-Key was, a moment ago; None when more has become of it since. user: its sender; organises:
-    whether they see what organisers of the competition see."""
+    """An accepted submission.
+
+    untouched: the submission with its run and related rows as accepted, now or by an earlier attempt with the same
+    Idempotency-Key; None if it has changed since. user: its sender; organises: the sender sees what organisers of the
+    competition see.
+    """
 
     submission_id: UUID
     untouched: Submission | None
@@ -99,11 +101,12 @@ async def receive_submission(
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
     asks_again: bool = False,
 ) -> Answer:
-    """What `answer` makes of the accepted submission, in the thread that accepted it.
+    """Accept the upload and return the result of `answer`, called in the thread that accepted it.
 
-    sender: gives who sends it; asked once, in a thread, before anything else, and raises what refuses them.
-    `more_fields`: what a form sends besides; `before_file` sees them before the file, and once more with all that came
-    behind it. asks_again: a file that the team sent before needs the field AGAIN."""
+    sender: returns the authenticated user; called once, in a thread, before anything else; raises the error that
+    refuses them. more_fields: further fields of a form. before_file: called with the fields that precede the file, and
+    again with all fields. asks_again: a file that the team submitted before needs the field AGAIN.
+    """
     incoming, arrived_at, storage = incoming_of(request), list[datetime](), storage_of(server.settings)
 
     @cache
@@ -138,7 +141,7 @@ async def receive_submission(
         accepted = write_together(server.engine, accepting(phase_task, upload))
         return answer(_received(accepted, phase_task, known_sender()))
 
-    if was_read_early(request):  # nothing is waited for any more: one thread does it all
+    if was_read_early(request):  # nothing left to wait for: one thread does everything
         receive_whole = partial(store_whole, await request.body(), incoming.content_type)
         arrived_at.append(note_end(request, server))
 
@@ -153,7 +156,7 @@ async def receive_submission(
             return answer(_received(accepted, phase_task, user))
 
         def take_in() -> Answer:
-            # A team waits for its own lock only, and for no other machine: what it rests on is asked once, under it.
+            # Only the team lock can block here, so check everything once, under it.
             if not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage):
                 return accept_in_one_go()
             expected = refuse_early()
@@ -164,12 +167,12 @@ async def receive_submission(
     noted = replace(incoming, chunks=_noting_the_end(incoming.chunks, request, server, arrived_at))
     upload = await received_by(partial(receive_upload, noted), expected)
     await earlier_tries_answered(request, server)
-    phase_task = await run_sync(_declared, server, target)  # it took its time: something else may be declared by now
+    phase_task = await run_sync(_declared, server, target)  # the upload took a while: the declaration may have changed
     return await decided(partial(accept, phase_task, upload))
 
 
 def _declared(server: Server, target: Target) -> PhaseTask:
-    """Looked up before the turn to write: while one writes, others wait."""
+    """Load outside the write lock so that other writers are not blocked."""
     with reading(server.engine) as session:
         return _found(session, target)
 
@@ -191,7 +194,7 @@ def _both(
 async def _noting_the_end(
     chunks: AsyncIterator[bytes], request: Request, server: Server, arrived_at: list[datetime]
 ) -> AsyncIterator[bytes]:
-    """The chunks; and the moment when the last one was here, which counts: nobody is late because our disk is busy."""
+    """Yield the chunks and record the arrival of the last one, which counts: a slow disk must not make anybody late."""
     async for chunk in chunks:
         yield chunk
     arrived_at.append(note_end(request, server))
@@ -200,8 +203,10 @@ async def _noting_the_end(
 async def _decided(
     request: Request, server: Server, sender: Callable[[], User], key: str | None, decide: Callable[[], Taken]
 ) -> Taken:
-    """What `decide` gives, in a thread. It does not refuse an upload of which an earlier try is still on its way to be
-    accepted."""
+    """Return the result of `decide`, called in a thread.
+
+    An upload is not refused while an earlier attempt of it may still be accepted.
+    """
     try:
         return await run_sync(decide)
     except (PhaseNotOpen, LimitReached):
@@ -211,7 +216,7 @@ async def _decided(
 
 
 async def _stored_meanwhile(request: Request, server: Server, user: User, key: str) -> bool:
-    """Whether another try of an upload that would be refused was stored, once none is on its way any more."""
+    """Return True if another attempt of this upload was stored, once none is in flight."""
     await earlier_tries_answered(request, server)
     await tries_elsewhere_answered(request)
     return await run_sync(_was_accepted, server, user, key)
@@ -231,7 +236,7 @@ def _refuse_early(
     facts: Facts,
     now: datetime,
 ) -> Expected:
-    """Every refusal that is sure before a byte was read."""
+    """Raise every refusal that is certain before the body is read."""
     limits, team, is_replay = limits_of(request), facts.team, facts.replayed is not None
     limits.hit(limits.rules.uploads, f"team {team.id}" if team else f"user {user.id}", server.clock())
     if not is_replay:
@@ -248,7 +253,7 @@ def _refuse_early(
 
 
 def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
-    """What the fields of an upload say, as `accept_submission` takes it."""
+    """Return the fields of an upload as arguments of `accept_submission`."""
     return {
         "track": fields.get("track"),
         "system": fields.get("system", ""),
@@ -261,7 +266,7 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
 def _accepting(
     user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, asks_again: bool
 ) -> Callable[..., Accepted]:
-    """What accepts it in a session that writes."""
+    """Bind accept_submission to this upload."""
     return partial(
         accept_submission,
         user=user,
@@ -276,16 +281,16 @@ def _accepting(
 
 
 def _received(accepted: Accepted, phase_task: PhaseTask, user: User) -> Received:
-    """After the commit."""
+    """Notify the workers of a new submission and return the result; called after the commit."""
     if accepted.created:
         log.info("submission_accepted", submission_id=str(accepted.submission.id), run_id=accepted.run_id)
-        send_run(accepted.run_id, needs_gpu=needs_gpu(phase_task.task.task_type))  # if it fails, the sweep sends it
+        send_run(accepted.run_id, needs_gpu=needs_gpu(phase_task.task.task_type))  # if it fails, the sweep resends it
     untouched = _whole(accepted, phase_task, user) if accepted.is_untouched else None
     return Received(accepted.submission.id, untouched, user, user.is_administrator or accepted.sees_all)
 
 
 def _whole(accepted: Accepted, phase_task: PhaseTask, user: User) -> Submission:
-    """With all that is known of it: nobody has to load it in order to show it."""
+    """Attach loaded relations so the response needs no further queries."""
     if accepted.run is not None:
         set_committed_value(accepted.run, "scores", [])
     known: dict[str, object] = {"phase_task": phase_task, "user": user, "team": accepted.team, "runs": [accepted.run]}

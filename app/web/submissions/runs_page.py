@@ -1,4 +1,4 @@
-"""A team's own runs of one task in one phase: what each scored on every board, which one counts, and the way there."""
+"""The page of a team's submissions to one task in one phase: scores on every board, the entry, and the history."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from app.web.submissions.chart import chart_of
 router = page_router()
 
 PAGE_LENGTH = 30
-#: Longer texts in an address name nothing.
+#: Longer names do not exist.
 Name = Annotated[str, Query(max_length=200)]
-#: Of a choice: title, address, whether it is the current one.
+#: A choice: title, address, whether it is the current one.
 Option = tuple[str, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run; standings: by the name of the board; is_choosable: whether its team may let it count now."""
+    """A submission with its current run; standings: by board name."""
 
     submission: Submission
     run: ScoringRun
@@ -48,7 +48,10 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """All that is shown of one place. board: the one that differences and ranks are about; None where it has none."""
+    """The submissions of one place.
+
+    board: the board of differences and ranks; None if no board was entered.
+    """
 
     rows: Sequence[RunRow]
     boards: Sequence[Board]
@@ -60,7 +63,7 @@ class Runs:
 
     @property
     def has_tests(self) -> bool:
-        """Whether any change is said to be chance or not."""
+        """True if any change has a significance test."""
         standings = [row.standings.get(self.board.name) for row in self.rows] if self.board else []
         return any(one is not None and one.change_test is not None for one in standings)
 
@@ -99,7 +102,7 @@ def read_runs(
 def _wanted(
     session: Session, user: User, competition: Competition, places: Sequence[Place], phase: str, task: str
 ) -> Place | None:
-    """Where somebody submitted, as near as can be to what the address asks for."""
+    """Return the place of a submission that best matches the address."""
     fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
     if phase and task:
         return next(iter(fitting), None)
@@ -143,7 +146,7 @@ def _is_entered(board: Board, standings: Sequence[RunStanding]) -> bool:
 def _options(
     competition: Competition, places: Sequence[Place], place: Place | None, runs: Runs | None
 ) -> dict[str, list[Option]]:
-    """Other phases, tasks and boards in which somebody submitted."""
+    """Return the phases, tasks and boards with submissions of the team."""
     if place is None or runs is None:
         return {"phase_options": [], "task_options": [], "board_options": []}
     name = competition.name

@@ -1,4 +1,4 @@
-"""Submissions: where they are, what they scored, what is wrong with them."""
+"""Submissions in JSON: their state, scores and problems."""
 
 from __future__ import annotations
 
@@ -206,7 +206,10 @@ class SubmissionList(ApiModel):
 def submission_out(
     submission: Submission, stage: Stage, own: OwnScores, standings: Sequence[RunStanding]
 ) -> SubmissionOut:
-    """A submission as `get_submission` gives it, where its current run is, and what of its scores is shown."""
+    """Return a submission as an API model.
+
+    submission: from `get_submission`; stage: of its current run; own: the scores that are shown.
+    """
     run = current_run(submission)
     status = RunStatus(run.status)
     phase, task = submission.phase_task.phase, submission.phase_task.task
@@ -273,12 +276,12 @@ def _progress(stage: Stage) -> SubmissionProgress | None:
 
 
 def score_out(score: Score) -> ScoreOut:
-    """A score as JSON shows it."""
+    """Return a score as an API model."""
     return ScoreOut(
         metric=score.metric, split=score.split, value=score.value, reason=score.reason, signature=score.signature
     )
 
 
 def known_problem(problem: dict[str, Any]) -> dict[str, Any]:
-    """Rows outlive code: fields that a later version may have written are passed over."""
+    """Return the known fields of a stored problem; a later version may have written others."""
     return {name: value for name, value in problem.items() if name in ProblemOut.model_fields}

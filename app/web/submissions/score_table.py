@@ -1,4 +1,4 @@
-"""A submission's scores as a table of splits by metrics, with four digits at most."""
+"""A submission's scores as a table of splits by metrics, with at most four decimals."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from app.web.html.languages import language_name
 from evergold.scoring.task import Metric, Score
 
-#: No more digits than anybody compares by.
+#: Nobody compares more digits.
 DECIMALS = 4
 _MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreCell:
-    """text: empty where there is no value, which `reason` explains; None of both: the split has no such score."""
+    """A cell. text: empty without a value, which `reason` explains; both empty: the split has no such score."""
 
     text: str
     reason: str
@@ -23,7 +23,7 @@ class ScoreCell:
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """A part of the items. name: as addresses call it; title: with the names of languages."""
+    """A split of the items. name: as in addresses; title: with language names."""
 
     name: str
     title: str
@@ -32,14 +32,14 @@ class SplitRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """metrics: the titles of the columns."""
+    """The table; metrics: the titles of the columns."""
 
     metrics: tuple[str, ...]
     rows: tuple[SplitRow, ...]
 
 
 def score_table(scores: Sequence[Score], metrics: Mapping[str, Metric], precision: int | None) -> ScoreTable:
-    """Splits and metrics in the order of the scores. precision: decimals that the phase shows, None for all."""
+    """Return splits and metrics in the order of the scores. precision: decimals shown in the phase, None for all."""
     by_place = {(score.split, score.metric): score for score in scores}
     columns = list(dict.fromkeys(score.metric for score in scores))
     decimals = DECIMALS if precision is None else min(DECIMALS, precision)
@@ -53,7 +53,7 @@ def score_table(scores: Sequence[Score], metrics: Mapping[str, Metric], precisio
 
 
 def split_title(split: str) -> str:
-    """`zero-shot · Portuguese` for `zero_shot/pt`."""
+    """Return `zero-shot · Portuguese` for `zero_shot/pt`."""
     return " · ".join(language_name(part) or part.replace("_", "-") for part in split.split("/"))
 
 

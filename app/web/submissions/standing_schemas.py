@@ -1,4 +1,4 @@
-"""What a scored run means for a board, for the API: rank and changes, how sure they are, who is told apart from it."""
+"""The standing of a scored submission on a board, for the API: rank, changes, certainty and peers."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class StandingOut(ApiModel):
 
 
 def standing_out(standing: RunStanding) -> StandingOut:
-    """A run on one board, as JSON shows it."""
+    """Return a standing as an API model."""
     return StandingOut(
         board=standing.board.name,
         metric=standing.score.metric,
@@ -146,10 +146,10 @@ def _rivals(found: Rivals) -> RivalsOut:
 
 
 def interval_out(interval: Interval | None) -> IntervalOut | None:
-    """As JSON shows it; None stays None."""
+    """Return an interval as an API model; None stays None."""
     return IntervalOut(**asdict(interval)) if interval else None
 
 
 def difference_test_out(test: PairTest | None) -> DifferenceTestOut | None:
-    """As JSON shows it; None stays None."""
+    """Return a test as an API model; None stays None."""
     return DifferenceTestOut(**asdict(test)) if test else None

@@ -1,4 +1,4 @@
-"""The upload form: what the file must look like, what is left of quota and time; then the upload itself."""
+"""The upload form: the file format, remaining quota and time; and the upload itself."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ router = page_router()
 
 SUBMIT = "/competitions/{competition}/phases/{phase}/tasks/{task}/submit"
 FormKey = Annotated[str, Query(max_length=100)]
-#: Forms have keys of their own, so that a double click or a reload submits once.
+#: Forms send their own key, so that a double click or a reload submits once.
 KEY_START = "form-"
-#: A look into downloads of text, so that the form can show what a file looks like.
+#: Previews of text downloads show the file format in the form.
 PREVIEWED = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".cupt")
 PREVIEW_BYTES, PREVIEW_LINES = 2_000, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first lines of a download. is_input: predictions are made for what stands there."""
+    """The first lines of a download. is_input: it is the input of predictions."""
 
     file: PublicFile
     lines: list[str]
@@ -66,7 +66,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What was typed, and what was wrong with it; is_prefilled: nothing was, and it says what the last card says."""
+    """The values of the form and their error; is_prefilled: values of the latest card, not the user's."""
 
     fields: Mapping[str, str]
     error: EvergoldError | None = None
@@ -96,7 +96,7 @@ def _send_again(
     task: str,
     error: EvergoldError,
 ) -> Response:
-    """With what was typed and what was wrong; who has not registered yet can do so there."""
+    """Return the form with the submitted values and the error; includes the registration link if that is missing."""
     if isinstance(error, NotFound | Forbidden) and not isinstance(error, RegistrationNeeded):
         raise error
     return _page(request, server, upload.user, Target(competition, phase, task), Form(upload.fields, error))
@@ -208,19 +208,19 @@ def _page(
         description_characters=DESCRIPTION_CHARACTERS,
         now=now,
     )
-    response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back gets a new form
+    response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back loads a new form
     return response
 
 
 def _chosen(systems: Sequence[System], name: str) -> System | None:
-    """The one of this name; without a name, the one that was used last."""
+    """Return the system of this name; without a name, the one used last."""
     return next((one for one in systems if name in ("", one.name)), None)
 
 
 def _prefilled(
     session: Session, form: Form, system: System | None, latest: Submission | None, card_form: CardForm
 ) -> Form:
-    """An empty form says what the card of the system says; of a team without one, what its last run says."""
+    """Return an empty form filled with the system's card, or, for a team without one, with its latest submission's."""
     if form.fields or form.error or (system is None and latest is None):
         return form
     if system is not None:
@@ -231,9 +231,9 @@ def _prefilled(
 
 
 def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:
-    """What, besides the dates, already stands against an upload, as a word for the template."""
+    """Return what, besides the dates, prevents an upload, as a word for the template; "" if nothing."""
     if phase_task.phase.competition.halt != Halt.NONE:
-        return "halt"  # every page of it says so
+        return "halt"  # every page of the competition shows it
     if phase_task.gold is None:
         return "gold"
     if user is None:
@@ -246,7 +246,7 @@ def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task:
 
 
 def _previews(server: Server, files: Sequence[FileAccess], items_sha256: str | None) -> list[Preview]:
-    """Of the downloads that this person may have, those of text, those called templates first."""
+    """Return previews of the text files that this user may download, templates first."""
     texts = [access.file for access in files if access.is_open and access.file.name.lower().endswith(PREVIEWED)]
     texts.sort(key=lambda file: "template" not in file.name.lower())
     return [preview for file in texts if (preview := _preview(server, file, items_sha256))]

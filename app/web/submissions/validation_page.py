@@ -1,4 +1,4 @@
-"""The page of a file that was only checked, live until the check has ended."""
+"""The page of a validation, live until it has ended."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def read_live(
     seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
     """The part of the page that changes, as soon as the status is not `seen` any more."""
-    if visitor.user is None:  # logged out meanwhile: the whole page has to go there
+    if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(_shown, server, visitor.user, validation_id)  # NotFound for others
     await wait_for_check(request, server, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
@@ -52,7 +52,7 @@ async def read_live(
 
 
 def _shown(server: Server, user: User, validation_id: UUID) -> dict[str, Any]:
-    """What both the page and its live part show."""
+    """Return the template context of the page and its live part."""
     with reading(server.engine) as session:
         validation = get_validation(session, validation_id, user, server.clock())
     phase = validation.phase_task.phase

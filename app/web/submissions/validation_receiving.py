@@ -1,4 +1,4 @@
-"""From an upload request to a queued validation: the same way for the API and for the form on the page."""
+"""Receiving validations: from an upload request to a queued validation, for the API and for the form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from evergold.scoring.tasks import needs_gpu
 
 @dataclass(frozen=True, slots=True)
 class ReceivedValidation:
-    """created: False when an Idempotency-Key brought back an earlier one."""
+    """A received validation. created: False if an earlier one had the same Idempotency-Key."""
 
     validation_id: UUID
     created: bool
@@ -52,7 +52,11 @@ async def receive_validation(
     more_fields: frozenset[str] = frozenset(),
     before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> ReceivedValidation:
-    """`more_fields`: what a form sends besides, which is not kept; `before_file` sees them before the file."""
+    """Receive a validation.
+
+    more_fields: further fields of a form, which are not stored. before_file: called with the fields that precede the
+    file.
+    """
     limit_bytes, of_card = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
     storage, validation_id = storage_of(server.settings), uuid4()
     name = check_name(validation_id)
@@ -76,8 +80,7 @@ async def receive_validation(
 def _refuse_early(
     request: Request, server: Server, user: User, target: Target, key: str | None
 ) -> tuple[int, frozenset[str]]:
-    """Every refusal that is sure before a byte was read; returns how large the file may be, and the fields of method
-    cards that its form has."""
+    """Raise every refusal that is certain before the body is read; return the size limit and the method card fields."""
     check_words("", "", key)
     limits, now = limits_of(request), server.clock()
     with reading(server.engine) as session:

@@ -1,4 +1,4 @@
-"""Validations: files that were only checked, and what was found."""
+"""Validations in JSON: files checked without being submitted, and their problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.submissions.validations import KEPT
 from app.web.http.schemas import ApiModel, Moment, example
 from app.web.submissions.schemas import ProblemOut, known_problem
 
-#: What each state means, said to the person who asked.
+#: The meaning of each state, for its user.
 STATUS_WORDS = {
     ValidationStatus.QUEUED: "Your file has arrived and waits to be checked.",
     ValidationStatus.RUNNING: "Your file is being checked.",
@@ -85,7 +85,7 @@ class ValidationOut(ApiModel):
 
 
 def validation_out(validation: Validation) -> ValidationOut:
-    """A validation as `get_validation` gives it."""
+    """Return a validation, from `get_validation`, as an API model."""
     status, phase_task = ValidationStatus(validation.status), validation.phase_task
     return ValidationOut(
         id=validation.id,

@@ -1,4 +1,4 @@
-"""The API of validations: send a file that is only checked, and hear what was found."""
+"""The API of validations: upload a file that is only checked, and read the problems found."""
 
 from __future__ import annotations
 

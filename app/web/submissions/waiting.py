@@ -1,4 +1,4 @@
-"""Waiting until something is new of a submission, or of a file that is only checked: for the API and for live pages."""
+"""Long polling for changes of a submission or a validation, for the API and for live pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.web.http.waiting import wait_for_news
 
 
 def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
-    """Raises NotFound unless this viewer may see the submission."""
+    """Raise NotFound unless this viewer may see the submission."""
     with reading(server.engine) as session:
         get_submission(session, submission_id, user)
 
@@ -25,7 +25,7 @@ def check_visible(server: Server, submission_id: UUID, user: User | None) -> Non
 async def wait_for_change(
     request: Request, server: Server, user: User, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
-    """Return when the submission's state is final, when its stamp is not `seen` any more, or when the time is over."""
+    """Wait until the submission's state is final, its stamp differs from `seen`, or the time is over."""
     await wait_for_news(
         request,
         server,
@@ -40,7 +40,7 @@ async def wait_for_change(
 async def wait_for_check(
     request: Request, server: Server, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
 ) -> None:
-    """Return when the check has ended, when its status is not `seen` any more, or when the time is over."""
+    """Wait until the check has ended, its status differs from `seen`, or the time is over."""
     await wait_for_news(
         request,
         server,
@@ -62,7 +62,7 @@ def _stamps(engine: Engine, submission_ids: Sequence[UUID]) -> dict[UUID, str]:
 
 
 def _statuses(engine: Engine, validation_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Nothing of those that were forgotten meanwhile."""
+    """Return the status of each validation that still exists."""
     wanted = select(Validation.id, Validation.status).where(Validation.id.in_(validation_ids))
     with reading(engine) as session:
         return {validation_id: str(status) for validation_id, status in session.execute(wanted)}

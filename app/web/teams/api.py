@@ -1,4 +1,4 @@
-"""The API of teams: one's own team in a competition, its members, its invitation."""
+"""The API of the user's own team in a competition: its members and its invitation."""
 
 from __future__ import annotations
 

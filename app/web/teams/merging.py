@@ -1,4 +1,4 @@
-"""The API of merging: what waits for an answer, asking another team, and answering."""
+"""The API of merging teams: open offers, making an offer, and answering one."""
 
 from __future__ import annotations
 

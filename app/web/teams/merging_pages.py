@@ -1,4 +1,4 @@
-"""The forms with which two teams become one; they stand on the team's page."""
+"""The forms for merging two teams, which are on the team page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OfferId = Annotated[RowId, Path()]
 
 
 class AskForm(PageForm):
-    """Which team is asked, by name."""
+    """The team to merge with, by name."""
 
     team: str = Field("", max_length=200)
 

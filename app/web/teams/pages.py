@@ -1,4 +1,4 @@
-"""The page of one's team: its name and members, the link that invites, leaving it; and the page behind such a link."""
+"""The page of the user's own team: name, members, invitation link, leaving; and the page behind an invitation link."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from app.web.http.viewer import Viewer
 PLACE = "/competitions/{competition}/team"
 router = page_router(PLACE)
 
-#: Carries a new link over the redirect to the page that shows it, once.
+#: Passes a new link through the redirect to the page that shows it, once.
 LINK_COOKIE = "evergold_invitation"
 LINK_SECONDS = 60
-#: Sends one of this page's forms; the page behind an invitation leads here, too.
+#: The user who sends a form of this page; the page behind an invitation leads here, too.
 Sender = Annotated[User, Depends(form_guard(PLACE))]
 
 
@@ -85,7 +85,7 @@ def team_page(
     secret: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """secret: of an invitation that was made just now."""
+    """Return the team page; secret: of an invitation created just now."""
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)

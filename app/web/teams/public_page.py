@@ -1,4 +1,4 @@
-"""A team's public page: its rows on all boards that the reader sees, its systems, and how it does in each language."""
+"""A team's public page: its rows on all boards visible to the viewer, its systems, and its scores by language."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, c
 
 
 def _drawn(picture: Picture) -> tuple[Markup, Markup]:
-    """For a wide page, and for a phone."""
+    """Return the picture for desktop and phone."""
     drawn = draw(picture)
     return Markup(drawn.wide), Markup(drawn.narrow)  # noqa: S704 - escaped by ElementTree

@@ -1,4 +1,4 @@
-"""The API of registrations: how one stands in a competition, registering, and the organisers' answers."""
+"""The API of registrations: the user's own status, registering, and the organisers' decisions."""
 
 from __future__ import annotations
 

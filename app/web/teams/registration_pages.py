@@ -1,4 +1,4 @@
-"""Registering on the pages: terms and state for the person, the list for organisers, and the link that confirms."""
+"""Registration pages: terms and status for the user, the list for organisers, and the confirmation link."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ REGISTRATION = "/competitions/{competition}/registration"
 REGISTRATIONS = "/competitions/{competition}/registrations"
 CONFIRM = "/account/confirm-email"
 Secret = Annotated[str, Query(max_length=200)]
-#: In forms, before the name of a question.
+#: Prefix of question names in forms.
 ANSWER = "answer-"
 DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatus.REFUSED}
 
 
 class RegistrationForm(PageForm):
-    """terms_sha256: of the terms that were shown; terms: whether they were accepted."""
+    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted."""
 
     terms_sha256: str = ""
     terms: Ticked = False
 
 
 class DecisionForm(PageForm):
-    """The organisers' answer: one of DECISIONS."""
+    """The organisers' decision: one of DECISIONS."""
 
     decision: str = ""
 
 
 class DecisionsForm(DecisionForm):
-    """The same answer for several; user: their names."""
+    """One decision on several registrations; user: their user names."""
 
     user: list[str] = Field(default_factory=list, max_length=1000)
 
 
 class ConfirmationForm(PageForm):
-    """The secret that was mailed."""
+    """The mailed secret."""
 
     link: str = Field("", max_length=200)
 
@@ -80,7 +80,7 @@ def _page(
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """fields: what was sent; None: what was answered before."""
+    """Return the page; fields: the submitted values, None for the stored answers."""
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = standing(session, found, user) if user else None
@@ -105,7 +105,7 @@ def _answered(mine: Standing | None) -> dict[str, str]:
 
 
 def _sent_answers(fields: Mapping[str, str], questions: Sequence[Question]) -> dict[str, str]:
-    """A browser sends nothing of a box that is not ticked, which is an answer, too."""
+    """Return the answers of the form; browsers send nothing for an unticked checkbox, which means no."""
     return {
         question.name: fields.get(ANSWER + question.name, NO if question.kind is QuestionKind.TICK else "")
         for question in questions
@@ -213,7 +213,7 @@ def confirm(
     with writing(server.engine) as session:
         email_confirmations.confirm(session, user, form.link, server.clock(), keep=visitor.login)
         entered = settle_confirmed(session, user, server.clock())
-        present = session.get_one(User, user.id, populate_existing=True)  # who has confirmed it by now
+        present = session.get_one(User, user.id, populate_existing=True)  # with the address confirmed
         invitations = len(own_invitations(session, present, server.clock()))
     return _confirmation(request, email="", link="", entered=entered, invitations=invitations)
 

@@ -1,4 +1,4 @@
-"""Registering for a competition, and what organisers see of it."""
+"""Registrations for a competition in JSON, for participants and organisers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class RegistrationDecisions(ApiModel):
 
 
 def registration_out(competition: Competition, standing: Standing) -> RegistrationOut:
-    """How somebody stands."""
+    """Return a user's registration status as an API model."""
     return RegistrationOut(
         competition=competition.name,
         mode=standing.rules.mode,
@@ -155,7 +155,7 @@ def registration_out(competition: Competition, standing: Standing) -> Registrati
 
 
 def registration_question_out(question: Question) -> RegistrationQuestionOut:
-    """As declared."""
+    """Return a question as an API model, as declared."""
     return RegistrationQuestionOut(
         name=question.name,
         title=question.title,
@@ -167,7 +167,7 @@ def registration_question_out(question: Question) -> RegistrationQuestionOut:
 
 
 def registered_out(row: Registration) -> RegisteredOut:
-    """A registration; its user must be loaded."""
+    """Return a registration as an API model for organisers; its user must be loaded."""
     return RegisteredOut(
         username=row.user.username,
         display_name=row.user.display_name,

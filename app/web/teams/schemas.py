@@ -1,4 +1,4 @@
-"""Teams, as their members see them."""
+"""Teams as their members see them, in JSON."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class InvitationOut(ApiModel):
 
 
 def team_out(view: TeamView) -> TeamOut:
-    """A team as its members see it."""
+    """Return a team as an API model for its members."""
     return TeamOut(
         competition=view.competition,
         name=view.team.name,
@@ -140,7 +140,7 @@ def team_out(view: TeamView) -> TeamOut:
 
 
 def merging_out(offers: Offers) -> MergingOut:
-    """Offers as the members of a team see them."""
+    """Return merge offers as an API model for the members of a team."""
     to_us, by_us = (
         [
             MergeOfferOut(

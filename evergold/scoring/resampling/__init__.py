@@ -1,5 +1,5 @@
-"""How sure a score is: the same scores from items weighted anew, drawn again, or swapped between two systems.
+"""Uncertainty of scores: the same scores with items reweighted, resampled, or swapped between two systems.
 
-`Sample` says what the scores of one run are computed from, in units that can be drawn; `Draws` which are drawn. Pure
-arithmetic on arrays, resamples × units; a task type says what its units are (`evergold.scoring.samples`).
+`Sample` holds the data from which the scores of one run are computed, in units that can be drawn; `Draws` draws them.
+Pure arithmetic on arrays, resamples × units; a task type defines its units (`evergold.scoring.samples`).
 """

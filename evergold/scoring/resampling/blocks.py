@@ -1,4 +1,4 @@
-"""What units add to sums: matrices of units × columns, dense, or as entries where nearly all is 0."""
+"""Contributions of units to sums: matrices of units × columns, dense, or as entries where nearly all is 0."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _DENSE_COLUMNS = 64
 
 @dataclass(frozen=True)
 class Dense:
-    """m units, in order and each once, and what they add to k columns: m × k; all others add nothing."""
+    """m units, in order and each once, and their contributions to k columns: m × k; all others contribute nothing."""
 
     units: Positions
     matrix: Floats
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return int(self.matrix.shape[1])
 
     @property
     def size(self) -> int:
-        """How many units there are that add anything."""
+        """Number of units that contribute anything."""
         return len(self.units)
 
     def times(self, weights: Floats) -> Floats:
-        """The sums under weights of resamples × all units: resamples × k."""
+        """Return the sums under weights of resamples × all units: resamples × k."""
         if len(self.units) and self.units[-1] - self.units[0] + 1 == len(self.units):
             return weights[:, self.units[0] : self.units[-1] + 1] @ self.matrix  # no copy
         return weights[:, self.units] @ self.matrix
 
     def grouped(self, group_of: Positions, groups: int) -> Floats:
-        """What the units of each group add: groups × k. group_of: the number of each unit's group."""
+        """Return the contributions of each group of units: groups × k. group_of: the number of each unit's group."""
         sums = np.zeros((groups, self.width))
         np.add.at(sums, group_of[self.units], self.matrix)
         return sums
 
     def moved(self, columns: Sequence[int], width: int) -> Dense:
-        """The same with each column in another place, of `width`."""
+        """Return the block with its columns moved to these positions among `width`."""
         matrix = np.zeros((len(self.units), width))
         matrix[:, columns] = self.matrix
         return Dense(self.units, matrix)
@@ -54,7 +54,7 @@ class Dense:
 
 @dataclass(frozen=True)
 class Entries:
-    """n entries in the order of their columns: the unit, the column, what the one adds to the other. See `Dense`."""
+    """n entries in the order of their columns: unit, column, and the value that the unit adds to it. See `Dense`."""
 
     width: int
     units: Positions
@@ -87,7 +87,7 @@ Block = Dense | Entries
 
 
 def collect(width: int, units: Positions, columns: Positions, values: Floats | float = 1.0) -> Block:
-    """The block in which, for each of n entries, a unit adds its value to its column.
+    """Return the block in which, for each of n entries, a unit adds its value to its column.
 
     units, columns: n numbers from 0, in any order; entries of one cell are added up.
     """
@@ -102,7 +102,7 @@ def collect(width: int, units: Positions, columns: Positions, values: Floats | f
 
 
 def table(units: Positions, columns: Sequence[Floats]) -> Dense:
-    """The block of n items, each with the unit that it belongs to, and what they add to each of k columns."""
+    """Return the block of n items, given the unit of each and its contributions to each of k columns."""
     known, rows = np.unique(units, return_inverse=True)
     matrix = np.zeros((len(known), len(columns)))
     np.add.at(matrix, rows, np.stack(columns, axis=1))

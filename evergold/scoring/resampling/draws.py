@@ -1,7 +1,7 @@
-"""Which units are drawn, the same on every machine: bits of Philox from a digest, never a library's distribution.
+"""Random draws of units, the same on every machine: bits of Philox from a digest, never a library's distribution.
 
-NumPy promises the bits of its bit generators for ever, but not what its distributions make of them; so a board's
-numbers can be had again, at home and years later. Draws come in chunks with a key each: nothing large is kept.
+NumPy guarantees the bits of its bit generators for ever, but not its distributions; so a board's numbers can be
+reproduced, locally and years later. Draws come in chunks with a key each: nothing large is stored.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from evergold.scoring.resampling.units import Units
 
 Floats = npt.NDArray[np.float64]
 
-#: Rises whenever an interval or a p could change; part of the seed and of signatures.
+#: Increased whenever an interval or a p could change; part of the seed and of signatures.
 METHOD_VERSION = 1
 RESAMPLES = 10_000
-#: Fixed, since each chunk has a key of its own.
+#: Fixed, since each chunk has its own key.
 CHUNK = 250
 _WORD = np.dtype("<u4")
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Resamples of some units. digest: what the seed is made from, the commitment of the gold; resamples: how many."""
+    """Resamples of some units.
+
+    digest: the seed's source, the commitment of the gold.
+    resamples: their number.
+    """
 
     units: Units
     digest: str
@@ -35,28 +39,31 @@ class Draws:
 
     @property
     def seed(self) -> str:
-        """What stands in signatures: 16 hexadecimal digits of the digest and the method's version."""
+        """The seed as shown in signatures: 16 hexadecimal digits of the digest and the method's version."""
         return hashlib.sha256(f"{METHOD_VERSION}:{self.digest}".encode()).hexdigest()[:16]
 
     def weights(self) -> Iterator[Floats]:
-        """How often each unit is drawn, with replacement: chunks of resamples × units, which sum to their number."""
+        """Yield how often each unit is drawn, with replacement: chunks of resamples × units.
+
+        Each resample sums to the number of units.
+        """
         for rows, words in self._chunks("bootstrap", len(self.units)):
             yield self._counted(rows, words.reshape(rows, -1))
 
     def swaps(self) -> Iterator[Floats]:
-        """Whether two systems change places in a unit, 1 or 0 with equal chances: chunks of resamples × units."""
+        """Yield whether two systems swap a unit, 1 or 0 with equal chances: chunks of resamples × units."""
         words_each = -(-len(self.units) // 32)
         for rows, words in self._chunks("swap", words_each):
             bits = np.unpackbits(words.reshape(rows, words_each).view(np.uint8), axis=1, bitorder="little")
             yield bits[:, : len(self.units)].astype(np.float64)
 
     def _counted(self, rows: int, words: npt.NDArray[np.uint32]) -> Floats:
-        """Each word draws one unit of the stratum in whose place it stands."""
+        """Count draws: each word draws one unit of the stratum at its position."""
         counts = np.empty((rows, len(self.units)))
         lines = np.arange(rows)[:, None]
         for places in self.units.groups:
             size = len(places)
-            # The high half of word × size: uniform but for size / 2^32.
+            # The high half of word × size: uniform except for size / 2^32.
             chosen = ((words[:, places].astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.intp)
             drawn = np.bincount((chosen + lines * size).ravel(), minlength=rows * size)
             counts[:, places] = drawn.reshape(rows, size)

@@ -1,4 +1,4 @@
-"""Scores from sums, for many resamples at once: the last axis holds the sums, NaN stands for what is undefined.
+"""Scores from sums, for many resamples at once: the last axis holds the sums, NaN means undefined.
 
 Each equals the scalar formula of the task types (`f1`, `mwe`, `diversity`, `table_metrics`), which tests compare.
 """
@@ -10,37 +10,39 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-#: A variance this small a part of the sum of squares is what rounding leaves of none.
+#: A variance below this share of the sum of squares is rounding error of zero.
 _NOTHING = 1e-12
 
 
 def ratio(over: Floats, under: Floats, otherwise: float = np.nan) -> Floats:
-    """over / under, and `otherwise` where under is 0."""
+    """Return over / under, and `otherwise` where under is 0."""
     found: Floats = np.divide(over, under, out=np.full(np.broadcast(over, under).shape, otherwise), where=under > 0)
     return found
 
 
 def accuracy(sums: Floats) -> Floats:
-    """The share of right labels, which is micro F1 too; here and below from hits, occurrences in gold and predictions
-    of each of n labels: … × 3n."""
+    """Compute the share of right labels, which is micro F1 too.
+
+    Here and below, sums are hits, occurrences in gold and predictions of each of n labels: … × 3n.
+    """
     hits, gold, _ = np.split(sums, 3, axis=-1)
     return ratio(hits.sum(axis=-1), gold.sum(axis=-1))
 
 
 def macro_f1(sums: Floats) -> Floats:
-    """The mean F1 of the labels that occur."""
+    """Compute the mean F1 of the labels that occur."""
     f1, occurrences = _label_f1(sums)
     return ratio(f1.sum(axis=-1), (occurrences > 0).sum(axis=-1).astype(np.float64))
 
 
 def weighted_f1(sums: Floats) -> Floats:
-    """The mean F1 of the labels, weighted by their number in gold."""
+    """Compute the mean F1 of the labels, weighted by their number in gold."""
     gold = np.split(sums, 3, axis=-1)[1]
     return ratio((gold * _label_f1(sums)[0]).sum(axis=-1), gold.sum(axis=-1))
 
 
 def mcc(sums: Floats) -> Floats:
-    """Matthews' correlation; undefined where one side has a single label."""
+    """Compute Matthews' correlation; undefined where one side has a single label."""
     hits, gold, predicted = np.split(sums, 3, axis=-1)
     items = gold.sum(axis=-1)
     squares = items**2
@@ -66,19 +68,19 @@ def _label_f1(sums: Floats) -> tuple[Floats, Floats]:
 
 
 def precision_recall_f1(sums: Floats) -> Floats:
-    """P, R and F1, 0 for 0/0: … × 3, from found, in gold, predicted: … × 3."""
+    """Compute P, R and F1, 0 for 0/0: … × 3, from found, in gold, predicted: … × 3."""
     found, gold, predicted = np.moveaxis(sums, -1, 0)
     precision, recall = ratio(found, predicted, 0.0), ratio(found, gold, 0.0)
     return np.stack([precision, recall, harmonic(precision, recall)], axis=-1)
 
 
 def harmonic(precision: Floats, recall: Floats) -> Floats:
-    """2PR/(P+R), 0 where both are 0."""
+    """Return 2PR/(P+R), 0 where both are 0."""
     return ratio(2 * precision * recall, precision + recall, 0.0)
 
 
 def diversity(counts: Floats) -> Floats:
-    """Richness, entropy in nats and evenness: … × 3, from how often each of n types occurs: … × n."""
+    """Compute richness, entropy in nats and evenness: … × 3, from how often each of n types occurs: … × n."""
     total = counts.sum(axis=-1, keepdims=True)
     share = ratio(counts, total, 0.0)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
@@ -89,19 +91,20 @@ def diversity(counts: Floats) -> Floats:
 
 
 def mean_of_sums(sums: Floats) -> Floats:
-    """Means: … × (k - 1), from the weight of all items and k - 1 sums: … × k."""
+    """Compute means: … × (k - 1), from the weight of all items and k - 1 sums: … × k."""
     return ratio(sums[..., 1:], sums[..., :1])
 
 
 def root_mean_of_sums(sums: Floats) -> Floats:
-    """Roots of means of squares, as `mean_of_sums`."""
+    """Compute roots of means of squares, like `mean_of_sums`."""
     return np.sqrt(mean_of_sums(sums))
 
 
 def pearson_of_sums(sums: Floats) -> Floats:
-    """Pearson's r: … × 1, from the sums of 1, x, y, x², y², xy: … × 6; NaN for fewer than two items or a constant side.
+    """Compute Pearson's r: … × 1, from the sums of 1, x, y, x², y², xy: … × 6.
 
-    x and y are best given less their mean over all items: what is subtracted here is small then.
+    NaN for fewer than two items or a constant side. Subtract their means over all items from x and y first, so that
+    little is subtracted here.
     """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +116,7 @@ def pearson_of_sums(sums: Floats) -> Floats:
 
 
 def mean_and_deviation(sums: Floats) -> Floats:
-    """Mean and standard deviation of a sample (n - 1): … × 2, from the sums of 1, x, x²: … × 3."""
+    """Compute mean and standard deviation of a sample (n - 1): … × 2, from the sums of 1, x, x²: … × 3."""
     n, x, xx = np.moveaxis(sums, -1, 0)
     mean = ratio(x, n)
     variance = ratio(np.maximum(xx - x * mean, 0.0), n - 1)

@@ -1,4 +1,4 @@
-"""An interval for every score of a run, by the way that suits its range (decision 032)."""
+"""An interval for every score of a run, by the method that suits its range (decision 032)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.task import Metric
 
 LEVEL = 0.95
-#: Rises whenever an interval could change; part of what `Interval.method` says.
+#: Increased whenever an interval could change; part of `Interval.method`.
 VERSION = 1
 
 CONSTANT = "it does not depend on which items there are"
@@ -25,7 +25,9 @@ NOT_WITHOUT = "the score is undefined without some {}s, {} of {} times"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the score of other items of this kind would lie, `level` of the times; method: how it was computed."""
+    """An interval that would contain the score on other items of this kind `level` of the time; method: its
+    computation.
+    """
 
     low: float
     high: float
@@ -34,7 +36,7 @@ class Interval:
 
 
 def method_for(low: float | None, high: float | None) -> str:
-    """Which of `methods.METHODS` is used for a metric of this range."""
+    """Return the name in `methods.METHODS` of the method for a metric of this range."""
     if (low, high) == (0, 1):
         return "logit-t"
     if low is not None and high == -low:
@@ -43,9 +45,9 @@ def method_for(low: float | None, high: float | None) -> str:
 
 
 def intervals(sample: Sample, metrics: Mapping[str, Metric], level: float = LEVEL) -> dict[Name, Interval | str]:
-    """For every score of the sample an interval, or why it has none. No chance is involved.
+    """Return for every score of the sample an interval, or the reason why it has none. Nothing is random.
 
-    metrics: of the task type, by name. Raises MissingPackage where scipy is not installed.
+    metrics: of the task type, by name. Raises MissingPackage if scipy is not installed.
     """
     jackknife, sizes, values = Jackknife(sample.units), sample.sizes(), sample.scores()
     without = jackknife.values(sample)
@@ -78,6 +80,6 @@ def _interval(
 
 
 def _signed(method: str, jackknife: Jackknife, size: int) -> str:
-    """`jackknife-logit-t:1|units:sentence,1200|within:strata`."""
+    """Return a signature like `jackknife-logit-t:1|units:sentence,1200|within:strata`."""
     parts = [f"jackknife-{method}:{VERSION}", f"units:{jackknife.units.kind},{size}"]
     return "|".join([*parts, "within:strata"] if jackknife.units.strata is not None else parts)

@@ -1,4 +1,4 @@
-"""Scores with some units left out at a time: how much they depend on which items there are, without any chance."""
+"""Jackknife: scores with some units left out at a time show, without randomness, their dependence on the items."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from evergold.scoring.resampling.parts import Floats, Name, Part, Sums
 from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.units import Positions, Units
 
-#: Of more units, several are left out at a time: about so many times in all.
+#: With more units, several are left out at a time, in about this many groups.
 MOST_GROUPS = 1000
 
 
 @dataclass(frozen=True)
 class Jackknife:
-    """Groups of units, each within one stratum, of which one at a time is left out."""
+    """Groups of units, each within one stratum, that are left out one at a time."""
 
     units: Units
 
@@ -44,14 +44,16 @@ class Jackknife:
 
     @cached_property
     def instead(self) -> Floats:
-        """How often the rest of a stratum counts where a group of it is left out, by group."""
+        """The weight of the rest of a stratum when a group of it is left out, by group."""
         sizes = np.bincount(self.group_of)
         whole = np.bincount(self.stratum_of, sizes)[self.stratum_of]
         found: Floats = np.divide(whole, whole - sizes, out=np.ones_like(whole), where=whole > sizes)
         return found
 
     def weights(self) -> Iterator[Floats]:
-        """Chunks of groups × units: 0 for those left out; the rest of their stratum stands in for them."""
+        """Yield chunks of groups × units: 0 for those left out; the rest of their stratum is weighted up in their
+        place.
+        """
         strata = self.stratum_of[self.group_of]
         for start in range(0, len(self.stratum_of), CHUNK):
             groups = np.arange(start, min(start + CHUNK, len(self.stratum_of)))[:, None]
@@ -60,7 +62,7 @@ class Jackknife:
             yield weights
 
     def values(self, sample: Sample) -> dict[Name, Floats]:
-        """Every score without each group, NaN where it is undefined."""
+        """Return every score without each group, NaN where it is undefined."""
         if not len(self.units):
             return {}
         values = [self._of_sums(part) if isinstance(part, Sums) else self._of_part(part) for part in sample.parts]
@@ -70,7 +72,7 @@ class Jackknife:
         return np.concatenate([part.weighted(weights) for weights in self.weights()])
 
     def _of_sums(self, part: Sums) -> Floats:
-        """The same without weights: what all add, with the group's stratum in place of it."""
+        """Compute `_of_part` without weights: the sums of all units, with the group's stratum replaced."""
         of_groups = np.concatenate(
             [block.grouped(self.group_of, len(self.stratum_of)) for block in part.blocks], axis=1
         )
@@ -80,9 +82,9 @@ class Jackknife:
         return part.scores(of_strata.sum(axis=0) - own + self.instead[:, None] * (own - of_groups))
 
     def influences(self, values: Floats) -> Floats:
-        """By how much each group moves the score, from the values without it: their squares add up to its variance.
+        """Return by how much each group moves the score, from the values without it: their squares sum to its variance.
 
-        NaN where the score is undefined without some group: nobody knows what it would be.
+        NaN if the score is undefined without some group, since its influence is then unknown.
         """
         counts = np.bincount(self.stratum_of)
         means = np.bincount(self.stratum_of, values) / counts

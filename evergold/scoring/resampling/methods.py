@@ -1,8 +1,9 @@
-"""Ways from a score and what it would be on other items to an interval; `bench/coverage.py` holds them against each
-other, and decision 032 says which is used for what.
+"""Methods that compute an interval from a score and its variation over items.
 
-A method gets the score, its replicates under resampling (r of them), by how much each group of units moves it (see
-`Jackknife.influences`), the level and the range of the metric; it gives the two ends, NaN where it has none.
+`bench/coverage.py` compares them, and decision 032 assigns them to metrics.
+
+A method gets the score, its replicates under resampling (r of them), the influence of each group of units (see
+`Jackknife.influences`), the level and the range of the metric; it returns the two ends, NaN if it has none.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an interval is made from. degrees: of freedom of the jackknife's variance; size: how many units the score
-    rests on; low, high: the metric's range, None where it has no end."""
+    """Input of an interval method.
+
+    degrees: of freedom of the jackknife's variance.
+    size: number of units on which the score rests.
+    low, high: the metric's range, None where it has no end.
+    """
 
     value: float
     influences: Floats
@@ -42,14 +47,14 @@ class Evidence:
 
 
 def percentile(evidence: Evidence, level: float) -> Ends:
-    """The quantiles of the replicates."""
+    """Return the quantiles of the replicates."""
     known = _known(evidence)
     tail = (1 - level) / 2
     return _ends(np.quantile(known, [tail, 1 - tail])) if len(known) else (math.nan, math.nan)
 
 
 def bca(evidence: Evidence, level: float) -> Ends:
-    """The quantiles of the replicates, moved against bias and skew (Efron 1987: bias-corrected and accelerated)."""
+    """Return quantiles of the replicates, corrected for bias and skew (Efron 1987: bias-corrected and accelerated)."""
     known, moves = _known(evidence), evidence.influences
     below = (np.sum(known < evidence.value) + np.sum(known == evidence.value) / 2) / max(len(known), 1)
     if not 0 < below < 1 or not np.isfinite(moves).all() or not np.any(moves):
@@ -64,13 +69,13 @@ def bca(evidence: Evidence, level: float) -> Ends:
 
 
 def jackknife_t(evidence: Evidence, level: float) -> Ends:
-    """The score ± Student's t times the jackknife's standard error, within the metric's range."""
+    """Return the score ± Student's t times the jackknife's standard error, within the metric's range."""
     far = _t(evidence.degrees, level) * evidence.error
     return _within(evidence, evidence.value - far, evidence.value + far)
 
 
 def atanh_t(evidence: Evidence, level: float) -> Ends:
-    """As `jackknife_t`, on Fisher's scale; for metrics from -1 to 1 (or any range around 0)."""
+    """Compute `jackknife_t` on Fisher's scale; for metrics from -1 to 1 (or any range around 0)."""
     most = evidence.high if evidence.high is not None else 1.0
     inside = evidence.value / most
     if abs(inside) >= 1:
@@ -80,7 +85,7 @@ def atanh_t(evidence: Evidence, level: float) -> Ends:
 
 
 def logit_t(evidence: Evidence, level: float) -> Ends:
-    """As `jackknife_t`, on the scale of log odds; for metrics from 0 to 1. At 0 and 1 as `score_t`."""
+    """Compute `jackknife_t` on the scale of log odds; for metrics from 0 to 1. At 0 and 1 as `score_t`."""
     p = evidence.value
     if not 0 < p < 1:
         return score_t(evidence, level)
@@ -90,8 +95,11 @@ def logit_t(evidence: Evidence, level: float) -> Ends:
 
 
 def score_t(evidence: Evidence, level: float) -> Ends:
-    """Wilson's score interval for metrics from 0 to 1, with Student's t and as many items as would make the jackknife's
-    variance that of a share; where that is 0, as many as there are units."""
+    """Compute Wilson's score interval for metrics from 0 to 1, with Student's t.
+
+    The number of items is that for which the jackknife's variance would be that of a share; if the variance is 0, the
+    number of units.
+    """
     p, t = evidence.value, _t(evidence.degrees, level)
     spread, variance = p * (1 - p), evidence.error**2
     items = spread / variance if spread > 0 and variance > 0 else float(evidence.size)
@@ -101,7 +109,7 @@ def score_t(evidence: Evidence, level: float) -> Ends:
 
 
 def log_t(evidence: Evidence, level: float) -> Ends:
-    """As `jackknife_t`, on the scale of logarithms; for metrics from 0 on without an upper end."""
+    """Compute `jackknife_t` on the scale of logarithms; for metrics from 0 on without an upper end."""
     if evidence.value <= 0:
         return jackknife_t(evidence, level)
     far = _t(evidence.degrees, level) * evidence.error / evidence.value

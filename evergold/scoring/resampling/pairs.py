@@ -1,8 +1,8 @@
-"""Two systems on the same items: by how much one is better, and whether chance alone would do it.
+"""Comparison of two systems on the same items: the difference of their scores, and whether chance explains it.
 
 The interval of the difference is a paired bootstrap: both systems are scored on the same resamples. The p is that of a
-two-sided paired permutation test (approximate randomisation): unit by unit the two systems may change places.
-Sources: Noreen 1989; Efron & Tibshirani 1993; Hesterberg 2015 for the percentiles; sacreBLEU does both alike.
+two-sided paired permutation test (approximate randomisation): unit by unit the two systems may be swapped. Sources:
+Noreen 1989; Efron & Tibshirani 1993; Hesterberg 2015 for the percentiles; sacreBLEU does both in the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.swaps import NotComparable, Pair, swapped_differences
 
 LEVEL = 0.95
-#: An interval is not given where more of the resamples than this are undefined.
+#: There is no interval if more of the resamples than this are undefined.
 MOST_UNDEFINED = 0.05
 #: P(S ≥ x) ≤ 3.18 P(Z ≥ x), Z normal, for sums S of numbers with chance signs (Bentkus & Dzindzalieta 2015).
 _SIGNS = 1 / (4 * (1 - NormalDist().cdf(math.sqrt(2))))
@@ -31,10 +31,13 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One score of two systems. difference: the second's less the first's; low, high: its interval; p: two-sided.
+    """One score of two systems.
 
-    low and high are None where the score is undefined in too many resamples; undefined: in how many of `resamples` it
-    is; method: how it was computed, with the seed.
+    difference: the second's minus the first's.
+    low, high: its interval; None if the score is undefined in too many resamples.
+    p: two-sided.
+    undefined: in how many of `resamples` the score is undefined.
+    method: its computation, with the seed.
     """
 
     first: float
@@ -52,9 +55,9 @@ class Difference:
 def compare(
     first: Sample, second: Sample, draws: Draws, names: Collection[Name] | None = None, level: float = LEVEL
 ) -> dict[Name, Difference]:
-    """Every score that both have and that depends on items, in the order of the first. names: only these.
+    """Compare every score that both have and that depends on items, in the order of the first. names: only these.
 
-    draws: of the units of both. Raises NotComparable where these are not the same.
+    draws: of the units of both. Raises NotComparable if these are not the same.
     """
     others = second.scores()
     both = [
@@ -74,9 +77,9 @@ def compare_all(
     pairs: Sequence[Pair] | None = None,
     level: float = LEVEL,
 ) -> dict[Name, dict[Pair, Difference]]:
-    """For every score all pairs of systems, or only some. All samples have the scores, defined.
+    """Compare all pairs of systems, or only some, for every score. All samples have the scores, defined.
 
-    draws: of the units of all; each pair's numbers are the same whatever other pairs there are. Raises NotComparable.
+    draws: of the units of all; each pair's numbers are independent of the other pairs. Raises NotComparable.
     """
     wanted = list(combinations(range(len(samples)), 2)) if pairs is None else list(pairs)
     if any(sample.units.keys != draws.units.keys for sample in samples):
@@ -88,7 +91,7 @@ def compare_all(
     sizes = few[0].sizes()
     found: dict[Name, dict[Pair, Difference]] = {}
     for name in names:
-        if name not in swapped:  # what follows from ranks, such as a p
+        if name not in swapped:  # derived from ranks, such as a p
             continue
         each = np.array([float(value[name][0]) for value in values])
         both = each, replicates[name], swapped[name]
@@ -97,7 +100,7 @@ def compare_all(
 
 
 def _replicates(samples: Sequence[Sample], names: Collection[Name], draws: Draws) -> dict[Name, Floats]:
-    """The scores of every system in every resample: systems × resamples."""
+    """Return the scores of every system in every resample: systems × resamples."""
     found = {name: np.empty((len(samples), draws.resamples)) for name in names}
     start = 0
     for weights in draws.weights():
@@ -132,11 +135,11 @@ def _differences(
 
 
 def two_sided_p(difference: float, chance: Floats) -> float:
-    """How often chance makes a difference at least as large, counting the one that was seen: more than 0, at most 1.
+    """Return how often chance makes a difference at least as large, counting the observed one: more than 0, at most 1.
 
-    chance: of r permutations, NaN where a score is undefined, which counts as large. Where none of them is as large, p
-    lies below 1 / (r + 1); then a bound for sums with chance signs says how far below, so that many comparisons can be
-    corrected for without millions of permutations.
+    chance: of r permutations, NaN where a score is undefined, which counts as large. If none of them is as large, p is
+    below 1 / (r + 1); a bound for sums with random signs then limits it, so that many comparisons can be corrected for
+    without millions of permutations.
     """
     large = int(np.sum(~(np.abs(chance) < abs(difference) - _ROUNDING)))
     p = (large + 1) / (len(chance) + 1)
@@ -147,7 +150,7 @@ def two_sided_p(difference: float, chance: Floats) -> float:
 
 
 def _expanded_percentiles(known: Floats, size: int, level: float) -> tuple[float | None, float | None]:
-    """The quantiles of the replicates, as far out as Student's t of so few units is wider than the bootstrap."""
+    """Return the quantiles of the replicates, widened as much as Student's t of so few units exceeds them."""
     if size < 2 or not len(known):
         return None, None
     t = float(load_package("scipy.special").stdtrit(size - 1, (1 + level) / 2))

@@ -1,7 +1,7 @@
-"""What scores are computed from: sums over units and what follows from them, ranks, or pairs of items.
+"""Parts from which scores are computed: sums over units, ranks, or pairs of items.
 
-Every part gives its scores for weights of resamples × units, NaN where a score is undefined; `sums()` of it is what two
-systems can swap, and `size` how many units its scores rest on.
+Every part returns its scores for weights of resamples × units, NaN where a score is undefined; `sums()` returns the
+sums that two systems can swap, and `size` is the number of units on which its scores rest.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from evergold.scoring.resampling.formulas import mean_of_sums, pearson_of_sums
 from evergold.scoring.resampling.units import Positions
 
 Floats = npt.NDArray[np.float64]
-#: Resamples that are ranked at a time: so many of some thousand items stay near the processor.
+#: Number of resamples ranked at a time: with some thousand items they fit into the processor's cache.
 _BLOCK = 32
-#: Of the whole; a single item that differs from all others makes more, among any number of items.
+#: Share of the whole; a single item that differs from all others exceeds it, among any number of items.
 _ROUNDING = 1e-12
 #: A score: metric and split.
 Name = tuple[str, str]
@@ -28,12 +28,15 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sums:
-    """Scores that follow from sums over units.
+    """Scores computed from sums over units.
 
-    names: s scores; blocks: what units add to some of the k sums, one block after the other; finish: from sums of … × k
-    to scores of … × s, equal for equal arithmetic; keys: what each of the k sums is, the same for all systems.
-    kinds_by_label: where the sums are some kinds for each of many labels (or words), how many kinds; finish takes any
-    number of labels then, and keys are (kind, label). picked: which of finish's scores the names are (None: all).
+    names: s scores.
+    blocks: contributions of units to some of the k sums, one block after the other.
+    finish: from sums of … × k to scores of … × s; equal for equal arithmetic.
+    keys: identifies each of the k sums, the same for all systems.
+    kinds_by_label: number of kinds if the sums are some kinds for each of many labels (or words); finish then accepts
+    any number of labels, and keys are (kind, label).
+    picked: the indices in finish's scores of the names (None: all).
     """
 
     names: tuple[Name, ...]
@@ -45,28 +48,28 @@ class Sums:
 
     @property
     def size(self) -> int:
-        """How many units add anything."""
+        """Number of units that contribute anything."""
         return sum(block.size for block in self.blocks)
 
     def totals(self, weights: Floats) -> Floats:
-        """The k sums: resamples × k."""
+        """Return the k sums: resamples × k."""
         return np.concatenate([block.times(weights) for block in self.blocks], axis=1)
 
     def scores(self, totals: Floats) -> Floats:
-        """The scores of sums: … × s."""
+        """Compute the scores of sums: … × s."""
         found = self.finish(totals)
         return found if self.picked is None else found[..., self.picked]
 
     def weighted(self, weights: Floats) -> Floats:
-        """The scores: resamples × s."""
+        """Compute the scores: resamples × s."""
         return self.scores(self.totals(weights))
 
     def sums(self) -> Sums:
-        """Itself."""
+        """Return the part itself."""
         return self
 
     def only(self, names: Collection[Name]) -> Sums:
-        """Some of the scores."""
+        """Select some of the scores."""
         places = tuple(place for place, name in enumerate(self.names) if name in names)
         if len(places) == len(self.names):
             return self
@@ -74,7 +77,7 @@ class Sums:
         return replace(self, names=tuple(self.names[place] for place in places), picked=picked)
 
     def is_like(self, other: Sums) -> bool:
-        """Whether what both add up may be swapped."""
+        """Return whether the sums of both may be swapped."""
         return (self.names, self.keys, self.finish, self.picked) == (
             other.names,
             other.keys,
@@ -83,7 +86,7 @@ class Sums:
         )
 
     def widened(self, keys: tuple[Hashable, ...]) -> Sums:
-        """The same among the labels of others too. keys: those of all, with this one's among them."""
+        """Extend the sums to the labels of all systems. keys: those of all, including this one's."""
         if keys == self.keys or not self.kinds_by_label:
             return self
         position = {key: place for place, key in enumerate(keys)}
@@ -92,7 +95,7 @@ class Sums:
 
 
 def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
-    """The keys of parts that have the same kinds of labels: kinds × every label of any part."""
+    """Return the keys of parts that have the same kinds of labels: kinds × every label of any part."""
     every = list(dict.fromkeys(key for part in parts for key in part.keys))
     kinds: dict[Hashable, None] = dict.fromkeys(key[0] for key in every if isinstance(key, tuple))
     labels = sorted({key[1] for key in every if isinstance(key, tuple)})
@@ -101,11 +104,12 @@ def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
 
 @dataclass(frozen=True)
 class GoldRanks:
-    """What all systems on the same gold have in common under some weights: of every item its weight, and that times
-    gold's rank (twice and centred), items × resamples; the weight of all items, the sum of its cubes, and the spread of
-    gold's ranks.
+    """Data shared by all systems on the same gold under some weights.
 
-    With weights that are whole numbers all of these are, and exact: sharing them changes no score.
+    items, moments: for every item its weight, and that times gold's rank (twice and centred), items × resamples; size:
+    the weight of all items; cubes: the sum of the cubed weights; spread: the spread of gold's ranks.
+
+    With whole-number weights all of these are whole numbers and exact: sharing them changes no score.
     """
 
     items: Floats
@@ -115,7 +119,7 @@ class GoldRanks:
     spread: Floats
 
 
-#: By the places of items and their gold, both as bytes.
+#: Keyed by the units of items and their gold, both as bytes.
 Shared = dict[tuple[bytes, bytes], list[GoldRanks]]
 
 
@@ -123,7 +127,7 @@ Shared = dict[tuple[bytes, bytes], list[GoldRanks]]
 class Ranks:
     """Spearman's rho of n items, average ranks for ties. places: the unit of each; gold, predicted: finite numbers.
 
-    finish: from rho and the weight of all items (… × 2) to the scores, for whoever needs more than rho.
+    finish: from rho and the weight of all items (… × 2) to the scores, for callers that need more than rho.
     """
 
     names: tuple[Name, ...]
@@ -134,12 +138,14 @@ class Ranks:
 
     @property
     def size(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(np.unique(self.places))
 
     def weighted(self, weights: Floats, shared: Shared | None = None) -> Floats:
-        """The scores: resamples × 1, or what finish makes of it. shared: what was done for other systems under the same
-        weights, and is added to."""
+        """Compute the scores: resamples × 1, or the result of finish.
+
+        shared: results of other systems under the same weights; extended by this call.
+        """
         starts = range(0, len(weights), _BLOCK)
         prepared = (self._gold_ranks(weights[start : start + _BLOCK]) for start in starts)
         if shared is None:
@@ -162,10 +168,10 @@ class Ranks:
         return GoldRanks(items, moments, size, cubes, spread)
 
     def _of_block(self, gold: GoldRanks) -> Floats:
-        """rho and the weight of all items: resamples × 2.
+        """Compute rho and the weight of all items: resamples × 2.
 
-        Twice the centred rank of items that tie is what is below them and what is not above them, less all; as gold's
-        ranks are centred, all drops out of the sum of products.
+        Twice the centred rank of tied items is the weight below them plus the weight not above them, minus all; as
+        gold's ranks are centred, all drops out of the sum of products.
         """
         order = self._orders[1]
         ties = order.by_ties(gold.items)
@@ -178,7 +184,7 @@ class Ranks:
         return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), gold.size], axis=1)
 
     def sums(self) -> Sums:
-        """Ranks are given once within each system, and these are swapped: its scale must not matter."""
+        """Return sums of products of scaled ranks; scaling within each system keeps swaps independent of it."""
         ones = np.ones((len(self.places), 1))
         size = ones.sum(axis=0)
         a, b = (order.centred_ranks(ones, size)[:, 0] / max(len(self.places), 1) for order in self._orders)
@@ -186,7 +192,7 @@ class Ranks:
         return Sums(self.names[:1], (block,), pearson_of_sums, tuple(range(6)))
 
     def only(self, names: Collection[Name]) -> Ranks:
-        """Itself: its scores cannot be had one by one."""
+        """Return the part itself: its scores cannot be computed one by one."""
         return self
 
     @cached_property
@@ -205,15 +211,15 @@ class Concordance:
 
     @property
     def size(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(np.unique(self.places))
 
     def weighted(self, weights: Floats) -> Floats:
-        """The score: resamples × 1."""
+        """Compute the score: resamples × 1."""
         return self._of_items(weights[:, self.places])
 
     def sums(self) -> Sums:
-        """Swapped are pseudo-values: n·tau - (n - 1)·(tau without the item)."""
+        """Return the sums of pseudo-values, n·tau - (n - 1)·(tau without the item), which are swapped."""
         n = len(self.places)
         ones = np.ones((1, n))
         whole, without = self._of_items(ones)[0, 0], self._of_items(np.ones((n, n)) - np.eye(n))[:, 0]
@@ -221,7 +227,7 @@ class Concordance:
         return Sums(self.names, (table(self.places, [np.ones(n), pseudo]),), mean_of_sums, (0, 1))
 
     def only(self, names: Collection[Name]) -> Concordance:
-        """Itself."""
+        """Return the part itself."""
         return self
 
     def _of_items(self, items: Floats) -> Floats:
@@ -243,8 +249,11 @@ Part = Sums | Ranks | Concordance
 
 @dataclass(frozen=True)
 class _Order:
-    """n values sorted: the item at each place, the place before each item's ties and behind its last one, and where
-    ties begin (None where there are none)."""
+    """n values sorted.
+
+    items: the item at each position; before, behind: the positions before each item's ties and after the last of them;
+    begins: where ties begin (None if there are none).
+    """
 
     items: Positions
     before: Positions
@@ -262,12 +271,14 @@ class _Order:
         return cls(items, edges[group], edges[group + 1], begins if len(begins) < len(values) else None)
 
     def by_ties(self, values: Floats) -> Floats:
-        """Sums over items that tie, from the lowest: ties × resamples. values: items × resamples."""
+        """Return sums over tied items, from the lowest: ties × resamples. values: items × resamples."""
         ordered = values[self.items]
         return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
-        """Twice the average ranks of items (weights: items × resamples) less their mean: integers for such weights."""
+        """Return twice the average ranks of items (weights: items × resamples) minus their mean, integers for such
+        weights.
+        """
         upto = np.zeros((len(weights) + 1, weights.shape[1]))
         np.cumsum(weights[self.items], axis=0, out=upto[1:])
         ranks = upto[self.before]
@@ -277,21 +288,24 @@ class _Order:
 
 
 def _cubes(weights: Floats) -> Floats:
-    """Their sums: resamples."""
+    """Return the sums of the cubes: resamples."""
     found: Floats = np.einsum("ij,ij,ij->j", weights, weights, weights)
     return found
 
 
 def _spread(cubes: Floats, size: Floats) -> Floats:
-    """The weighted squares of twice the centred ranks, summed. cubes: of what items that tie weigh together; size: the
-    weight of all. 0 where all tie: rounding of weights that are no whole numbers makes no spread."""
+    """Return the weighted sum of squares of twice the centred ranks.
+
+    cubes: of the joint weights of tied items; size: the weight of all. 0 if all tie: rounding of fractional weights
+    must not make a spread.
+    """
     whole = size**3
     found = (whole - cubes) / 3
     return np.where(found > _ROUNDING * whole, found, 0.0)
 
 
 def _untied(group: Positions, weights: Floats) -> Floats:
-    """The weight of all pairs whose values differ, each pair twice."""
+    """Return the weight of all pairs whose values differ, each pair twice."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     tied = np.add.reduceat(weights[:, order], starts, axis=1)

@@ -1,4 +1,4 @@
-"""Before a contest: the smallest difference of two systems that a test set can tell apart, most of the time."""
+"""Power before a competition: the smallest difference of two systems that a test set usually detects."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ POWER, LEVEL = 0.8, 0.95
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Of one score: what these systems have on average, the smallest difference that is found `power` of the time, how
-    many units it rests on."""
+    """Resolution of one score.
+
+    score: mean of these systems.
+    smallest: the smallest difference that is detected `power` of the time.
+    size: number of units on which the score rests.
+    """
 
     score: float
     smallest: float
@@ -28,11 +32,11 @@ class Resolution:
 
 
 def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = LEVEL) -> dict[Name, Resolution]:
-    """For every score that depends on items and that all systems have.
+    """Compute the resolution of every score that depends on items and that all systems have.
 
-    samples: of systems on the same units, whose differences are as uncertain as those of the systems to come (of all
-    pairs the middle one counts). Of a single system the rival is one as good, whose errors have nothing to do with its
-    own: that is the worst case. A score whose error nobody knows (it is undefined without some unit) is left out.
+    samples: of systems on the same units, whose differences are as uncertain as those of future systems (the median of
+    all pairs counts). A single system is compared with an equally good one whose errors are independent: that is the
+    worst case. A score whose error is unknown (it is undefined without some unit) is left out.
     """
     jackknife, sizes = Jackknife(samples[0].units), samples[0].sizes()
     values = [sample.scores() for sample in samples]
@@ -49,18 +53,18 @@ def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = 
 
 
 def smallest_difference(error: float, power: float = POWER, level: float = LEVEL) -> float:
-    """What a two-sided test at 1 - level finds with this power, from the standard error of the difference."""
+    """Return the difference that a two-sided test at 1 - level detects with this power, given its standard error."""
     normal = NormalDist()
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * error
 
 
 def smallest_of_shares(items: int, share: float = 0.75, power: float = POWER) -> float:
-    """The same by rule of thumb: of two systems that are right this often, with errors that are not related."""
+    """Apply `smallest_difference` to two systems that are right this often, with unrelated errors: a rule of thumb."""
     return smallest_difference(math.sqrt(2 * share * (1 - share) / items), power)
 
 
 def _error_of_difference(moves: Sequence[Floats]) -> float:
-    """The middle standard error of all pairs' differences."""
+    """Return the median standard error of all pairs' differences."""
     if len(moves) == 1:
         return math.sqrt(2) * float(np.sqrt(np.sum(moves[0] ** 2)))
     return median(float(np.sqrt(np.sum((one - other) ** 2))) for one, other in combinations(moves, 2))

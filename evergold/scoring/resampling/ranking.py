@@ -1,4 +1,4 @@
-"""What pairwise tests say of a board: Holm's correction, every system's range of ranks, clusters as WMT draws them."""
+"""Pairwise tests on a board: Holm's correction, every system's range of ranks, clusters as WMT draws them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALPHA = 0.05
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p of m tests as they are when all are taken together: m values from 0 to 1, same order (Holm 1979).
+    """Adjust the p of m tests for being taken together: m values from 0 to 1, same order (Holm 1979).
 
     The smallest is multiplied by m, the next by m - 1, …, none becoming smaller than one before it.
     """
@@ -29,7 +29,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def better_than(
     systems: int, differences: Mapping[Pair, Difference], *, higher_is_better: bool = True, alpha: float = ALPHA
 ) -> npt.NDArray[np.bool_]:
-    """Who is significantly better than whom, all pairs taken together: n × n, true where the row beats the column."""
+    """Return which systems are significantly better, all pairs taken together: n × n, true where the row beats the
+    column.
+    """
     better = np.zeros((systems, systems), dtype=bool)
     adjusted = holm([one.p for one in differences.values()])
     for (first, second), one, p in zip(differences, differences.values(), adjusted, strict=True):
@@ -40,7 +42,7 @@ def better_than(
 
 
 def rank_ranges(better: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The best and the worst rank that each of n systems may have: 1 + those that beat it, n - those that it beats.
+    """Return the best and the worst possible rank of n systems: 1 + those that beat it, n - those that it beats.
 
     better: n × n, true where the row is significantly better than the column.
     """
@@ -49,10 +51,10 @@ def rank_ranges(better: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def clusters(better: npt.NDArray[np.bool_], order: Sequence[int]) -> list[int]:
-    """The number of each system's cluster, from 1: systems by score, with a line wherever everybody above
-    it is significantly better than everybody below it. Source: WMT's tables of results.
+    """Return the number of each system's cluster, from 1.
 
-    better: as above; order: the n systems, the best first.
+    Systems are ordered by score, with a line wherever every system above is significantly better than every system
+    below it. Source: WMT's tables of results. better: as above; order: the n systems, the best first.
     """
     found = [0] * len(order)
     cluster = 0

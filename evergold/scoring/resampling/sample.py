@@ -1,4 +1,4 @@
-"""All scores of one run with what they are computed from, so that they can be had again with units weighted anew."""
+"""All scores of one run with the data they are computed from, so that they can be recomputed with reweighted units."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Derived:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the scores of one run are computed from. Every score that has a value is here; of the others some may be.
+    """Data from which the scores of one run are computed: all scores with a value, and possibly undefined ones.
 
-    derived: may follow from parts only. constant: scores that do not depend on which items there are, such as how many
-    languages were entered; hidden: what others follow from and is no score, such as those of a language left out.
+    derived: may follow from parts only.
+    constant: scores that do not depend on the items, such as the number of languages that were entered.
+    hidden: inputs of other scores that are no scores themselves, such as those of a language left out.
     """
 
     units: Units
@@ -36,12 +37,12 @@ class Sample:
 
     @property
     def names(self) -> tuple[Name, ...]:
-        """The scores that can be had."""
+        """The scores that can be computed."""
         computed = (name for part in (*self.parts, *self.derived) for name in part.names)
         return (*(name for name in computed if name not in self.hidden), *self.constant)
 
     def sizes(self) -> dict[Name, int]:
-        """How many units each score that depends on items rests on."""
+        """Return the number of units on which each score that depends on items rests."""
         sizes = {name: part.size for part in self.parts for name in part.names}
         for one in self.derived:
             of_all = min(len(self.units), sum(sizes.get(name, 0) for name in one.inputs))
@@ -49,10 +50,10 @@ class Sample:
         return sizes
 
     def weighted(self, weights: Floats, shared: Shared | None = None) -> dict[Name, Floats]:
-        """Every score for weights of resamples × units: `resamples` values, NaN where it is undefined.
+        """Compute every score for weights of resamples × units: `resamples` values, NaN where it is undefined.
 
         Weights are not negative; with weights of 1 these are the scores, with weights of 0, 1, 2 … those of as many
-        copies of each unit. shared: what other systems have computed under the very same weights, see `parts.Ranks`.
+        copies of each unit. shared: results of other systems under the very same weights, see `parts.Ranks`.
         """
         if weights.ndim != 2 or weights.shape[1] != len(self.units):
             raise ValueError(f"weights are resamples × {len(self.units)} units")
@@ -62,12 +63,12 @@ class Sample:
         return self.finish(values, (len(weights),))
 
     def scores(self) -> dict[Name, float | None]:
-        """The scores themselves, None where one is undefined."""
+        """Compute the scores themselves, None where one is undefined."""
         found = self.weighted(np.ones((1, len(self.units))))
         return {name: None if np.isnan(values[0]) else float(values[0]) for name, values in found.items()}
 
     def only(self, names: Collection[Name]) -> Sample:
-        """What these scores follow from, and nothing else."""
+        """Keep only these scores and their inputs."""
         derived = tuple(one for one in self.derived if not set(names).isdisjoint(one.names))
         wanted = {*names, *(name for one in derived for name in one.inputs)}
         parts = tuple(part.only(wanted) for part in self.parts if not wanted.isdisjoint(part.names))
@@ -76,7 +77,7 @@ class Sample:
         return Sample(self.units, parts, derived, constant, hidden)
 
     def finish(self, values: Sequence[Floats], shape: tuple[int, ...]) -> dict[Name, Floats]:
-        """Every score by name, from those of each part: … × scores of the part; shape: of what stands for …"""
+        """Return every score by name, from those of each part: … × scores of the part; shape: of the axes …"""
         found = {
             name: of_part[..., place]
             for part, of_part in zip(self.parts, values, strict=True)

@@ -1,4 +1,4 @@
-"""The difference of two systems had they changed places in some units, for many pairs at once."""
+"""Differences of two systems after swapping them in some units, for many pairs at once."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from evergold.scoring.resampling.sample import Sample
 
 #: Two of n systems, by their numbers.
 Pair = tuple[int, int]
-#: So many numbers are worked on at a time: they stay near the processor.
+#: This many numbers are processed at a time: they fit into the processor's cache.
 _AT_ONCE = 1 << 18
 
 
 class NotComparable(ValueError):
-    """Systems that were not scored on the same units, or not in the same way."""
+    """The systems were not scored on the same units, or not in the same way."""
 
 
 def swapped_differences(samples: Sequence[Sample], pairs: Sequence[Pair], draws: Draws) -> dict[Name, Floats]:
-    """For every score: pairs × resamples differences, the second's less the first's, NaN where one is undefined.
+    """Return for every score pairs × resamples differences, the second's minus the first's, NaN where one is undefined.
 
-    samples: of the same scores, as `Sample.only` gives them. Raises NotComparable where they follow from other sums.
+    samples: of the same scores, as `Sample.only` returns them. Raises NotComparable if they follow from different sums.
     """
     frame, systems = _alike(samples)
     totals = [np.stack([part.totals(np.ones((1, len(frame.units)))) for part in of_part]) for of_part in systems]
@@ -42,7 +42,7 @@ def swapped_differences(samples: Sequence[Sample], pairs: Sequence[Pair], draws:
 
 
 def _alike(samples: Sequence[Sample]) -> tuple[Sample, list[list[Sums]]]:
-    """The arithmetic that all have in common, and of each part what every system adds up."""
+    """Return the arithmetic that all share, and for each part the sums of every system."""
     if len({len(sample.parts) for sample in samples}) != 1:
         raise NotComparable("the systems do not have the same scores")
     by_part = []
@@ -62,9 +62,9 @@ def _alike(samples: Sequence[Sample]) -> tuple[Sample, list[list[Sums]]]:
 def _of_block(
     frame: Sample, totals: Sequence[Floats], moved: Sequence[Floats], pairs: Sequence[Pair]
 ) -> dict[Name, Floats]:
-    """The differences of some pairs under some swaps: pairs × resamples.
+    """Return the differences of some pairs under some swaps: pairs × resamples.
 
-    totals: of each part, systems × 1 × sums; moved: what a system has in swapped units, systems × resamples × sums.
+    totals: of each part, systems × 1 × sums; moved: a system's sums over swapped units, systems × resamples × sums.
     """
     first, second = (np.array(side, dtype=np.intp) for side in zip(*pairs, strict=True))
     exchanged = [of_part[second] - of_part[first] for of_part in moved]

@@ -1,9 +1,9 @@
 """BLEU, chrF2 and TER of many resamples from the sums of sacreBLEU's statistics of every text, as fractions.
 
-The sums are the number of texts, then what sacreBLEU keeps of each: for BLEU the lengths of system and reference, and
-the matched and all n-grams of four orders; for chrF of each of six orders the character n-grams of system and
-reference and those in both; for TER edits and the length of the reference. What it makes of them (its defaults:
-exponential smoothing, no effective order; beta 2; effective order, no smoothing) is done here for many at once.
+The sums are the number of texts, then sacreBLEU's statistics of each: for BLEU the lengths of system and reference, and
+the matched and all n-grams of four orders; for chrF of each of six orders the character n-grams of system and reference
+and those in both; for TER edits and the length of the reference. Its formulas (with its defaults: exponential
+smoothing, no effective order; beta 2; effective order, no smoothing) are applied here to many at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BETA_SQUARED = 4.0
 
 
 def bleu(sums: Floats) -> Floats:
-    """… × 1 from … × 11: texts, two lengths, four times matched, four times all n-grams."""
+    """Compute BLEU: … × 1 from … × 11: texts, two lengths, four times matched, four times all n-grams."""
     system, reference = sums[..., 1], sums[..., 2]
     matched, every = sums[..., 3 : 3 + _ORDERS], sums[..., 3 + _ORDERS :]
     counts = np.logical_and.accumulate(every > 0, axis=-1)
@@ -35,7 +35,7 @@ def bleu(sums: Floats) -> Floats:
 
 
 def chrf(sums: Floats) -> Floats:
-    """… × 1 from … × 19: texts, then for six orders the n-grams of system, reference and both."""
+    """Compute chrF2: … × 1 from … × 19: texts, then for six orders the n-grams of system, reference and both."""
     orders = sums[..., 1:].reshape(*sums.shape[:-1], -1, 3)
     system, reference, both = np.moveaxis(orders, -1, 0)
     counts = (system > 0) & (reference > 0)
@@ -49,13 +49,13 @@ def chrf(sums: Floats) -> Floats:
 
 
 def ter(sums: Floats) -> Floats:
-    """… × 1 from … × 3: texts, edits, length of the reference."""
+    """Compute TER: … × 1 from … × 3: texts, edits, length of the reference."""
     edits, length = sums[..., 1], sums[..., 2]
     return _where_any(sums, np.where(length > 0, ratio(edits, length), (edits > 0).astype(np.float64)))
 
 
 def _where_any(sums: Floats, value: Floats) -> Floats:
-    """The value, NaN where there is no text."""
+    """Return the value, NaN where there is no text."""
     found: Floats = np.where(sums[..., 0] > 0, value, np.nan)[..., None]
     return found
 

@@ -1,4 +1,4 @@
-"""What is drawn: units that are independent of each other, be they items, sentences, compounds or whole documents."""
+"""Units to be drawn, independent of each other: items, sentences, compounds or whole documents."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ Positions = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Units:
-    """n units. keys: what each is called, the same for all systems; strata: n numbers from 0, or None: units are drawn
-    within their stratum, so that each keeps its size (where a score is a mean over languages).
+    """n units.
 
-    kind: one of them, for people and signatures: `item`, `sentence`, `compound`, or the column that joins items.
+    keys: their names, the same for all systems.
+    strata: n numbers from 0, or None: units are drawn within their stratum, so that each keeps its size (where a score
+    is a mean over languages).
+    kind: name of a unit, for people and signatures: `item`, `sentence`, `compound`, or the column that joins items.
     """
 
     keys: tuple[str, ...]
@@ -28,7 +30,7 @@ class Units:
 
     @property
     def groups(self) -> list[Positions]:
-        """The positions of the units of each stratum; of all where there are no strata."""
+        """The positions of the units of each stratum; of all if there are no strata."""
         if self.strata is None:
             return [np.arange(len(self))]
         order = np.argsort(self.strata, kind="stable")
@@ -39,9 +41,9 @@ class Units:
 def group_items(
     names: Sequence[str], strata: Sequence[str] | None = None, kind: str = "item"
 ) -> tuple[Units, Positions]:
-    """The units that n items form, those of one name being one unit, and the position of each item's unit.
+    """Return the units that n items form, those of one name being one unit, and the position of each item's unit.
 
-    strata: the stratum of each item; left out where a unit has items of several, which cannot be kept apart then.
+    strata: the stratum of each item; ignored if a unit has items of several, which then cannot be kept apart.
     """
     position: dict[str, int] = {}
     places = np.array([position.setdefault(name, len(position)) for name in names], dtype=np.intp)

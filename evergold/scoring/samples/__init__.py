@@ -1,1 +1,1 @@
-"""What can be drawn again of each task type: from the per-item outcomes of a run to a `Sample` of all its scores."""
+"""Resampling of each task type: from the per-item outcomes of a run to a `Sample` of all its scores."""

@@ -1,4 +1,4 @@
-"""Labels of items in settings: units are items, or what `resample_by` joins. See `tasks.idiom_detection.outcomes`."""
+"""Labels of items in settings: units are items, or clusters by `resample_by`. See `tasks.idiom_detection.outcomes`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evergold.scoring.samples.tables import label_sums, splits_of_languages, uni
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of the settings that were entered."""
+    """Return the scores of the settings that were entered."""
     units, places = units_of(outcomes)
     gold, splits = np.array(outcomes["gold"], dtype=np.intp), splits_of_languages(outcomes["languages"])
     parts = []

@@ -1,5 +1,7 @@
-"""Similarities against targets: units are scored rows, or what `resample_by` joins. See
-`tasks.idiom_similarity.outcomes`."""
+"""Similarities against targets: units are scored rows, or clusters by `resample_by`.
+
+See `tasks.idiom_similarity.outcomes`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from evergold.scoring.samples.tables import units_of
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """Spearman's rho of the settings that were entered."""
+    """Return Spearman's rho of the settings that were entered."""
     units, places = units_of(outcomes)
     parts = []
     for setting, pairs in outcomes["settings"].items():

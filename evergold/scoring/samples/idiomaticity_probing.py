@@ -20,7 +20,7 @@ from evergold.scoring.samples.tables import mean_sums
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of the splits that were entered, and of their classes. See `tasks.idiomaticity_probing.outcomes`."""
+    """Return the scores of the entered splits and of their classes. See `tasks.idiomaticity_probing.outcomes`."""
     named = {split: [f"{split.partition('/')[0]}/{name}" for name in one["compounds"]] for split, one in
              outcomes["splits"].items()}  # fmt: skip
     names = sorted({name for of_split in named.values() for name in of_split})
@@ -52,7 +52,7 @@ def _parts(split: str, document: Mapping[str, Any], places: Positions, members: 
 
 
 def _with_p(found: Floats) -> Floats:
-    """rho and its p, from rho and the number of compounds: as `probing.correlate`."""
+    """Compute rho and its p, from rho and the number of compounds, like `probing.correlate`."""
     rho, degrees = found[..., 0], found[..., 1] - 2
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(np.abs(rho) < 1, rho * np.sqrt(degrees / ((1 + rho) * (1 - rho))), np.inf)

@@ -1,4 +1,4 @@
-"""Candidate meanings of sentences: units are sentences, whose pairs belong together, or what `resample_by` joins."""
+"""Candidate meanings of sentences: units are sentences with all their pairs, or clusters by `resample_by`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = ("0", "1")
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of the settings that were entered. See `tasks.meaning_matching.outcomes`."""
+    """Return the scores of the settings that were entered. See `tasks.meaning_matching.outcomes`."""
     clusters = outcomes.get("clusters") or {"by": "sentence", "names": outcomes["sentences"]}
     units, places = group_items(clusters["names"], kind=clusters["by"])
     gold, splits = np.array(outcomes["gold"], dtype=np.intp), splits_of_languages(outcomes["languages"])
@@ -25,7 +25,7 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
             name, found = f"{setting}/{split}", entered["found"][split]
             pairs = gold[where], np.array(entered["predicted"], dtype=np.intp)[where]
             parts.append(label_sums(("macro_f1", "accuracy"), name, LABELS, pairs, places[where]))
-            # One item of each sentence says where the sentence is.
+            # One item of each sentence gives the unit of the sentence.
             firsts = np.array([item for item, _ in found], dtype=np.intp)
             shares = [np.array([is_found for _, is_found in found], dtype=np.float64)]
             parts.append(mean_sums(("sentence_accuracy",), name, shares, places[firsts]))

@@ -21,7 +21,7 @@ _KINDS = ("hit", "gold", "predicted")
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of all items and of every label of gold. See `tasks.multi_label.outcomes`."""
+    """Return the scores of all items and of every label of gold. See `tasks.multi_label.outcomes`."""
     units, places = units_of(outcomes)
     labels: Sequence[str] = outcomes["labels"]
     sets = label_sets(outcomes["gold"], outcomes["predicted"], len(labels))
@@ -41,7 +41,7 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
 
 
 def _block(sets: LabelSets, labels: int, places: Positions) -> Block:
-    """What every unit adds to the three counts of the first labels, kind after kind."""
+    """Return the contributions of every unit to the three counts of the first labels, kind after kind."""
     sides = [side[side % sets.labels < labels] for side in sets.sides] if sets.labels else list(sets.sides)
     divisor = max(sets.labels, 1)
     columns = np.concatenate([side % divisor + kind * labels for kind, side in enumerate(sides)])
@@ -49,6 +49,6 @@ def _block(sets: LabelSets, labels: int, places: Positions) -> Block:
 
 
 def _label_f1(sums: Floats) -> Floats:
-    """F1 of each of m labels, NaN where one occurs on neither side: … × m, from … × 3m."""
+    """Compute the F1 of each of m labels, NaN where one occurs on neither side: … × m, from … × 3m."""
     hits, gold, predicted = np.split(sums, 3, axis=-1)
     return ratio(2 * hits, gold + predicted)

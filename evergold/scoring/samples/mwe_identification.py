@@ -1,4 +1,4 @@
-"""Multiword expressions in sentences: units are sentences, within their language, those without an expression too."""
+"""Multiword expressions in sentences: units are all sentences, with or without an expression, within their language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Languages = Mapping[str, Mapping[str, Any]]
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of all languages and, for gold in folders, of macro."""
+    """Return the scores of all languages and, for gold in folders, of macro."""
     languages: Languages = outcomes["languages"]
     units, starts = _units(languages)
     parts = [_counts(outcomes, cell, starts) for cell in _cells(languages)]
@@ -46,7 +46,7 @@ def _is_left_out(languages: Languages, split: str) -> bool:
 
 
 def _units(languages: Languages) -> tuple[Units, list[int]]:
-    """Every sentence, and where those of each language begin."""
+    """Return every sentence, and the index of each language's first one."""
     sizes = [one["sentences"] for one in languages.values()]
     keys = tuple(f"{name}/{place}" for name, size in zip(languages, sizes, strict=True) for place in range(size))
     strata = np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else None
@@ -54,7 +54,7 @@ def _units(languages: Languages) -> tuple[Units, list[int]]:
 
 
 def _cells(languages: Languages) -> list[Cell]:
-    """Every cell that is scored in any language: as `mwe_languages.cells_of`."""
+    """List every cell that is scored in any language, like `mwe_languages.cells_of`."""
     categories = sorted({split for one in languages.values() for split in one["cells"] if split.startswith(CATEGORY)})
     return [
         *((ALL, basis) for basis in BASES),
@@ -65,9 +65,9 @@ def _cells(languages: Languages) -> list[Cell]:
 
 @dataclass(frozen=True)
 class CellScores:
-    """P, R and F1 of one cell: of every language, then, with macro, of their means as `mwe.macro` has them.
+    """P, R and F1 of one cell: of every language, then, with macro, of their means as in `mwe.macro`.
 
-    counted: which languages can have such MWEs at all; absent_as_zero: see `mwe.macro`.
+    counted: whether each language can have such MWEs at all; absent_as_zero: see `mwe.macro`.
     """
 
     counted: tuple[bool, ...]
@@ -93,7 +93,7 @@ class CellScores:
 
 
 def _counts(outcomes: Mapping[str, Any], cell: Cell, starts: list[int]) -> Sums:
-    """What every sentence adds to one cell of its language."""
+    """Return the contributions of every sentence to one cell of its language."""
     languages: Languages = outcomes["languages"]
     compares = cell[0] in TRAINING_VIEWS
     finish = CellScores(
@@ -112,7 +112,10 @@ def _counts(outcomes: Mapping[str, Any], cell: Cell, starts: list[int]) -> Sums:
 
 
 def _names(languages: Languages, cell: Cell, finish: CellScores) -> Iterator[tuple[int, Name]]:
-    """The scores of a cell, by where `CellScores` has them: categories count where they occur, for macro in gold."""
+    """Yield the scores of a cell with their indices in `CellScores`.
+
+    Categories count in languages where they occur, for macro in gold.
+    """
     split, basis = cell
     is_category = split.startswith(CATEGORY)
     in_gold = any(row[2] for one in languages.values() for row in one["cells"].get(split, {}).get(basis, ()))
@@ -127,7 +130,7 @@ def _names(languages: Languages, cell: Cell, finish: CellScores) -> Iterator[tup
 
 
 def _types(name: str, language: Mapping[str, Any], start: int) -> Sums:
-    """Richness, entropy and evenness of what was found."""
+    """Return richness, entropy and evenness of the found MWEs."""
     types = sorted({kind for _, kind in language["types"]})
     number = {kind: place for place, kind in enumerate(types)}
     places = np.array([sentence + start for sentence, _ in language["types"]], dtype=np.intp)

@@ -18,7 +18,10 @@ from evergold.scoring.samples.tables import mean_sums, mean_with_zeros
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of the submitted languages and, for gold in folders, of macro. See `tasks.mwe_paraphrase.outcomes`."""
+    """Return the scores of the submitted languages and, for gold in folders, of macro.
+
+    See `tasks.mwe_paraphrase.outcomes`.
+    """
     languages: Mapping[str, Mapping[str, Any]] = outcomes["languages"]
     names = [f"{name}/{id_}" for name, one in languages.items() for id_ in one["items"]]
     units, places = group_items(names, [name.partition("/")[0] for name in names])
@@ -39,7 +42,7 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
 
 
 def _parts(name: str, split: str, language: Mapping[str, Any], places: Positions) -> list[Sums]:
-    """The scores of one split; a language that was not submitted has 0 for every item, and no word."""
+    """Return the scores of one split; a language that was not submitted has 0 for every item, and no words."""
     where = _members(language, split)
     if not len(where):
         return []
@@ -69,7 +72,7 @@ def _members(language: Mapping[str, Any], split: str) -> Positions:
 
 
 def _mean_of(outcomes: Mapping[str, Any], metric: str, split: str) -> Derived:
-    """Over the languages whose gold has such an item, what is undefined or was not entered counting 0."""
+    """Return the mean over the languages whose gold has such an item; undefined or not entered counts 0."""
     tail = "" if split == ALL else f"/{split}"
     having = [name for name, one in outcomes["languages"].items() if len(_members(one, split))]
     return Derived(((metric, MACRO + tail),), tuple((metric, name + tail) for name in having), mean_with_zeros)

@@ -1,4 +1,4 @@
-"""Ranked lists: units are queries, or what `resample_by` joins; scores are means over queries."""
+"""Ranked lists: units are queries, or clusters by `resample_by`; scores are means over queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evergold.scoring.samples.tables import mean_sums, units_of
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """Every metric over all queries. See `tasks.ranking.outcomes`."""
+    """Return every metric over all queries. See `tasks.ranking.outcomes`."""
     units, places = units_of(outcomes)
     values: Mapping[str, list[float]] = outcomes["values"]
     columns = [np.array(of_metric, dtype=np.float64) for of_metric in values.values()]

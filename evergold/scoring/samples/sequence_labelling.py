@@ -1,4 +1,4 @@
-"""Labelled spans: units are sentences, or whatever else an item is, or what `resample_by` joins."""
+"""Labelled spans: units are items such as sentences, or clusters by `resample_by`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ ALL, MACRO, TYPE = "all", "macro", "type/"
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """All spans together, the mean over types, and each type of gold. See `tasks.sequence_labelling.outcomes`."""
+    """Return the scores of all spans, their mean over types, and each type of gold.
+
+    See `tasks.sequence_labelling.outcomes`.
+    """
     units, places = units_of(outcomes)
     types: Sequence[str] = outcomes["types"]
     counts: Sequence[Sequence[Sequence[int]]] = outcomes["counts"]
@@ -37,7 +40,7 @@ def _keys(types: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _block(counts: Sequence[Sequence[Sequence[int]]], types: int, places: Positions) -> Block:
-    """What every unit adds to the counts of the first types, kind after kind."""
+    """Return the contributions of every unit to the counts of the first types, kind after kind."""
     entries = [
         (places[item], type_ + kind * types, number)
         for item, of_item in enumerate(counts)
@@ -50,7 +53,7 @@ def _block(counts: Sequence[Sequence[Sequence[int]]], types: int, places: Positi
 
 
 def _by_type(sums: Floats) -> Floats:
-    """… × t × 4, from … × 4t."""
+    """Reshape … × 4t to … × t × 4."""
     kinds = len(SpanCounts._fields)
     return np.moveaxis(sums.reshape(*sums.shape[:-1], kinds, -1), -2, -1)
 

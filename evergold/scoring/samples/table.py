@@ -1,5 +1,7 @@
-"""One label, number or text per id: units are items, or what `resample_by` joins, drawn within the groups of the first
-column whose mean is a score."""
+"""One label, number or text per id: units are items, or clusters by `resample_by`.
+
+They are drawn within the groups of the first column whose mean is a score.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ ALL, MEAN = "all", "mean"
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores of every split. See `tasks.table.outcomes`."""
+    """Return the scores of every split. See `tasks.table.outcomes`."""
     groups: Mapping[str, Mapping[str, list[int]]] = outcomes["groups"]
     units, places = units_of(outcomes, _strata(outcomes))
     splits = {ALL: np.arange(len(outcomes["items"]))}
@@ -77,7 +79,10 @@ def _of_texts(outcomes: Mapping[str, Any], split: str, where: Positions, places:
 
 
 def _standardised(values: Floats) -> Floats:
-    """Pearson's r does not depend on place and scale; its rounding does, and so does what two systems swap."""
+    """Centre and scale values.
+
+    Pearson's r does not depend on location and scale; its rounding does, and so do the sums that two systems swap.
+    """
     centred = values - values.mean()
     scale = np.sqrt(np.mean((centred / (most := np.abs(centred).max() or 1.0)) ** 2)) * most
     found: Floats = centred / scale if scale else centred

@@ -1,4 +1,4 @@
-"""What items with one label or number have in common: the sums that their scores follow from, split by split."""
+"""Shared code of items with one label or number: the sums that their scores follow from, split by split."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _KINDS = ("hit", "gold", "predicted")
 
 
 def units_of(outcomes: Mapping[str, Any], strata: Sequence[str] | None = None) -> tuple[Units, Positions]:
-    """The units of a table's items, and the position of each item's: the items themselves, or what `clusters` of the
-    outcomes joins: `{"by": column, "names": of each item}`."""
+    """Return the units of a table's items, and the position of each item's unit.
+
+    Units are the items themselves, or the `clusters` of the outcomes: `{"by": column, "names": of each item}`.
+    """
     clusters = outcomes.get("clusters")
     if clusters is None:
         return group_items(outcomes["items"], strata)
@@ -28,7 +30,7 @@ def units_of(outcomes: Mapping[str, Any], strata: Sequence[str] | None = None) -
 
 
 def splits_of_languages(languages: Sequence[str]) -> dict[str, Positions]:
-    """For `all` and every language: where its items stand."""
+    """Return the indices of the items of `all` and of every language."""
     names = np.array(languages)
     return {"all": np.arange(len(names)), **{name: np.flatnonzero(names == name) for name in sorted(set(languages))}}
 
@@ -46,8 +48,10 @@ class LabelScores:
 def label_sums(
     metrics: Sequence[str], split: str, labels: Sequence[str], pairs: tuple[Positions, Positions], places: Positions
 ) -> Sums:
-    """Some of `formulas.LABEL_SCORES` of one split. pairs: gold's and the predicted label numbers of n items, places:
-    the position of each one's unit."""
+    """Return some of `formulas.LABEL_SCORES` of one split.
+
+    pairs: gold's and the predicted label numbers of n items; places: the position of each one's unit.
+    """
     gold, predicted = pairs
     width, hits = len(labels), gold == predicted
     columns = np.concatenate([gold[hits], gold + width, predicted + 2 * width])
@@ -64,18 +68,18 @@ def mean_sums(
     places: Positions,
     finish: Callable[[Floats], Floats] = mean_of_sums,
 ) -> Sums:
-    """The means of m lists of n numbers each, as m scores of one split (or what finish makes of their sums)."""
+    """Return the means of m lists of n numbers each, as m scores of one split (or finish's results from their sums)."""
     block = table(places, [np.ones(len(places)), *values])
     return Sums(tuple((metric, split) for metric in metrics), (block,), finish, tuple(range(1 + len(values))))
 
 
 def mean_with_zeros(values: Floats) -> Floats:
-    """The mean over the last axis, what is undefined counting 0."""
+    """Return the mean over the last axis; undefined values count 0."""
     found: Floats = np.nan_to_num(values).mean(axis=-1, keepdims=True)
     return found
 
 
 def mean_of_all(values: Floats) -> Floats:
-    """The mean over the last axis, undefined where any of it is."""
+    """Return the mean over the last axis, undefined if any value is."""
     found: Floats = values.mean(axis=-1, keepdims=True)
     return found

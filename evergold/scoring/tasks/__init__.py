@@ -1,7 +1,7 @@
-"""Every task type there is: those of Evergold itself, the one registration, and those of installed plug-ins.
+"""All task types: Evergold's own, registered here, and those of installed plug-ins.
 
-Each is loaded when somebody asks for it, and plug-ins when a name is asked for that is none of our own, or all are:
-a command that scores one file, and the sweep, which scores none, need not load eleven.
+Each is loaded on first use, and plug-ins when an unknown name, or the whole list, is requested: a command that scores
+one file, and the sweep, which scores none, need not load eleven.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evergold.scoring.plugins import UnusablePlugin
     from evergold.scoring.task import AnyTask
 
-#: Evergold's own, in the modules of this package that are called so, and whether they need a GPU (or much time).
+#: Evergold's own, named after the modules of this package, and whether they need a GPU (or much time).
 OWN: dict[str, bool] = {
     "idiom-detection": False,
     "idiom-similarity": False,
@@ -35,7 +35,7 @@ OWN: dict[str, bool] = {
 
 
 class TaskTypes(MutableMapping[str, "AnyTask"]):
-    """Task types by name; asking for one that is not there raises UnknownTask, which suggests and lists."""
+    """Task types by name; looking up an unknown name raises UnknownTask, which suggests and lists names."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, AnyTask] = {}
@@ -45,12 +45,12 @@ class TaskTypes(MutableMapping[str, "AnyTask"]):
 
     @property
     def unusable(self) -> tuple[UnusablePlugin, ...]:
-        """Plug-ins that are not there, and why."""
+        """Plug-ins that cannot be used, and why."""
         self._with_plugins()
         return self._unusable or ()
 
     def is_for_gpu(self, name: str) -> bool:
-        """Whether a task type is one that needs a GPU, found out without loading any of ours."""
+        """Return whether a task type needs a GPU, without loading any of ours."""
         if name in self._waiting:
             return OWN[name]
         return name in self and self[name].needs_gpu
@@ -77,11 +77,11 @@ class TaskTypes(MutableMapping[str, "AnyTask"]):
         return name in self._waiting or name in self._loaded or name in self._with_plugins()
 
     def get(self, name: str, default: AnyTask | None = None) -> AnyTask | None:  # type: ignore[override]
-        """The task type, or the default."""
+        """Return the task type, or the default."""
         return self[name] if name in self else default  # noqa: SIM401 - this is what it is made of
 
     def __iter__(self) -> Iterator[str]:
-        """Our own first, in their order."""
+        """Iterate over our own first, in their order."""
         loaded = self._with_plugins()
         ours = [name for name in OWN if name in self._waiting or name in loaded]
         return iter([*ours, *(name for name in loaded if name not in OWN)])
@@ -90,7 +90,7 @@ class TaskTypes(MutableMapping[str, "AnyTask"]):
         return len(self._waiting) + len(self._with_plugins())
 
     def _with_plugins(self) -> dict[str, AnyTask]:
-        """What is loaded; by now, all that other distributions register."""
+        """Return the loaded task types, including all that other distributions register."""
         with self._turn:
             if self._unusable is None:
                 from evergold.scoring.plugins import load_plugins
@@ -111,26 +111,31 @@ TASKS = TaskTypes()
 
 
 def get_task(name: str) -> AnyTask:
-    """The task type called `name`; raises UnknownTask, which suggests the nearest name and lists all, or says why a
-    plug-in of that name cannot be used."""
+    """Return the task type called `name`.
+
+    Raises UnknownTask, which suggests the nearest name and lists all, or explains why a plug-in of that name cannot be
+    used.
+    """
     return TASKS[name]
 
 
 def needs_gpu(name: str) -> bool:
-    """Whether runs of this task type go to the `gpu` queue; not if it is not there, so that somebody sees them."""
+    """Return whether runs of this task type go to the `gpu` queue; False for an unknown type, so that its runs get
+    noticed.
+    """
     return TASKS.is_for_gpu(name)
 
 
 def gpu_types() -> list[str]:
-    """The task types whose runs go to the `gpu` queue."""
+    """List the task types whose runs go to the `gpu` queue."""
     return [name for name in TASKS if TASKS.is_for_gpu(name)]
 
 
 def unusable_plugins() -> tuple[UnusablePlugin, ...]:
-    """Plug-ins that are not there, and why."""
+    """Return the plug-ins that cannot be used, and why."""
     return TASKS.unusable
 
 
 def unusable_reasons(name: str) -> list[str]:
-    """Why plug-ins that register this name are not there, a sentence each; none where there are no such."""
+    """Explain why plug-ins that register this name cannot be used, a sentence each; empty if there are none."""
     return [str(plugin) for plugin in unusable_plugins() if plugin.name == name]

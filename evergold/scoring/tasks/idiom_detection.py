@@ -1,9 +1,12 @@
 """idiom-detection: is the expression in this sentence idiomatic? SemEval-2022 Task 2 Subtask A; AStitch Task 1.
 
-Items: CSV with ID, Language (others passed over). Gold: CSV with ID, Language, Label. Prediction: CSV
-`ID,Language,Setting,Label`, each item once per setting; a setting may be left out altogether, but is never half-filled.
-Score: macro-F1 over the labels, accuracy beside it, per setting and language and, as `all`, pooled over the languages'
-items (not the mean of the languages). Source: Tayyar Madabushi et al. 2022, §4.1, and the task's evaluation script.
+Items: CSV with ID, Language (other columns are ignored).
+Gold: CSV with ID, Language, Label.
+Prediction: CSV `ID,Language,Setting,Label`, each item once per setting; a setting may be left out altogether, but never
+half-filled.
+Score: macro-F1 over the labels and accuracy, per setting and language and, as `all`, pooled over the languages' items
+(not the mean of the languages).
+Source: Tayyar Madabushi et al. 2022, §4.1, and the task's evaluation script.
 Deviations: the script scores a partial file on its own subset and cannot see duplicates; here both are rejected. Labels
 that occur in neither gold nor prediction do not enter the mean (see `f1.macro_f1`), as in the script.
 """
@@ -64,8 +67,9 @@ class Options(SettingOptions):
 
 @dataclass(frozen=True)
 class Gold:
-    """n items, their label numbers (positions in `options.labels`), where each split's items stand, and what
-    `resample_by` says they belong to."""
+    """n items, their label numbers (positions in `options.labels`), the indices of each split's items, and their
+    clusters.
+    """
 
     items: Items
     labels: npt.NDArray[np.intp]
@@ -74,35 +78,36 @@ class Gold:
 
 
 def read_items(path: Path, options: Options) -> Items:
-    """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
+    """Read the items in the order of the blind file, or by id if `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     items = read_blind(data, options.languages, answer_column="Label")
     return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: Options) -> Gold:
-    """The gold labels in file order; raises InvalidGold on duplicate ids, other labels, undeclared languages, …"""
+    """Read the gold labels in file order; raises InvalidGold on duplicate ids, other labels, undeclared languages, …"""
     _, data = read_single(path, error=InvalidGold)
     return _parse_gold(data, options, InvalidGold)
 
 
 def items_of(gold: Gold, options: Options) -> Items:
-    """The gold's items, sorted by id: the file's order could tell something about the labels."""
+    """Return the gold's items, sorted by id: the file's order could reveal something about the labels."""
     return gold.items.in_order_of_id()
 
 
 def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
-    """The label numbers per setting, in items' order; raises InvalidPrediction with every problem of the file.
+    """Read the label numbers per setting, in items' order; raises InvalidPrediction with every problem of the file.
 
-    A Label must be one of `options.labels` character by character: `1.0` and ` 1` are said, not repaired.
+    A Label must be one of `options.labels` character by character: `1.0` and ` 1` are reported, not repaired.
     """
     return read_entries(path, items, options.settings, _label_column(options))
 
 
 def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
-    """macro_f1 and accuracy, both in [0, 1], for `<setting>/all` and every `<setting>/<language>`, in this order.
+    """Compute macro_f1 and accuracy, both in [0, 1], for `<setting>/all` and every `<setting>/<language>`, in this
+    order.
 
-    None with NOT_ENTERED for a setting without labels. Raises InvalidGold when the prediction was checked against an
+    None with NOT_ENTERED for a setting without labels. Raises InvalidGold if the prediction was checked against an
     items file that lacks items of the gold.
     """
     order = order_of(gold.items, prediction.items)
@@ -120,9 +125,10 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Per item, in gold's order: `{"items": ids, "languages": …, "labels": the options', "gold": label numbers,
-    "predicted": {setting: label numbers, or null where it was not entered}}`, and what
-    `settings.clusters_document` gives. Raises InvalidGold as `score` does.
+    """Return the outcomes per item, in gold's order, with `settings.clusters_document`.
+
+    `{"items": ids, "languages": …, "labels": the options', "gold": label numbers, "predicted": {setting: label numbers,
+    or null if it was not entered}}`. Raises InvalidGold as `score` does.
     """
     order = order_of(gold.items, prediction.items)
     predicted = {
@@ -140,31 +146,32 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
-    """Per entered setting and item, in gold's order: the labels as written, and whether they are the same. Raises
-    InvalidGold as `score` does.
+    """Return per entered setting and item, in gold's order, the labels as written, and whether they are the same.
+
+    Raises InvalidGold as `score` does.
     """
     return label_results(gold.items, gold.labels, prediction, options.settings, options.labels)
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The gold of the kept items; a prediction may say more."""
+    """Return the gold of the kept items; a prediction may contain more."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     labels, clusters = gold.labels[kept], kept_clusters(gold.clusters, kept)
     return Gold(gold.items.only(kept), labels, kept_splits(gold.splits, kept), clusters), prediction
 
 
 def columns(options: Options) -> tuple[Column, ...]:
-    """Every metric of every setting over all languages, and of the declared languages."""
+    """Return every metric of every setting over all languages, and of the declared languages."""
     return setting_columns(METRICS, options)
 
 
 def template(items: Items, options: Options) -> str:
-    """The empty submission: every item once per setting."""
+    """Return the empty submission: every item once per setting."""
     return empty_submission(items, options.settings, "Label")
 
 
 def _scores_of(split: str, counts: Counts | None, pooled: tuple[str, ...], options: Options) -> list[Score]:
-    """The metrics of one split; counts: None where the setting was not entered."""
+    """Return the metrics of one split; counts: None if the setting was not entered."""
 
     def scored(metric: str, value: float | None, **parts: object) -> Score:
         signed = signature(NAME, VERSION, metric, split, labels=options.labels, languages=pooled, **parts)

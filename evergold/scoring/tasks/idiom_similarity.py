@@ -1,13 +1,16 @@
 """idiom-similarity: how similar are two sentences with an idiom? SemEval-2022 Task 2 Subtask B; AStitch Task 2.
 
-Items: CSV with ID, Language (others passed over). Gold: CSV `ID,DataID,Language,sim,otherID`; a row has either `sim`,
-its target, or `otherID`: then the target is the system's own Sim for that item in the same setting, since the task asks
-for consistency: sim(E, E with a wrong meaning) = sim(E with the right meaning, E with the wrong one). Prediction: CSV
-`ID,Language,Setting,Sim`, each item (the otherIDs too) once per setting; a setting may be left out altogether.
+Items: CSV with ID, Language (other columns are ignored).
+Gold: CSV `ID,DataID,Language,sim,otherID`; a row has either `sim`, its target, or `otherID`: then the target is the
+system's own Sim for that item in the same setting, since the task requires consistency: sim(E, E with a wrong meaning)
+= sim(E with the right meaning, E with the wrong one).
+Prediction: CSV `ID,Language,Setting,Sim`, each item (the otherIDs too) once per setting; a setting may be left out
+altogether.
 Score: Spearman's rho of Sim with the targets, per setting and language and, as `all`, pooled over the languages' items;
-over all rows, the STS rows (third part of DataID is `sts`) and the others (`idiom`). Source: Tayyar Madabushi et al.
-2022, §4.2, and the task's evaluation script. Deviations: partial files and duplicates are rejected; where rho is
-undefined the score is None with a reason, not NaN. Sim may lie outside 0..1 unless the organiser sets a range.
+over all rows, the STS rows (third part of DataID is `sts`) and the others (`idiom`).
+Source: Tayyar Madabushi et al. 2022, §4.2, and the task's evaluation script.
+Deviations: partial files and duplicates are rejected; where rho is undefined the score is None with a reason, not NaN.
+Sim may lie outside 0..1 unless the organiser sets a range.
 """
 
 from __future__ import annotations
@@ -74,9 +77,11 @@ class Options(SettingOptions):
 class Gold:
     """n scored rows over m items (the rows' own and those named only as otherID), items sorted by id.
 
-    rows: n positions in items; sims: n targets, NaN where the target is the system's own; others: n positions of the
-    item whose Sim is the target, -1 where sims has it; splits: `<language>/<subset>` -> the numbers of its rows;
-    clusters: what each row belongs to, None: nothing.
+    rows: n positions in items.
+    sims: n targets, NaN where the target is the system's own.
+    others: n positions of the item whose Sim is the target, -1 where sims has the target.
+    splits: `<language>/<subset>` -> the numbers of its rows.
+    clusters: cluster of each row, None: no clusters.
     """
 
     items: Items
@@ -88,25 +93,25 @@ class Gold:
 
 
 def read_items(path: Path, options: Options) -> Items:
-    """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
+    """Read the items in the order of the blind file, or by id if `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     items = read_blind(data, options.languages, answer_column="otherID")
     return _parse_gold(data, options, InvalidItems).items if items is None else items
 
 
 def read_gold(path: Path, options: Options) -> Gold:
-    """The gold; raises InvalidGold on duplicate ids, rows without exactly one target, chained otherIDs, …"""
+    """Read the gold; raises InvalidGold on duplicate ids, rows without exactly one target, chained otherIDs, …"""
     _, data = read_single(path, error=InvalidGold)
     return _parse_gold(data, options, InvalidGold)
 
 
 def items_of(gold: Gold, options: Options) -> Items:
-    """The ids of the gold's rows and of their otherIDs, sorted: their order must not tell which are which."""
+    """Return the ids of the gold's rows and of their otherIDs, sorted: their order must not reveal which are which."""
     return gold.items
 
 
 def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
-    """The similarities per setting, in items' order; raises InvalidPrediction with every problem of the file.
+    """Read the similarities per setting, in items' order; raises InvalidPrediction with every problem of the file.
 
     A Sim is a finite decimal number with a point, within [sim_min, sim_max] if these are set.
     """
@@ -114,10 +119,10 @@ def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
 
 
 def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
-    """Spearman's rho in [-1, 1] for `<setting>/<language or all>/<all, idiom or sts>`, in this order.
+    """Compute Spearman's rho in [-1, 1] for `<setting>/<language or all>/<all, idiom or sts>`, in this order.
 
-    None with a reason: NOT_ENTERED for a setting without values; else fewer than two rows, or constant values.
-    Raises InvalidGold when the prediction was checked against an items file that lacks items of the gold.
+    None with a reason: NOT_ENTERED for a setting without values; else fewer than two rows, or constant values. Raises
+    InvalidGold if the prediction was checked against an items file that lacks items of the gold.
     """
     scores: list[Score] = []
     for setting, pairs in _pairs(gold, prediction, options).items():
@@ -129,8 +134,10 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Per scored row: `{"items": ids, "splits": {"en/idiom": numbers of its rows}, "settings": {setting: {"targets": …,
-    "predicted": …}, or null where it was not entered}}`. Raises InvalidGold as `score` does.
+    """Return the outcomes per scored row.
+
+    `{"items": ids, "splits": {"en/idiom": numbers of its rows}, "settings": {setting: {"targets": …, "predicted": …},
+    or null if it was not entered}}`. Raises InvalidGold as `score` does.
     """
     pairs = _pairs(gold, prediction, options)
     return {
@@ -145,9 +152,9 @@ def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, 
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
-    """Per entered setting and scored row, in gold's order: its Sim, and by how much it is above the gold's sim.
+    """Return per entered setting and scored row, in gold's order, its Sim, and its difference from the gold's sim.
 
-    Where the target is the system's own Sim for another item, there is no gold, and so no error. Raises InvalidGold as
+    If the target is the system's own Sim for another item, there is no gold, and so no error. Raises InvalidGold as
     `score` does.
     """
     narrow = [(name, places) for name, places in gold.splits.items() if ALL not in name.split("/")]
@@ -163,7 +170,7 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
 
 
 def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tuple[Floats, Floats] | None]:
-    """Targets and predicted values of the scored rows, by setting; None where it was not entered."""
+    """Return targets and predicted values of the scored rows, by setting; None if it was not entered."""
     order = order_of(gold.items, prediction.items)
     pairs: dict[str, tuple[Floats, Floats] | None] = {}
     for setting in options.settings:
@@ -177,7 +184,7 @@ def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tu
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The kept rows. The item that another row's target is need not be among them: it is the system's own Sim."""
+    """Return the kept rows. A row's target item need not be among them: it is the system's own Sim."""
     kept = kept_places([gold.items.ids[place] for place in gold.rows], gold.clusters, keep)
     rows, sims, others = gold.rows[kept], gold.sims[kept], gold.others[kept]
     splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
@@ -185,7 +192,7 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: Options) -> tuple[Column, ...]:
-    """Every subset of every setting over all languages, and of the declared languages."""
+    """Return every subset of every setting over all languages, and of the declared languages."""
     return tuple(
         Column("spearman", f"{setting}/{language}/{subset}", _column_title(setting, language, title))
         for setting in options.settings
@@ -195,7 +202,7 @@ def columns(options: Options) -> tuple[Column, ...]:
 
 
 def template(items: Items, options: Options) -> str:
-    """The empty submission: every item once per setting."""
+    """Return the empty submission: every item once per setting."""
     return empty_submission(items, options.settings, "Sim")
 
 
@@ -233,7 +240,7 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
 
 
 def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str]:
-    """The otherIDs' languages, after checking that each row has one target, and that no target needs another one."""
+    """Return the otherIDs' languages; check that each row has one target, and that no target needs another one."""
     with_other = {id_ for id_, other in zip(table["ID"], table["otherID"], strict=True) if other}
     languages: dict[str, str] = {}
     rows = zip(table.lines, table["ID"], table["Language"], table["sim"], table["otherID"], strict=True)

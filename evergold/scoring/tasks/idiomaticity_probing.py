@@ -1,17 +1,18 @@
-"""idiomaticity-probing: does a representation of noun compounds know how idiomatic they are? NCIMP (He et al. 2025).
+"""idiomaticity-probing: does a representation of noun compounds reflect how idiomatic they are? NCIMP (He et al. 2025).
 
-Items: noun compounds in sentences, each with nine probes in which something else stands in the compound's place; the
-blind file is described in `probing_items`. Gold: human compositionality scores per compound, as CSV or as the authors'
-spreadsheet (`human_scores`), or a folder with `items.csv` and `human_scores.csv` (or `.xlsx`) side by side.
+Items: noun compounds in sentences, each with nine probes in which something else replaces the compound; the blind file
+is described in `probing_items`.
+Gold: human compositionality scores per compound, as CSV or as the authors' spreadsheet (`human_scores`), or a folder
+with `items.csv` and `human_scores.csv` (or `.xlsx`) side by side.
 Prediction: CSV `language,context,compound,probe,level,sim`, the cosine between the original and the probed sentence
 (level sent) or between the compound's tokens in both (level nc); or embeddings (`.npz`, `.safetensors`) with a tensor
 `<language>/<setting>/<level>` whose rows are those of the blind file, from which cosines are computed, then also after
-standardising every dimension (Appendix C). A language, setting and level may be left out; what is entered is complete.
+standardising every dimension (Appendix C). A language, setting and level may be left out; entered ones are complete.
 Score (§3, see `probing`): eight measures, mean, sd and Spearman's rho with the human scores with its p, per language,
 setting and level, and within each idiomaticity class. A compound without a human score is left out of rho, p and the
-classes only. When the human scores are all that is known, further compounds may be predicted: they count in the means.
-Comp is the head's or the modifier's similarity, whichever preserves more of the meaning: decided at each level by
-itself (as the paper can be read), or at both by the level nc (as the authors' code does); option `component`.
+classes only. If only the human scores are known, further compounds may be predicted: they count in the means. Comp is
+the head's or the modifier's similarity, whichever preserves more of the meaning: decided at each level separately (as
+the paper can be read), or at both by the level nc (as the authors' code does); option `component`.
 Deliberate: rho and p are always given; the paper shows a dash where p >= 0.05, which is left to pages.
 """
 
@@ -46,10 +47,10 @@ from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Optio
 NAME, VERSION = "idiomaticity-probing", 1
 
 SMALL_CLASS = f"fewer than {SMALLEST_CLASS} compounds: their numbers would tell which they are"
-#: Where head or modifier is chosen by the level nc and that was left out.
+#: For a head or modifier chosen by the level nc, when that was left out.
 NOT_CHOSEN = "head or modifier is chosen by the level nc, which was not entered"
 COMP = "sim_comp"
-#: The measure that says most of a single compound: the paper gives an ideal for it.
+#: The most informative measure of a single compound: the paper gives an ideal for it.
 AFFINITY = "affinity_syn_rand"
 _PARTS = ("", "_sd", "_rho", "_p")
 _ITEMS_FILE, _SCORES_FILES = "items.csv", ("human_scores.csv", "human_scores.xlsx")
@@ -80,14 +81,14 @@ class ProbingOptions(Options):
 
 @dataclass(frozen=True)
 class Gold:
-    """The human scores by (language, compound), and the items where the gold is a folder that has them."""
+    """The human scores by (language, compound), and the items if the gold is a folder that has them."""
 
     human: HumanScores
     items: Items | None = None
 
 
 def read_items(path: Path, options: ProbingOptions) -> Items:
-    """The items of a blind file, or those that gold demands; raises InvalidItems."""
+    """Read the items of a blind file, or those that gold demands; raises InvalidItems."""
     if path.is_dir():
         return read_items(path / _ITEMS_FILE, options)
     if is_spreadsheet(path) or _is_human_scores(path):
@@ -96,7 +97,7 @@ def read_items(path: Path, options: ProbingOptions) -> Items:
 
 
 def read_gold(path: Path, options: ProbingOptions) -> Gold:
-    """The human scores (and items, from a folder); raises InvalidGold with every problem."""
+    """Read the human scores (and items, from a folder); raises InvalidGold with every problem."""
     if not path.is_dir():
         return Gold(read_human_scores(path))
     scores = next((path / name for name in _SCORES_FILES if (path / name).is_file()), None)
@@ -107,21 +108,22 @@ def read_gold(path: Path, options: ProbingOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: ProbingOptions) -> Items:
-    """The gold's own items; without them its compounds in both settings, and whatever else a prediction has."""
+    """Return the gold's own items; without them its compounds in both settings, and any others of a prediction."""
     return gold.items or items_of_scores(gold.human, options.languages)
 
 
 def read_prediction(path: Path, items: Items, options: ProbingOptions) -> Prediction:
-    """The similarities per split; raises InvalidPrediction with every problem of the file."""
+    """Read the similarities per split; raises InvalidPrediction with every problem of the file."""
     return read_probing_prediction(path, items, options.levels, options.standardised)
 
 
 def score(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[Score]:
-    """For every split the eight measures (`sim_syn`, …), each with `_sd`, `_rho` and `_p`; then, for splits that were
-    entered, the same within each idiomaticity class (`<split>/idiomatic`, …).
+    """Compute for every split the eight measures (`sim_syn`, …), each with `_sd`, `_rho` and `_p`.
 
-    Null with a reason where a number is undefined, a split was not entered (`<split>/standardised` is entered by
-    sending embeddings) or a class is small.
+    For entered splits the same follows within each idiomaticity class (`<split>/idiomatic`, …).
+
+    Null with a reason if a number is undefined, a split was not entered (`<split>/standardised` is entered by sending
+    embeddings) or a class is small.
     """
     scores: list[Score] = []
     for split in _splits(options):
@@ -144,7 +146,9 @@ def score(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[S
 
 
 def report(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[str, Any]:
-    """Per entered split the measures, histograms and quantiles per probe, affinity by class; and the ideal values."""
+    """Return per entered split the measures, histograms and quantiles per probe, affinity by class; and the ideal
+    values.
+    """
     splits = {}
     for split in _splits(options):
         if similarities := prediction.splits.get(split):
@@ -155,8 +159,10 @@ def report(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dict[str, Any]:
-    """Per entered split and compound: `{"splits": {split: {"compounds": names, "human": scores or null, "classes":
-    names or null, "measures": {measure: values, null where undefined}}}}`.
+    """Return the outcomes per entered split and compound.
+
+    `{"splits": {split: {"compounds": names, "human": scores or null, "classes": names or null, "measures": {measure:
+    values, null where undefined}}}}`
     """
     splits = {}
     for split in _splits(options):
@@ -173,7 +179,8 @@ def outcomes(gold: Gold, prediction: Prediction, options: ProbingOptions) -> dic
 
 
 def item_results(gold: Gold, prediction: Prediction, options: ProbingOptions) -> list[ItemResult]:
-    """Per compound of every entered split its affinity to the synonym against random compounds, beside the ideal 1.
+    """Return for each compound of every entered split its affinity to the synonym against random compounds, with the
+    ideal 1.
 
     Compounds for which it is undefined are left out.
     """
@@ -190,7 +197,7 @@ def item_results(gold: Gold, prediction: Prediction, options: ProbingOptions) ->
 
 
 def columns(options: ProbingOptions) -> tuple[Column, ...]:
-    """Every measure of every split, with its sd, rho and p; the classes are in the report."""
+    """Return every measure of every split, with its sd, rho and p; the classes are in the report."""
     return tuple(
         Column(f"{measure}{part}", split, f"{METRICS[measure + part].title}, {_split_title(split)}")
         for split in _splits(options)
@@ -200,7 +207,7 @@ def columns(options: ProbingOptions) -> tuple[Column, ...]:
 
 
 def template(items: Items, options: ProbingOptions) -> str:
-    """The empty submission: every probe of every item at every level."""
+    """Return the empty submission: every probe of every item at every level."""
     return empty_predictions(items, options.levels)
 
 
@@ -214,7 +221,7 @@ def _splits(options: ProbingOptions) -> Iterator[str]:
 
 
 def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, list[str | None]]:
-    """The human score (NaN: none) and the class of every compound of a split."""
+    """Return the human score (NaN: none) and the class of every compound of a split."""
     language = split.partition("/")[0]
     nothing = HumanScore(np.nan, None)
     found = [gold.human.get((language, compound), nothing) for compound in similarities.compounds]
@@ -222,8 +229,10 @@ def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, 
 
 
 def _choosing(prediction: Prediction, split: str, options: ProbingOptions) -> Floats | None:
-    """What decides between head and modifier where it is not the split itself: its twin of the level nc, compound by
-    compound, NaN where that was not entered."""
+    """Return the similarities that choose between head and modifier, or None if the split itself does.
+
+    They are those of its twin of the level nc, compound by compound, NaN if that was not entered.
+    """
     language, setting, level, *variant = split.split("/")
     if options.component == "same-level" or level == NC:
         return None

@@ -1,12 +1,14 @@
 """meaning-matching: does this candidate meaning fit the expression in this sentence? AStitch Task 1, fine-grained.
 
 Items: pairs of a sentence and a candidate meaning (a paraphrase, `Proper Noun` or `Meta Usage`); CSV with ID, Language
-(others passed over). Gold: CSV with ID, Language, SentenceID, Label: 1 for a right meaning, 0 for a wrong one; every
-sentence has a right one. Prediction: CSV `ID,Language,Setting,Label`, optionally with a column `Score` (any finite
-number, higher: fits better), each item once per setting; a setting may be left out, but is never half-filled.
-Score: macro-F1 over the pairs' labels, accuracy beside it, and the share of sentences whose meaning was found: the one
-with the highest Score, or without Scores the only one labelled 1; per setting and language and pooled as `all`.
-Source: Tayyar Madabushi et al. 2021, §4. The share of sentences is ours: it is what the pairs are for.
+(other columns are ignored).
+Gold: CSV with ID, Language, SentenceID, Label: 1 for a right meaning, 0 for a wrong one; every sentence has a right
+one.
+Prediction: CSV `ID,Language,Setting,Label`, optionally with a column `Score` (any finite number, higher: fits better),
+each item once per setting; a setting may be left out, but never half-filled.
+Score: macro-F1 over the pairs' labels, accuracy, and the share of sentences whose meaning was found: the one with the
+highest Score, or without Scores the only one labelled 1; per setting and language and pooled as `all`.
+Source: Tayyar Madabushi et al. 2021, §4. The share of sentences is ours: it is the purpose of the pairs.
 Deliberate: a tie for the highest Score, or no or several positive labels, is no decision and counts as not found.
 """
 
@@ -71,8 +73,7 @@ class MatchingOptions(SettingOptions):
 
 @dataclass(frozen=True)
 class Gold:
-    """n items, their labels (0 or 1), the number of each one's sentence, where each split's items stand, and what
-    `resample_by` says they belong to."""
+    """n items, their labels (0 or 1), sentence numbers, the indices of each split's items, and their clusters."""
 
     items: Items
     labels: npt.NDArray[np.intp]
@@ -83,37 +84,39 @@ class Gold:
 
 @dataclass(frozen=True)
 class RankedPrediction:
-    """Labels per setting, and per setting n Scores or None where the file has none."""
+    """Labels per setting, and per setting n Scores or None if the file has none."""
 
     labels: Prediction
     scores: dict[str, Floats | None]
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What was noticed but did no harm."""
+        """Harmless oddities."""
         return self.labels.warnings
 
 
 def read_items(path: Path, options: MatchingOptions) -> Items:
-    """The items in the order of the blind file, or by id when `path` is gold; raises InvalidItems."""
+    """Read the items in the order of the blind file, or by id if `path` is gold; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     items = read_blind(data, options.languages, answer_column="Label")
     return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: MatchingOptions) -> Gold:
-    """The gold in file order; raises InvalidGold on duplicate ids, other labels, sentences with no right meaning, …"""
+    """Read the gold in file order; raises InvalidGold on duplicate ids, other labels, sentences with no right meaning,
+    …
+    """
     _, data = read_single(path, error=InvalidGold)
     return _parse_gold(data, options, InvalidGold)
 
 
 def items_of(gold: Gold, options: MatchingOptions) -> Items:
-    """The gold's items, sorted by id: the file's order could tell something about the labels."""
+    """Return the gold's items, sorted by id: the file's order could reveal something about the labels."""
     return gold.items.in_order_of_id()
 
 
 def read_prediction(path: Path, items: Items, options: MatchingOptions) -> RankedPrediction:
-    """Labels and Scores per setting, in items' order; raises InvalidPrediction with every problem of both columns."""
+    """Read Labels and Scores per setting, in items' order; raises InvalidPrediction with all problems of both."""
     faults: list[Problem] = []
     omitted = 0
     labels = Prediction(items, dict.fromkeys(options.settings))
@@ -132,10 +135,10 @@ def read_prediction(path: Path, items: Items, options: MatchingOptions) -> Ranke
 
 
 def score(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> list[Score]:
-    """macro_f1, accuracy and sentence_accuracy, all in [0, 1], for `<setting>/all` and every `<setting>/<language>`.
+    """Compute macro_f1, accuracy and sentence_accuracy for `<setting>/all` and every `<setting>/<language>`.
 
-    None with NOT_ENTERED for a setting without labels. Raises InvalidGold when the prediction was checked against an
-    items file that lacks items of the gold.
+    All are in [0, 1]; None with NOT_ENTERED for a setting without labels. Raises InvalidGold if the prediction was
+    checked against an items file that lacks items of the gold.
     """
     order = order_of(gold.items, prediction.labels.items)
     everything = np.arange(len(gold.labels)) if order is None else order
@@ -157,9 +160,11 @@ def score(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) ->
 
 
 def outcomes(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> dict[str, Any]:
-    """Per pair, in gold's order: `{"items": ids, "languages": …, "sentences": …, "gold": labels, "settings": {setting:
-    {"predicted": labels, "found": {split: [[its first pair, whether its meaning was found], …] per sentence}}, or null
-    where it was not entered}}`. Raises InvalidGold as `score` does.
+    """Return the outcomes per pair, in gold's order.
+
+    `{"items": ids, "languages": …, "sentences": …, "gold": labels, "settings": {setting: {"predicted": labels, "found":
+    {split: [[its first pair, whether its meaning was found], …] per sentence}}, or null if it was not entered}}`.
+    Raises InvalidGold as `score` does.
     """
     order = order_of(gold.items, prediction.labels.items)
     everything = np.arange(len(gold.labels)) if order is None else order
@@ -190,15 +195,18 @@ def outcomes(gold: Gold, prediction: RankedPrediction, options: MatchingOptions)
 
 
 def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOptions) -> list[ItemResult]:
-    """Per entered setting and pair, in gold's order: the labels 0 and 1, and whether they are the same; Scores are not
-    looked at. Raises InvalidGold as `score` does.
+    """Return per entered setting and pair, in gold's order, the labels 0 and 1, and whether they are the same.
+
+    Scores are ignored. Raises InvalidGold as `score` does.
     """
     return label_results(gold.items, gold.labels, prediction.labels, options.settings, LABELS)
 
 
 def part(gold: Gold, prediction: RankedPrediction, keep: Keep) -> tuple[Gold, RankedPrediction]:
-    """The gold of the kept items; a prediction may say more. The pairs of a sentence stay together: the least of their
-    ids decides."""
+    """Return the gold of the kept items; a prediction may contain more.
+
+    The pairs of a sentence stay together: the least of their ids decides.
+    """
     first: dict[int, str] = {}
     for id_, sentence in zip(gold.items.ids, gold.sentences.tolist(), strict=True):
         first[sentence] = min(id_, first.get(sentence, id_))
@@ -208,19 +216,19 @@ def part(gold: Gold, prediction: RankedPrediction, keep: Keep) -> tuple[Gold, Ra
 
 
 def columns(options: MatchingOptions) -> tuple[Column, ...]:
-    """Every metric of every setting over all languages, and of the declared languages."""
+    """Return every metric of every setting over all languages, and of the declared languages."""
     return setting_columns(METRICS, options)
 
 
 def template(items: Items, options: MatchingOptions) -> str:
-    """The empty submission: every item once per setting; the column Score may be added."""
+    """Return the empty submission: every item once per setting; the column Score may be added."""
     return empty_submission(items, options.settings, "Label")
 
 
 def _decisions(
     sentences: npt.NDArray[np.intp], labels: npt.NDArray[np.intp], strengths: Floats, are_labels: bool
 ) -> dict[int, bool]:
-    """Whether the single strongest meaning of each sentence is right, by the place of the sentence's first pair.
+    """Return whether the single strongest meaning of each sentence is right, by the index of the sentence's first pair.
 
     are_labels: strengths are predicted labels, of which a sentence needs exactly one positive.
     """
@@ -273,7 +281,7 @@ def _parse_gold(data: bytes, options: MatchingOptions, error: type[InvalidFile])
 
 
 def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Problems) -> dict[str, Floats | None]:
-    """The Scores of each setting, None where it has none; rows that no item belongs to were noted with the labels."""
+    """Return the Scores of each setting, None if it has none; rows of unknown items were reported with the labels."""
     _, data = read_single(path)
     table = read_table(data, ["ID", "Setting"], Problems(), optional=[SCORE], others=True)
     found: dict[str, Floats | None] = dict.fromkeys(settings)

@@ -1,10 +1,13 @@
 """multi-label: any number of labels per id.
 
-Every file is CSV, TSV or JSON lines, as its content tells. Items: the id column (others passed over). Gold: ids and the
-value column (others passed over), whose cells have the labels with a separator between, none where it is empty; in JSON
-lines they may be lists. Prediction: exactly these two columns, every id once.
+Every file is CSV, TSV or JSON lines, detected by content.
+Items: the id column (others are ignored).
+Gold: ids and the value column (others are ignored), whose cells have the labels with a separator between, none if it is
+empty; in JSON lines they may be lists.
+Prediction: exactly these two columns, every id once.
 Scores: F1 over labels, micro and macro, and over items; the share of items with exactly the right labels; F1 of every
-label. Source: scikit-learn's definitions of `f1_score` and `accuracy_score` for multi-label data.
+label.
+Source: scikit-learn's definitions of `f1_score` and `accuracy_score` for multi-label data.
 Deliberate: macro is the mean over the labels that occur in gold or prediction, as in the task type `table`.
 """
 
@@ -80,26 +83,29 @@ class MultiLabelOptions(Options):
 
     @property
     def answer(self) -> str:
-        """What gold's value column is called."""
+        """The name of gold's value column."""
         return self.value if self.gold_value is None else self.gold_value
 
 
 @dataclass(frozen=True)
 class Items:
-    """What must be predicted: n ids; labels: what may be, None where the blind file does not say."""
+    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
 
     ids: tuple[str, ...]
     labels: Labels | None = None
 
     def demands(self) -> dict[str, object]:
-        """The ids."""
+        """Return the ids."""
         return dict.fromkeys(self.ids)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """n ids and the labels of each; items.labels: all there are, sorted unless declared; clusters: what `resample_by`
-    says they belong to."""
+    """n ids and the labels of each.
+
+    items.labels: all labels, sorted unless declared.
+    clusters: of the items, by `resample_by`.
+    """
 
     items: Items
     values: tuple[Labels, ...]
@@ -115,7 +121,7 @@ class Prediction:
 
 
 def read_items(path: Path, options: MultiLabelOptions) -> Items:
-    """The ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
+    """Read the ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     problems = Problems()
     lists = {options.answer: options.separator}
@@ -130,17 +136,17 @@ def read_items(path: Path, options: MultiLabelOptions) -> Items:
 
 
 def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
-    """The labels of each id in file order; raises InvalidGold with every problem."""
+    """Read the labels of each id in file order; raises InvalidGold with every problem."""
     return _parse_gold(read_single(path, error=InvalidGold)[1], options, InvalidGold)
 
 
 def items_of(gold: Gold, options: MultiLabelOptions) -> Items:
-    """The gold's ids, sorted: the file's order could tell something about the labels."""
+    """Return the gold's ids, sorted: the file's order could reveal something about the labels."""
     return Items(sorted_ids(gold.items.ids), gold.items.labels)
 
 
 def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Prediction:
-    """The labels of every id; raises InvalidPrediction with every problem of the file."""
+    """Read the labels of every id; raises InvalidPrediction with every problem of the file."""
     _, data = read_single(path)
     problems, faults = Problems(), RowProblems()
     lists = {options.value: options.separator}
@@ -156,10 +162,10 @@ def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Pre
 
 
 def score(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> list[Score]:
-    """Micro, macro and samples F1 and subset accuracy over all items, then F1 of every label, in [0, 1].
+    """Compute micro, macro and samples F1 and subset accuracy over all items, then F1 of every label, in [0, 1].
 
-    Undefined: a label's where it occurs on neither side. Labels that only a prediction has count as errors, and have no
-    score of their own. Raises InvalidGold when the prediction was checked against an items file that lacks items of the
+    Undefined: a label's F1 if it occurs on neither side. Labels that only a prediction has count as errors, and have no
+    score of their own. Raises InvalidGold if the prediction was checked against an items file that lacks items of the
     gold.
     """
     names, theirs, ours = _numbered(gold, prediction)
@@ -178,9 +184,11 @@ def score(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> lis
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> dict[str, Any]:
-    """Per item, in gold's order: `{"items": ids, "labels": names, "of_gold": how many of these, the first ones, have a
-    score, "gold": numbers of each item's labels, "predicted": …, "both_empty": option}`. Raises InvalidGold as `score`
-    does."""
+    """Return the outcomes per item, in gold's order.
+
+    `{"items": ids, "labels": names, "of_gold": how many of these, the first ones, have a score, "gold": numbers of each
+    item's labels, "predicted": …, "both_empty": option}`. Raises InvalidGold as `score` does.
+    """
     names, theirs, ours = _numbered(gold, prediction)
     of_gold, sides = len(gold.items.labels or ()), {"gold": theirs, "predicted": ours}
     shape = {"items": list(gold.items.ids), "labels": names, "of_gold": of_gold, "both_empty": options.both_empty}
@@ -188,8 +196,10 @@ def outcomes(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> 
 
 
 def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> list[ItemResult]:
-    """Per item, in gold's order, its labels on both sides: right where they are the same. Raises InvalidGold as
-    `score`."""
+    """Return per item, in gold's order, its labels on both sides: right if they are the same.
+
+    Raises InvalidGold as `score` does.
+    """
     ours = _in_order_of(gold, prediction)
     written = options.separator.join
     return [
@@ -199,21 +209,21 @@ def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions)
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The gold of the kept items; a prediction may say more."""
+    """Return the gold of the kept items; a prediction may contain more."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
     return Gold(items, tuple(gold.values[place] for place in kept), kept_clusters(gold.clusters, kept)), prediction
 
 
 def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
-    """The scores over all items, the ranking one first, and F1 of every declared label."""
+    """Return the scores over all items, the ranking one first, and F1 of every declared label."""
     names = sorted((name for name in METRICS if name != "label_f1"), key=lambda name: name != options.rank_by)
     of_all = tuple(Column(name, ALL, METRICS[name].title) for name in names)
     return of_all + tuple(Column("label_f1", LABEL + label, f"F1, {label}") for label in options.labels or ())
 
 
 def template(items: Items, options: MultiLabelOptions) -> str:
-    """The empty submission: every id, no label."""
+    """Return the empty submission: every id, no label."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([options.id, options.value])
@@ -233,7 +243,7 @@ def _parts(metric: str, options: MultiLabelOptions) -> dict[str, object]:
 
 
 def _numbered(gold: Gold, prediction: Prediction) -> tuple[list[str], list[list[int]], list[list[int]]]:
-    """All labels, gold's first; of each item in gold's order the numbers of those in gold, and of those predicted."""
+    """Return all labels, gold's first, and per item in gold's order the numbers of its gold and predicted labels."""
     ours = _in_order_of(gold, prediction)
     names = dict.fromkeys([*(gold.items.labels or ()), *sorted({label for own in ours for label in own})])
     number = {label: place for place, label in enumerate(names)}
@@ -272,7 +282,7 @@ def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile
 def _labels(
     cell: str, known: Sequence[str] | None, options: MultiLabelOptions, line: int, column: str, faults: RowProblems
 ) -> Labels:
-    """The labels in a cell; what is wrong with them is noted."""
+    """Return the labels in a cell; their faults are reported."""
     if not cell:
         return ()
     labels = tuple(cell.split(options.separator))

@@ -1,13 +1,14 @@
 """mwe-identification: which tokens form multiword expressions, and of which category? PARSEME 1.1, 1.2 and 2.0.
 
-Gold: a CUPT file, or a folder `<LANG>/{test,train,dev,test.blind}.cupt`. Prediction: a CUPT file, or a zip or folder
-`<LANG>/test.system.cupt` with any of the task's languages. It must have the sentences and tokens (ID, FORM) of the
-blind file; comments, lemmas and all other columns may differ, since they are taken from gold: they cannot move a score.
+Gold: a CUPT file, or a folder `<LANG>/{test,train,dev,test.blind}.cupt`.
+Prediction: a CUPT file, or a zip or folder `<LANG>/test.system.cupt` with any of the task's languages. It must have the
+sentences and tokens (ID, FORM) of the blind file; comments, lemmas and all other columns may differ, since they are
+taken from gold: they cannot move a score.
 Scores, as the official evaluator's: MWE-based (equal token sets) and token-based (tokens of MWEs paired one-to-one)
 precision, recall and F1, per language, view and category; `macro` means over the languages, one not submitted counting
-0; diversity of the correctly found MWEs (2.0). Editions differ by options: unseen is what is not annotated in `train`
-(1.1) or in `train+dev` (1.2, 2.0; where a language has no dev.cupt, in train.cupt alone).
-Sources: Ramisch et al. 2018, 2020 and the official evaluator; what counts how is said in `mwe`.
+0; diversity of the correctly found MWEs (2.0). Editions differ by options: an MWE is unseen if it is not annotated in
+`train` (1.1) or in `train+dev` (1.2, 2.0; for a language without dev.cupt, in train.cupt alone).
+Sources: Ramisch et al. 2018, 2020 and the official evaluator; `mwe` documents the counting.
 Deviations: the official evaluator decides by the prediction's lemmas what is seen; its text report (`parseme`), which
 is reproduced line by line, does so too, the scores do not. Where it warns or breaks (other tokens, `_` left in the MWE
 column, malformed codes), the file is rejected. Macro means are not rounded before F1.
@@ -74,7 +75,11 @@ _ONE_TYPE = "fewer than two different MWEs were found"
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold by language; compared_with: what says what is seen; macro: the option; both for signatures."""
+    """Gold by language.
+
+    compared_with: the files that define which MWEs are seen, for signatures.
+    macro: the option, for signatures.
+    """
 
     files: LanguageGold
     compared_with: str
@@ -82,12 +87,12 @@ class Gold:
 
     @property
     def languages(self) -> Mapping[str, GoldMwes]:
-        """Every language of the task, in the order of the options or of its name."""
+        """Every language of the task, in the order of the options or by name."""
         return self.files.languages
 
     @property
     def counts_absent(self) -> bool:
-        """Whether a language whose gold has no MWE of a kind counts 0 in that kind's mean."""
+        """True if a language whose gold has no MWE of a kind counts 0 in that kind's mean."""
         return self.macro != LANGUAGES_WITH_GOLD
 
 
@@ -97,59 +102,59 @@ class Prediction:
 
     languages: Mapping[str, PredictedMwes]
     warnings: tuple[Problem, ...] = ()
-    #: What was counted last, and against which gold: scores, outcomes and report of a run need the same.
+    #: The last counts, and their gold: scores, outcomes and report of a run need the same.
     _last: list[tuple[Gold, dict[str, Counted]]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def counted(self, gold: Gold) -> dict[str, Counted]:
-        """Every language of gold, see `count_all`."""
+        """Return the counts of every language of gold, see `count_all`."""
         if not self._last or self._last[0][0] is not gold:
             self._last[:] = [(gold, count_all(gold.languages, self.languages))]
         return self._last[0][1]
 
 
 def read_items(path: Path, options: Options) -> LanguageItems:
-    """The sentences and tokens of the blind file or of the blind files in folders; raises InvalidItems."""
+    """Read the sentences and tokens of the blind file or of the blind files in folders; raises InvalidItems."""
     return read_item_files(path, _wanted(options), _single(options))
 
 
 def read_gold(path: Path, options: Options) -> Gold:
-    """Gold with what train.cupt (and dev.cupt) beside it say; a single file stands alone. Raises InvalidGold."""
+    """Read gold and the train.cupt (and dev.cupt) in its folder; a single file has none. Raises InvalidGold."""
     return read_gold_with_train(path, (), options)
 
 
 def read_gold_with_train(path: Path, train: Sequence[Path], options: Options) -> Gold:
-    """Gold of one language, compared with the training files given and none else; raises InvalidGold."""
+    """Read gold of one language, to be compared with only these training files; raises InvalidGold."""
     with_dev = options.unseen_against == "train+dev"
     files = read_gold_files(path, _wanted(options), _single(options), with_dev=with_dev, train=train)
     return Gold(files, "files-given" if train else options.unseen_against, options.macro)
 
 
 def items_of(gold: Gold, options: Options) -> LanguageItems:
-    """The sentences and tokens of gold."""
+    """Return the sentences and tokens of gold."""
     items = {language: of_language.corpus.items for language, of_language in gold.languages.items()}
     return LanguageItems(items, gold.files.in_folders)
 
 
 def read_prediction(path: Path, items: LanguageItems, options: Options) -> Prediction:
-    """The MWEs of every submitted file; raises InvalidPrediction with the problems of all files, by line."""
+    """Read the MWEs of every submitted file; raises InvalidPrediction with the problems of all files, by line."""
     return Prediction(*read_submission(path, items, options.categories))
 
 
 def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
-    """Per language, then (gold in folders) for `macro`: P, R and F1 of `fr`, `fr/unseen`, …, `fr/category/VID`.
+    """Compute P, R and F1 of `fr`, `fr/unseen`, …, `fr/category/VID` per language, then (gold in folders) for `macro`.
 
     `mwe_*` everywhere, `token_*` for languages and categories, each in [0, 1]; richness, entropy (natural logarithm)
     and evenness for languages; `languages`, how many were submitted, for macro. 0/0 is 0. None with NOT_ENTERED in
-    languages that were not submitted; without training data in views that need it; for entropy and evenness where too
-    little was found; for macro where no language's gold has such an MWE (such a language stays out of the mean).
-    Raises InvalidGold when the prediction was checked against an items file with other tokens than gold.
+    languages that were not submitted; without training data in views that need it; for entropy and evenness if too
+    little was found; for macro if no language's gold has such an MWE (such a language is left out of the mean). Raises
+    InvalidGold if the prediction was checked against an items file with other tokens than gold.
     """
     _check_same_tokens(gold, prediction)
     return _scores(gold, prediction, prediction.counted(gold))
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
-    """Both; the outcomes first, for the scores follow from them."""
+    """Return both; the outcomes are computed first, for the scores follow from them."""
     _check_same_tokens(gold, prediction)
     found = _outcomes(gold, prediction.counted(gold))
     return _scores(gold, prediction, prediction.counted(gold)), found
@@ -170,7 +175,7 @@ def _scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -
 
 
 def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """For pages: `{"languages": {"fr": document, or null where not submitted}, "macro": document}`.
+    """Return the report for pages: `{"languages": {"fr": document, or null if not submitted}, "macro": document}`.
 
     Per language counts by view and by category, see `mwe_report.language_report`: P, R and F1 follow by `mwe.Counts`,
     the official text by `mwe_report.official_text`. macro, for gold in folders: see `mwe_languages.macro_document`.
@@ -185,10 +190,12 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Per sentence: `{"languages": {"fr": {"submitted": …, "with_training": …, "sentences": how many, "cells": {"all":
-    {"mwe": [[sentence, found, in gold, predicted], …], "token": …}, …}, "types": [[sentence, lemmas], …] of what was
-    found}}, "macro": "left-out", "as-zero" (see `mwe.macro`), or null for a single file}`, for every view and category.
-    Sentences are counted from 0, those without a MWE on either side are left out. Raises InvalidGold as `score` does.
+    """Return the outcomes per sentence, for every view and category.
+
+    `{"languages": {"fr": {"submitted": …, "with_training": …, "sentences": how many, "cells": {"all": {"mwe":
+    [[sentence, found, in gold, predicted], …], "token": …}, …}, "types": [[sentence, lemmas], …] of the found MWEs}},
+    "macro": "left-out", "as-zero" (see `mwe.macro`), or null for a single file}`. Sentences are counted from 0, those
+    without an MWE on either side are left out. Raises InvalidGold as `score` does.
     """
     return score_with_outcomes(gold, prediction, options)[1]
 
@@ -200,18 +207,20 @@ def _outcomes(gold: Gold, tables: Mapping[str, Counted]) -> dict[str, Any]:
 
 
 def sample(outcomes: Mapping[str, Any]) -> Sample:
-    """The scores from outcomes that can be drawn anew; only this loads numpy, which scoring one file has no use for."""
+    """Return the scores from outcomes that can be resampled; only this loads numpy, which scoring one file does not
+    need.
+    """
     from evergold.scoring.samples.mwe_identification import sample as sample_of
 
     return sample_of(outcomes)
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
-    """Per submitted language and sentence: how many MWEs gold has, how many are predicted, and how many are found.
+    """Return per submitted language and sentence the numbers of MWEs in gold, predicted, and found.
 
-    Found is what has exactly the tokens of one of gold's, whatever its category; right is a sentence with no other MWE
-    on either side, error how many there are. Sentences go by their id, or by their number where they have none. Raises
-    InvalidGold as `score` does.
+    An MWE is found if it has exactly the tokens of one of gold's, whatever its category; a sentence is right if it has
+    no other MWE on either side, its error is their number. Sentences are named by their id, or by their number if they
+    have none. Raises InvalidGold as `score` does.
     """
     _check_same_tokens(gold, prediction)
     results: list[ItemResult] = []
@@ -227,7 +236,7 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The kept sentences. Raises InvalidGold as `score` does, and where a language has none."""
+    """Return the kept sentences. Raises InvalidGold as `score` does, and if a language has none."""
     _check_same_tokens(gold, prediction)
     golds, predicted = part_of_languages(gold.languages, prediction.languages, keep)
     files = LanguageGold(golds, gold.files.in_folders)
@@ -235,7 +244,7 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def parseme_text(document: Mapping[str, Any], options: Options) -> str:
-    """The official evaluator's report, from ours; of several languages one after the other, each under `# FR`."""
+    """Return the official evaluator's report, made from ours; several languages are concatenated, each under `# FR`."""
     texts = []
     for language, of_language in document["languages"].items():
         text = official_text(of_language) if of_language is not None else NOT_ENTERED
@@ -244,9 +253,9 @@ def parseme_text(document: Mapping[str, Any], options: Options) -> str:
 
 
 def columns(options: Options) -> tuple[Column, ...]:
-    """Of macro and of each language that options name: global, views, diversity. Categories are in the report.
+    """Return the columns of macro and of each language that options name: global, views, diversity.
 
-    The F1 by which the edition ranks comes first: of macro, or of the one language.
+    Categories are in the report. The F1 by which the edition ranks comes first: of macro, or of the one language.
     """
     wanted = _wanted(options) or (ALL,)
     roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
@@ -265,7 +274,9 @@ def columns(options: Options) -> tuple[Column, ...]:
 
 
 def template(items: LanguageItems, options: Options) -> None:
-    """None: the empty submission is the blind file itself, which is public and too large to be rendered as a text."""
+    """Return None: the empty submission is the blind file itself, which is public and too large to be rendered as a
+    text.
+    """
     return
 
 
@@ -305,7 +316,7 @@ _Three = tuple[float, float, float]
 
 
 def _three(gold: Gold, root: str, cell: Cell, values: _Three | None, reason: str) -> Iterator[Score]:
-    """P, R and F1 of one cell, or why there are none."""
+    """Yield P, R and F1 of one cell, or the reason why there are none."""
     split, basis = cell
     for part, value in zip(_PARTS, values or (None, None, None), strict=True):
         metric, why = f"{basis}_{part}", reason if value is None else None

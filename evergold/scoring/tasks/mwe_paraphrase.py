@@ -1,19 +1,20 @@
 """mwe-paraphrase: rewrite a sentence so that its idiom is gone and its meaning stays. PARSEME 2.0, subtask 2.
 
 Gold: a folder `<LANG>/test.json`, or one JSON file: `source_sent_id`, `text` (the MWE in `[[…]]`), `raw_text`, `label`
-(`["Creative: …", "Minimal: …"]`; where one is missing, the other serves for both), `MWE_type`. Blind: test.blind.json,
-`source_sent_id` and `raw_text`. Prediction: a zip or folder `<LANG>/test.system.json` with any of the task's languages,
-or a JSON file where there is one; `source_sent_id` and `prediction` of every item, in any order.
-Scores, per language and MWE type: masked BERTScore (0 where the MWE stays, else the larger F1 of the two references;
-mean over the items), share of removed MWEs, variety, entropy and balance of the new words; `macro` is the mean over
-the task's languages, one not submitted counting 0. What is removed and new is said in `mwe_removed`, how BERTScore is
-computed in `bertscore`. Official are bert-base-multilingual-cased, layer 9, no idf, no rescaling.
-Source: the PARSEME 2.0 shared task and what its evaluator prints. Deviations: Japanese is split by SudachiPy in mode A
-alone, the official analyser being spaCy's model on top of it; an id that is missing, unknown or there twice rejects the
-file, as does a text with an invisible character that no sentence has (it would make an MWE look removed); BERTScore
-does not depend on neighbours in a batch unless `compatibility` is `upstream-64`, or `implementation` is `reference`:
-then the package bert-score computes it, batches and all.
-An empty prediction counts as removed, since every word of its sentence is gone, and has a BERTScore of 0.
+(`["Creative: …", "Minimal: …"]`; if one is missing, the other serves for both), `MWE_type`.
+Blind: test.blind.json, `source_sent_id` and `raw_text`.
+Prediction: a zip or folder `<LANG>/test.system.json` with any of the task's languages, or a JSON file if there is one
+language; `source_sent_id` and `prediction` of every item, in any order.
+Scores, per language and MWE type: masked BERTScore (0 if the MWE stays, else the larger F1 of the two references; mean
+over the items), share of removed MWEs, variety, entropy and balance of the new words; `macro` is the mean over the
+task's languages, one not submitted counting 0. `mwe_removed` defines what is removed and new, `bertscore` computes
+BERTScore. Official are bert-base-multilingual-cased, layer 9, no idf, no rescaling.
+Source: the PARSEME 2.0 shared task and the output of its evaluator.
+Deviations: Japanese is split by SudachiPy in mode A alone, the official analyser being spaCy's model on top of it; an
+id that is missing, unknown or repeated rejects the file, as does a text with an invisible character that no sentence
+has (it would make an MWE look removed); BERTScore does not depend on neighbours in a batch unless `compatibility` is
+`upstream-64`, or `implementation` is `reference`: then the package bert-score computes it, batches and all.
+Deliberate: an empty prediction counts as removed, since every word of its sentence is gone, and has a BERTScore of 0.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ _ONE_NEW_WORD = "there are fewer than two different new words"
 
 @dataclass(frozen=True)
 class Items:
-    """What a prediction must cover, by language. in_folders: whether several languages are expected in folders."""
+    """Items to be covered by a prediction, by language. in_folders: whether languages are expected in folders."""
 
     languages: Mapping[str, BlindFile]
     in_folders: bool
 
     def demands(self) -> dict[str, str]:
-        """`language/id` of every item, with its sentence."""
+        """Return `language/id` of every item, with its sentence."""
         return {
             f"{name}/{id_}": text for name, file in self.languages.items() for id_, text in file.sentence_of.items()
         }
@@ -105,12 +106,12 @@ class Prediction:
 
 
 def read_items(path: Path, options: Options) -> Items:
-    """The ids and sentences of the blind file or of the blind files in folders; raises InvalidItems."""
+    """Read the ids and sentences of the blind file or of the blind files in folders; raises InvalidItems."""
     return Items(*read_blind_files(path, _wanted(options), _single(options)))
 
 
 def read_gold(path: Path, options: Options) -> Gold:
-    """Gold of a file or of the folders of the task's languages; raises InvalidGold, InvalidOptions for `baseline`."""
+    """Read gold of a file or of language folders; raises InvalidGold, InvalidOptions for `baseline`."""
     gold = Gold(*read_gold_files(path, _wanted(options), _single(options), options.types))
     if isinstance(options.baseline, dict) and options.baseline.keys() != gold.languages.keys():
         message = f"{NAME}, option baseline: the languages of gold are {', '.join(gold.languages)}"
@@ -119,7 +120,7 @@ def read_gold(path: Path, options: Options) -> Gold:
 
 
 def items_of(gold: Gold, options: Options) -> Items:
-    """The ids and sentences of gold."""
+    """Return the ids and sentences of gold."""
     files = {
         language: blind([(item.id, item.sentence) for item in file.items]) for language, file in gold.languages.items()
     }
@@ -127,28 +128,30 @@ def items_of(gold: Gold, options: Options) -> Items:
 
 
 def read_prediction(path: Path, items: Items, options: Options) -> Prediction:
-    """The paraphrases of every submitted language; raises InvalidPrediction with the problems of all files."""
+    """Read the paraphrases of every submitted language; raises InvalidPrediction with the problems of all files."""
     limit = options.max_characters
     predicted, problems = read_submission(path, items.languages, in_folders=items.in_folders, max_characters=limit)
     return Prediction(predicted, tuple(problems.warnings))
 
 
 def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
-    """Per language, then (gold in folders) for `macro`: the metrics of `fr`, `fr/type/VID`, …, and `languages`.
+    """Compute the metrics of `fr`, `fr/type/VID`, … per language, then (gold in folders) for `macro`, and `languages`.
 
     bertscore: -1 to 1, without a lower bound after rescaling; removed and balance: 0 to 1; variety and entropy (natural
-    logarithm): 0 or more. None with NOT_ENTERED in languages that were not submitted; where gold has no MWE of a type
-    (such a language stays out of that type's macro mean); for entropy without a new word and balance with fewer than
-    two. In macro means, what is None in a submitted language counts 0, as does a language that was not submitted.
-    Progress is reported in items. Raises InvalidGold when the prediction was checked against items that lack some of
-    gold's; ModelNotFound, MissingPackage and what else keeps the encoder from working.
+    logarithm): 0 or more. None with NOT_ENTERED in languages that were not submitted; if gold has no MWE of a type
+    (such a language is left out of that type's macro mean); for entropy without a new word and balance with fewer than
+    two. In macro means, None in a submitted language counts 0, as does a language that was not submitted. Progress is
+    reported in items. Raises InvalidGold if the prediction was checked against items that lack some of gold's;
+    ModelNotFound, MissingPackage and other errors of the encoder.
     """
     return _scores_of(gold, prediction, options, *_measured(gold, prediction, options))
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
-    """The scores, and per item what they follow from: `{"in_folders": …, "types": the options', "languages": {"fr": see
-    `paraphrase_languages.language_outcomes`}}`. Raises what `score` raises.
+    """Return the scores, and the outcomes per item from which they follow.
+
+    `{"in_folders": …, "types": the options', "languages": {"fr": see `paraphrase_languages.language_outcomes`}}`.
+    Raises the errors of `score`.
     """
     measure, measured = _measured(gold, prediction, options)
     languages = {name: language_outcomes(file, measured.get(name)) for name, file in gold.languages.items()}
@@ -157,12 +160,12 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) ->
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """The outcomes alone, which take as long as both together."""
+    """Return the outcomes alone, which take as long as both together."""
     return score_with_outcomes(gold, prediction, options)[1]
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options, outcomes: Mapping[str, Any]) -> list[ItemResult]:
-    """Per item of the submitted languages, from the outcomes: see `paraphrase_languages.language_results`."""
+    """Return the results per item of the submitted languages: see `paraphrase_languages.language_results`."""
     return [
         result
         for name, texts in prediction.languages.items()
@@ -175,12 +178,12 @@ def _measured(gold: Gold, prediction: Prediction, options: Options) -> tuple[Mea
     items = sum(len(gold.languages[name].items) for name in prediction.languages)
     report_progress(0, items)
     measure = _measure(options)
-    report_progress(0, items)  # loading the model is no part of the pace
+    report_progress(0, items)  # loading the model is not part of the pace
     return measure, measure_languages(gold.languages, prediction.languages, measure)
 
 
 def _measure(options: Options) -> Measure:
-    """How these options want BERTScore computed, with the model loaded."""
+    """Return the settings of BERTScore for these options, with the model loaded."""
     settings, reference = current_settings(), None
     if options.implementation == "reference":
         reference = load_reference(options.model, options.used_layer, settings)
@@ -212,8 +215,10 @@ def _scores_of(
 
 
 def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """For pages: `{"languages": {"fr": document, or null where not submitted}, "references": {"creative": {"fr": …,
-    "macro": …}, "minimal": …}}`, see `paraphrase_languages`. It has no BERTScore: that is among the scores.
+    """Return the report for pages, see `paraphrase_languages`. It has no BERTScore: that is among the scores.
+
+    `{"languages": {"fr": document, or null if not submitted}, "references": {"creative": {"fr": …, "macro": …},
+    "minimal": …}}`
     """
     _check_same_items(gold, prediction)
     documents = {
@@ -224,7 +229,10 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The kept items, asked for as `fr/ID`; a prediction may say more. Raises InvalidGold where a language has none."""
+    """Return the kept items; a prediction may contain more.
+
+    keep is called with `fr/ID`. Raises InvalidGold if a language has none.
+    """
     files = {
         language: replace(file, items=tuple(item for item in file.items if keep(f"{language}/{item.id}")))
         for language, file in gold.languages.items()
@@ -235,8 +243,10 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: Options) -> tuple[Column, ...]:
-    """Of macro and of each language that options name, all metrics, then those of each type. Macro BERTScore is first,
-    or that of the one language."""
+    """Return the columns of macro and of each language that options name, all metrics, then those of each type.
+
+    The BERTScore of macro, or of the one language, comes first.
+    """
     wanted = _wanted(options) or (ALL,)
     roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
     found = [
@@ -249,7 +259,7 @@ def columns(options: Options) -> tuple[Column, ...]:
 
 
 def template(items: Items, options: Options) -> str | None:
-    """The file with an empty prediction for every id; None for several languages, whose files go into a zip."""
+    """Return the file with an empty prediction for every id; None for several languages, whose files go into a zip."""
     if len(items.languages) != 1:
         return None
     (only,) = items.languages.values()
@@ -281,7 +291,7 @@ def _check_same_items(gold: Gold, prediction: Prediction) -> None:
 def _five(
     gold: Gold, options: Options, measure: Measure, root: str, split: str, numbers: Numbers | None, reason: str
 ) -> Iterator[Score]:
-    """The metrics of one split of a language or of macro, or why there are none."""
+    """Yield the metrics of one split of a language or of macro, or the reason why there are none."""
     for metric in METRIC_NAMES:
         value = numbers[metric] if numbers else None
         undefined = reason if numbers is None else _NO_NEW_WORD if metric == "entropy" else _ONE_NEW_WORD

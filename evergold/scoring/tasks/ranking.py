@@ -1,10 +1,11 @@
 """ranking: documents in the order of their relevance to each query.
 
-Gold: query, document, relevance (a whole number, 0: judged and not relevant; others passed over). Prediction: query,
-document, score; the order follows from the scores alone. Items: queries, and, where teams must rank given candidates,
-a document on each line. CSV, TSV, JSON lines, or TREC's qrels and runs.
-Scores: MRR, MAP and nDCG, overall or at cutoffs, means over all of gold's queries. Source: trec_eval, see
-`evergold.scoring.ranking`.
+Gold: query, document, relevance (a whole number, 0: judged and not relevant; other columns are ignored).
+Prediction: query, document, score; the order follows from the scores alone.
+Items: queries, and, if teams must rank given candidates, a document on each line. CSV, TSV, JSON lines, or TREC's qrels
+and runs.
+Scores: MRR, MAP and nDCG, overall or at cutoffs, means over all of gold's queries.
+Source: trec_eval, see `evergold.scoring.ranking`.
 Deliberate: a query left out is a problem (trec_eval would count 0, or leave it out); scores are compared in double
 precision (trec_eval's are single).
 """
@@ -73,26 +74,25 @@ class RankingOptions(Options):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Those that are computed."""
+        """The metrics that are computed."""
         return (*(f"ndcg_{cutoff}" for cutoff in dict.fromkeys(self.cutoffs)), "mrr", "map", "ndcg")
 
 
 @dataclass(frozen=True)
 class Items:
-    """n queries; candidates: the documents that each must have ranked, none where any may be."""
+    """n queries; candidates: the documents that each must have ranked, none if any may be."""
 
     queries: tuple[str, ...]
     candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def demands(self) -> dict[str, object]:
-        """The queries."""
+        """Return the queries."""
         return dict.fromkeys(self.queries)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Of each query in file order the relevance of every judged document; clusters: what `resample_by` says it belongs
-    to."""
+    """Relevance of every judged document of each query, in file order; clusters: of queries, by `resample_by`."""
 
     judgements: Mapping[str, Mapping[str, int]]
     clusters: tuple[str, ...] | None = None
@@ -100,15 +100,17 @@ class Gold:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A checked prediction: of each query the documents as ranked."""
+    """A checked prediction: the ranked documents of each query."""
 
     rankings: Mapping[str, tuple[str, ...]]
     warnings: tuple[Problem, ...] = ()
 
 
 def read_items(path: Path, options: RankingOptions) -> Items:
-    """The queries of the blind file in its order, with candidates where it has documents, or of gold; raises
-    InvalidItems."""
+    """Read the queries of the blind file in its order, or of gold; raises InvalidItems.
+
+    Documents of a blind file are candidates.
+    """
     _, data = read_single(path, _LIMITS, InvalidItems)
     problems = Problems()
     table = read_rankings(data, RELEVANCE, problems, is_optional=True, others=True)
@@ -129,17 +131,17 @@ def read_items(path: Path, options: RankingOptions) -> Items:
 
 
 def read_gold(path: Path, options: RankingOptions) -> Gold:
-    """The judgements of every query; raises InvalidGold with every problem."""
+    """Read the judgements of every query; raises InvalidGold with every problem."""
     return _parse_gold(read_single(path, _LIMITS, InvalidGold)[1], options, InvalidGold)
 
 
 def items_of(gold: Gold, options: RankingOptions) -> Items:
-    """Gold's queries, sorted. Its documents are no items: that one was judged says something."""
+    """Return gold's queries, sorted. Its documents are no items: it would reveal that they were judged."""
     return Items(sorted_ids(gold.judgements))
 
 
 def read_prediction(path: Path, items: Items, options: RankingOptions) -> Prediction:
-    """Every query's documents by falling score; raises InvalidPrediction with every problem of the file."""
+    """Read every query's documents by falling score; raises InvalidPrediction with every problem of the file."""
     _, data = read_single(path)
     problems, faults = Problems(), RowProblems()
     table = read_rankings(data, SCORE, problems)
@@ -166,9 +168,9 @@ def read_prediction(path: Path, items: Items, options: RankingOptions) -> Predic
 
 
 def score(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[Score]:
-    """nDCG at every cutoff, MRR, MAP and nDCG, each the mean over gold's queries, in [0, 1].
+    """Compute nDCG at every cutoff, MRR, MAP and nDCG, each the mean over gold's queries, in [0, 1].
 
-    A query without a relevant document counts 0, as in trec_eval. Raises InvalidGold when the prediction was checked
+    A query without a relevant document counts 0, as in trec_eval. Raises InvalidGold if the prediction was checked
     against an items file that lacks queries of the gold.
     """
     found = _values(gold, prediction, options)
@@ -185,15 +187,19 @@ def score(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[S
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: RankingOptions) -> dict[str, Any]:
-    """Per query, in gold's order: `{"items": queries, "values": {metric: of each query}}`, and clusters, if any. Raises
-    InvalidGold as `score` does."""
+    """Return the outcomes per query, in gold's order, and clusters, if any.
+
+    `{"items": queries, "values": {metric: of each query}}`. Raises InvalidGold as `score` does.
+    """
     found = {"items": list(gold.judgements), "values": _values(gold, prediction, options)}
     return {**found, **clusters_document(options.resample_by, gold.clusters)}
 
 
 def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[ItemResult]:
-    """Per query, in gold's order: how many relevant documents there are, and how many of them were ranked, above all
-    others. Raises InvalidGold as `score` does."""
+    """Return per query, in gold's order, the number of relevant documents, and how many of them were ranked first.
+
+    As many ranks count as there are relevant documents. Raises InvalidGold as `score` does.
+    """
     found = []
     for query, judged in gold.judgements.items():
         relevant = {document for document, grade in judged.items() if grade >= options.relevant_from}
@@ -205,7 +211,7 @@ def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) ->
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The judgements of the kept queries; a prediction may rank more."""
+    """Return the judgements of the kept queries; a prediction may rank more."""
     queries = list(gold.judgements)
     kept = kept_places(queries, gold.clusters, keep)
     judgements = {queries[place]: gold.judgements[queries[place]] for place in kept}
@@ -213,14 +219,14 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: RankingOptions) -> tuple[Column, ...]:
-    """Every metric, the ranking one first."""
+    """Return every metric, the ranking one first."""
     first = options.metrics[0] if options.rank_by == "ndcg" else options.rank_by
     names = sorted(options.metrics, key=lambda name: name != first)
     return tuple(Column(name, ALL, METRICS[name].title) for name in names)
 
 
 def template(items: Items, options: RankingOptions) -> str | None:
-    """Every candidate, no score; None where there are no candidates."""
+    """Return every candidate without a score; None if there are no candidates."""
     if not items.candidates:
         return None
     text = io.StringIO()
@@ -234,7 +240,7 @@ def template(items: Items, options: RankingOptions) -> str | None:
 
 
 def _values(gold: Gold, prediction: Prediction, options: RankingOptions) -> dict[str, list[float]]:
-    """Of every metric what each query has, in gold's order."""
+    """Return the value of every metric for each query, in gold's order."""
     if missing := [query for query in gold.judgements if query not in prediction.rankings]:
         message = f"{len(missing)} queries of gold are not in the items file: {listed(missing)}"
         raise InvalidGold([Problem("unknown-query", message)])
@@ -293,7 +299,7 @@ def _parse_gold(data: bytes, options: RankingOptions, error: type[InvalidFile]) 
 def _grouped(
     table: Table, documents: Sequence[str], faults: RowProblems, *, needs_document: bool
 ) -> dict[str, dict[str, int]]:
-    """By query, in the order of the file, by document: its row. Names that are empty or there twice are noted."""
+    """Return the row of each query and document, in the order of the file; report empty and repeated names."""
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for row, (line, query, document) in enumerate(zip(table.lines, table[QUERY], documents, strict=True)):
         if not query or query != query.strip():

@@ -1,12 +1,14 @@
 """sequence-labelling: spans with types in tokens or texts: named entities, terms, arguments, toxic passages.
 
-Files are CoNLL columns with BIO or BIOES tags, or JSON lines with spans, as their content tells; gold, items and
-prediction are of one form. Items: the tokens (CoNLL, further columns passed over), or ids and, if they are public, the
-texts. Scores: precision, recall and F1 of spans, exact (same place, same type) and lenient (same type, any overlap,
-paired one to one): of all spans (`all`), the mean over types (`macro`), and of each type (`type/PER`).
-Source: conlleval and seqeval, whose numbers the exact ones are: its default mode is the reading `lenient`, its strict
-mode `strict`. Deliberate: a tag of another scheme is rejected (seqeval reads it somehow); a score without any span on
-either side is undefined (seqeval: 0).
+Files are CoNLL columns with BIO or BIOES tags, or JSON lines with spans, detected by content; gold, items and
+prediction have the same form.
+Items: the tokens (CoNLL, further columns are ignored), or ids and, if they are public, the texts.
+Scores: precision, recall and F1 of spans, exact (same place, same type) and lenient (same type, any overlap, paired one
+to one): of all spans (`all`), the mean over types (`macro`), and of each type (`type/PER`).
+Source: conlleval and seqeval, with the same exact numbers: its default mode is the reading `lenient`, its strict mode
+`strict`.
+Deliberate: a tag of another scheme is rejected (seqeval reads it somehow); a score without any span on either side is
+undefined (seqeval: 0).
 """
 
 from __future__ import annotations
@@ -89,24 +91,26 @@ class SequenceOptions(Options):
 
 @dataclass(frozen=True)
 class Items:
-    """What must be labelled, by name: the tokens of each sentence, or how long each text is (None: unknown)."""
+    """The items that must be labelled, by name: the tokens of each sentence, or the length of each text (None:
+    unknown).
+    """
 
     tokens: Mapping[str, tuple[str, ...]]
     lengths: Mapping[str, int | None]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In order; only one of the two has any."""
+        """The names in order; only one of the two has any."""
         return (*self.tokens, *self.lengths)
 
     def demands(self) -> dict[str, object]:
-        """The sentences with their tokens, or the ids."""
+        """Return the sentences with their tokens, or the ids."""
         return {**self.tokens, **dict.fromkeys(self.lengths)}
 
 
 @dataclass(frozen=True)
 class Gold:
-    """The spans of each item; clusters: what `resample_by` says it belongs to."""
+    """The spans of each item; clusters: of the items, by `resample_by`."""
 
     items: Items
     spans: Mapping[str, tuple[Span, ...]]
@@ -126,8 +130,10 @@ class Prediction:
 
 
 def read_items(path: Path, options: SequenceOptions) -> Items:
-    """The tokens of a CoNLL file, whatever its last column, or the ids of JSON lines, those of gold sorted; raises
-    InvalidItems."""
+    """Read the tokens of a CoNLL file, whatever its last column, or the ids of JSON lines; raises InvalidItems.
+
+    The ids of gold are sorted.
+    """
     data, problems = read_single(path, error=InvalidItems)[1], Problems()
     if is_json_lines(data):
         texts = read_spans(data, options.types, problems, others=True)
@@ -139,7 +145,7 @@ def read_items(path: Path, options: SequenceOptions) -> Items:
 
 
 def read_gold(path: Path, options: SequenceOptions) -> Gold:
-    """The spans of every sentence or text; raises InvalidGold with every problem."""
+    """Read the spans of every sentence or text; raises InvalidGold with every problem."""
     data, problems = read_single(path, error=InvalidGold)[1], Problems()
     read = _read_json if is_json_lines(data) else _read_tagged
     items, spans, clusters = read(data, options, problems)
@@ -152,14 +158,14 @@ def read_gold(path: Path, options: SequenceOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: SequenceOptions) -> Items:
-    """Sentences in gold's order; texts by id, since their order could tell something."""
+    """Return sentences in gold's order; texts by id, since their order could reveal something."""
     return Items(gold.items.tokens, {id_: gold.items.lengths[id_] for id_ in sorted_ids(gold.items.lengths)})
 
 
 def read_prediction(path: Path, items: Items, options: SequenceOptions) -> Prediction:
-    """The spans of every item, in the form of the items; raises InvalidPrediction with every problem of the file.
+    """Read the spans of every item, in the form of the items; raises InvalidPrediction with every problem of the file.
 
-    Tags that break the scheme are warned of: how they are read is the organisers' choice.
+    Tags that break the scheme cause a warning: organisers choose how they are read.
     """
     data, problems = read_single(path)[1], Problems()
     if is_json_lines(data) is bool(items.tokens):
@@ -256,9 +262,9 @@ def _predicted_spans(data: bytes, items: Items, options: SequenceOptions, proble
 
 
 def score(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[Score]:
-    """SPAN_METRICS of all spans, their means over the types in gold or prediction, and those of each type of gold.
+    """Compute SPAN_METRICS of all spans, their means over the types in gold or prediction, and those of each gold type.
 
-    Raises InvalidGold when the prediction was checked against an items file that lacks items of the gold.
+    Raises InvalidGold if the prediction was checked against an items file that lacks items of the gold.
     """
     types, table = _totals(gold, prediction)
     overall = overall_scores(table).tolist()
@@ -270,9 +276,11 @@ def score(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: SequenceOptions) -> dict[str, Any]:
-    """Per item, in gold's order: `{"items": names, "types": all, "of_gold": how many of these, the first ones, have
-    scores, "counts": of each item [number of type, *SpanCounts] of each type that it has}`, and clusters, if any.
-    Raises InvalidGold as `score` does."""
+    """Return the outcomes per item, in gold's order, and clusters, if any.
+
+    `{"items": names, "types": all, "of_gold": how many of these, the first ones, have scores, "counts": of each item
+    [number of type, *SpanCounts] of each type that it has}`. Raises InvalidGold as `score` does.
+    """
     counts = _counts(gold, prediction)
     types = _all_types(gold, counts)
     number = {type_: place for place, type_ in enumerate(types)}
@@ -282,8 +290,10 @@ def outcomes(gold: Gold, prediction: Prediction, options: SequenceOptions) -> di
 
 
 def item_results(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[ItemResult]:
-    """Per item, in gold's order: how many spans are on each side, and on both, exactly. Raises InvalidGold as `score`
-    does."""
+    """Return per item, in gold's order, the number of spans on each side, and on both, exactly.
+
+    Raises InvalidGold as `score` does.
+    """
     found = []
     for (name, theirs), counts in zip(gold.spans.items(), _counts(gold, prediction), strict=True):
         exact, predicted = (sum(getattr(one, kind) for one in counts.values()) for kind in ("exact", "predicted"))
@@ -293,7 +303,7 @@ def item_results(gold: Gold, prediction: Prediction, options: SequenceOptions) -
 
 
 def _counts(gold: Gold, prediction: Prediction) -> list[dict[str, SpanCounts]]:
-    """By type, of each item in gold's order."""
+    """Return the counts by type of each item, in gold's order."""
     if missing := [name for name in gold.spans if name not in prediction.spans]:
         message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
         raise InvalidGold([Problem("unknown-id", message)])
@@ -301,7 +311,7 @@ def _counts(gold: Gold, prediction: Prediction) -> list[dict[str, SpanCounts]]:
 
 
 def _all_types(gold: Gold, counts: Sequence[Mapping[str, SpanCounts]]) -> list[str]:
-    """Gold's, then those that only the prediction has."""
+    """Return gold's types, then those that only the prediction has."""
     return list(dict.fromkeys([*gold.types, *sorted({type_ for of_item in counts for type_ in of_item})]))
 
 
@@ -325,7 +335,7 @@ def _score(metric: str, split: str, value: float, gold: Gold, options: SequenceO
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The gold of the kept sentences or texts; a prediction may say more."""
+    """Return the gold of the kept sentences or texts; a prediction may contain more."""
     names = list(gold.spans)
     kept = kept_places(names, gold.clusters, keep)
     spans = {names[place]: gold.spans[names[place]] for place in kept}
@@ -333,7 +343,7 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: SequenceOptions) -> tuple[Column, ...]:
-    """The metrics of all spans and of the mean, the ranking one first, and both F1s of every declared type."""
+    """Return the metrics of all spans and of the mean, the ranking one first, and both F1s of every declared type."""
     first = (MACRO, "f1") if options.rank_by == "macro" else (ALL, options.rank_by)
     names = [(split, metric) for split in (ALL, MACRO) for metric in SPAN_METRICS]
     names.sort(key=lambda name: name != first)
@@ -346,7 +356,7 @@ def _suffix(split: str) -> str:
 
 
 def template(items: Items, options: SequenceOptions) -> str:
-    """Every token with the tag O, or every id without a span: what is to be replaced."""
+    """Return every token with the tag O, or every id without a span, to be filled in."""
     if items.tokens:
         sentences = ("".join(f"{token}\t{OUTSIDE}\n" for token in tokens) for tokens in items.tokens.values())
         return "\n".join(sentences)

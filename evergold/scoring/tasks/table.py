@@ -1,8 +1,10 @@
 """table: one label, number or text per id, for organisers who need no more. No code, only options.
 
-Every file is CSV, TSV or JSON lines, as its content tells. Items: the id column (others passed over). Gold: ids, the
-value column (which may have another name than in predictions), and whatever columns `groups` and `references` name
-(others passed over). Prediction: exactly the id and the value column, every id once.
+Every file is CSV, TSV or JSON lines, detected by content.
+Items: the id column (others are ignored).
+Gold: ids, the value column (which may have another name than in predictions), and the columns of `groups` and
+`references` (others are ignored).
+Prediction: exactly the id and the value column, every id once.
 Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu, rouge_score) over all items (`all`), within
 each declared group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
 Deliberate: all metrics of a task are of one kind, labels, numbers or texts, because that decides what a cell may hold;
@@ -57,26 +59,30 @@ from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Ta
 NAME, VERSION = "table", 2
 
 Positions = npt.NDArray[np.intp]
-#: Of each text, by metric.
+#: Statistics of each text, by metric.
 Statistics = Mapping[str, TextStatistics]
 
 
 @dataclass(frozen=True)
 class Items:
-    """What must be predicted: n ids; labels: what a label may be, None where the blind file does not say."""
+    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
 
     ids: tuple[str, ...]
     labels: tuple[str, ...] | None = None
 
     def demands(self) -> dict[str, object]:
-        """The ids."""
+        """Return the ids."""
         return dict.fromkeys(self.ids)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """n ids, their values, the references of each (None where it has fewer), where each split's items are, and
-    what `resample_by` says they belong to."""
+    """n ids and their values.
+
+    references: of each id (None where it has fewer).
+    splits: indices of each split's items.
+    clusters: of the items, by `resample_by`.
+    """
 
     items: Items
     values: tuple[str, ...]
@@ -94,7 +100,7 @@ class Prediction:
 
 
 def read_items(path: Path, options: TableOptions) -> Items:
-    """The ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
+    """Read the ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     problems = Problems()
     table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True)
@@ -108,18 +114,18 @@ def read_items(path: Path, options: TableOptions) -> Items:
 
 
 def read_gold(path: Path, options: TableOptions) -> Gold:
-    """The gold values and groups in file order; raises InvalidGold with every problem."""
+    """Read the gold values and groups in file order; raises InvalidGold with every problem."""
     _, data = read_single(path, error=InvalidGold)
     return _parse_gold(data, options, InvalidGold)
 
 
 def items_of(gold: Gold, options: TableOptions) -> Items:
-    """The gold's ids, sorted: the file's order could tell something about the values."""
+    """Return the gold's ids, sorted: the file's order could reveal something about the values."""
     return Items(sorted_ids(gold.items.ids), gold.items.labels)
 
 
 def read_prediction(path: Path, items: Items, options: TableOptions) -> Prediction:
-    """A value for every id; raises InvalidPrediction with every problem of the file."""
+    """Read a value for every id; raises InvalidPrediction with every problem of the file."""
     _, data = read_single(path)
     problems, faults = Problems(), RowProblems()
     table = read_any_table(data, [options.id, options.value], problems)
@@ -132,10 +138,10 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
 
 
 def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
-    """Every metric for `all`, then for each group column its groups and their mean, in declared order.
+    """Compute every metric for `all`, then for each group column its groups and their mean, in declared order.
 
-    None with a reason where a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold when
-    the prediction was checked against an items file that lacks items of the gold.
+    None with a reason if a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold if the
+    prediction was checked against an items file that lacks items of the gold.
     """
     return scores_as(NAME, VERSION, gold, prediction, options)
 
@@ -143,14 +149,17 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
 def score_with_outcomes(
     gold: Gold, prediction: Prediction, options: TableOptions
 ) -> tuple[list[Score], dict[str, Any]]:
-    """Both, with texts compared once."""
+    """Return both, comparing texts only once."""
     statistics = statistics_of(gold, prediction, options)
     scores = scores_as(NAME, VERSION, gold, prediction, options, statistics)
     return scores, outcomes_of(gold, prediction, options, statistics)
 
 
 def statistics_of(gold: Gold, prediction: Prediction, options: TableOptions) -> Statistics:
-    """What each text adds to every metric, in gold's order; nothing for labels and numbers. Raises InvalidGold."""
+    """Return the statistics of each text for every metric, in gold's order; nothing for labels and numbers.
+
+    Raises InvalidGold.
+    """
     if options.kind != "texts":
         return {}
     predicted, settings = in_order_of(gold, prediction), _text_settings(options)
@@ -165,7 +174,7 @@ def scores_as(
     options: TableOptions,
     statistics: Statistics | None = None,
 ) -> list[Score]:
-    """The same, signed as this version of a task type that has them, too. statistics: as `statistics_of` has them."""
+    """Compute the scores, signed as this version of a task type with the same metrics; statistics: `statistics_of`."""
     predicted = in_order_of(gold, prediction)
     known = statistics_of(gold, prediction, options) if statistics is None else statistics
     scores: list[Score] = []
@@ -185,15 +194,17 @@ def scores_as(
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: TableOptions) -> dict[str, Any]:
-    """Per item, in gold's order: `{"kind": …, "metrics": …, "items": ids, "groups": {column: {group: places}}}` with,
-    for labels, `"labels": names, "gold": numbers of labels, "predicted": …`; for numbers `"gold"` and `"predicted"`;
-    for texts `"statistics": {metric: see resampling.texts}`. Raises InvalidGold as `score` does.
+    """Return the outcomes per item, in gold's order.
+
+    `{"kind": …, "metrics": …, "items": ids, "groups": {column: {group: places}}}` with, for labels, `"labels": names,
+    "gold": numbers of labels, "predicted": …`; for numbers `"gold"` and `"predicted"`; for texts `"statistics":
+    {metric: see resampling.texts}`. Raises InvalidGold as `score` does.
     """
     return outcomes_of(gold, prediction, options, statistics_of(gold, prediction, options))
 
 
 def outcomes_of(gold: Gold, prediction: Prediction, options: TableOptions, statistics: Statistics) -> dict[str, Any]:
-    """The same, with the texts' statistics known."""
+    """Return the outcomes, given the texts' statistics."""
     predicted = in_order_of(gold, prediction)
     groups = {
         column: {group: gold.splits[f"{column}/{group}"].tolist() for group in of_column}
@@ -205,10 +216,10 @@ def outcomes_of(gold: Gold, prediction: Prediction, options: TableOptions, stati
 
 
 def item_results(gold: Gold, prediction: Prediction, options: TableOptions) -> list[ItemResult]:
-    """Per item, in gold's order, with the groups that it belongs to as its splits.
+    """Return the results per item, in gold's order, with its groups as splits.
 
     Labels are right or wrong. Numbers have an error, predicted minus gold. Texts are cut to TEXT_CHARACTERS, and right
-    or wrong only where `exact_match` is among the metrics; gold is the first reference. Raises InvalidGold as `score`.
+    or wrong only if `exact_match` is among the metrics; gold is the first reference. Raises InvalidGold as `score`.
     """
     predicted = in_order_of(gold, prediction)
     splits: list[list[str]] = [[] for _ in predicted]
@@ -231,7 +242,7 @@ def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, opti
 
 
 def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
-    """The predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
+    """Return the predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
     if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
         message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
         raise InvalidGold([Problem("unknown-id", message)])
@@ -239,7 +250,7 @@ def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """The gold of the kept items; a prediction may say more."""
+    """Return the gold of the kept items; a prediction may contain more."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
     values = tuple(gold.values[place] for place in kept)
@@ -249,7 +260,7 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: TableOptions) -> tuple[Column, ...]:
-    """Every metric of every split."""
+    """Return every metric of every split."""
     return tuple(
         Column(metric, split, METRICS[metric].title + ("" if split == ALL else f", {split.replace('/', ' ')}"))
         for metric in options.metrics
@@ -258,7 +269,7 @@ def columns(options: TableOptions) -> tuple[Column, ...]:
 
 
 def template(items: Items, options: TableOptions) -> str:
-    """The empty submission: every id, no value."""
+    """Return the empty submission: every id, no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([options.id, options.value])
@@ -267,7 +278,7 @@ def template(items: Items, options: TableOptions) -> str:
 
 
 def splits_of(options: TableOptions) -> Iterator[str]:
-    """`all`, and of each column its groups and their mean."""
+    """Yield `all`, and for each column its groups and their mean."""
     yield ALL
     for column, groups in options.groups.items():
         yield from (f"{column}/{group}" for group in (*groups, MEAN))
@@ -300,7 +311,7 @@ def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> di
 
 
 def group_mean(column: str, scores: Mapping[str, Found], options: TableOptions) -> Found:
-    """The mean of a column's groups, undefined where one of them is. scores: of each split."""
+    """Return the mean of a column's groups, undefined if one of them is. scores: of each split."""
     values = [scores[f"{column}/{group}"][0] for group in options.groups[column]]
     known = [value for value in values if value is not None]
     if len(known) < len(values):

@@ -1,4 +1,4 @@
-"""text-generation: a text per id, compared with one or more references by BERTScore, and by what `table` has for texts.
+"""text-generation: a text per id, compared with references by BERTScore, and by the text metrics of `table`.
 
 Files, checks, groups and the other metrics are those of the task type `table`; BERTScore is computed as for
 mwe-paraphrase (`bertscore`): of several references the best, for precision, recall and F1 separately; over items, the
@@ -30,7 +30,7 @@ from evergold.scoring.tasks.table import Gold, Items, Prediction
 NAME, VERSION = "text-generation", 2
 BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 
-#: Of every item, by metric.
+#: Values of every item, by metric.
 Numbers = Mapping[str, "np.ndarray[Any, np.dtype[np.float64]]"]
 
 
@@ -66,17 +66,18 @@ class TextOptions(TableOptions):
 
 
 def score(gold: Gold, prediction: Prediction, options: TextOptions) -> list[Score]:
-    """BERTScore's F1, precision and recall, then the other metrics, each for all items, for groups and their means.
+    """Compute BERTScore's F1, precision and recall, then the other metrics, for all items, for groups and their means.
 
-    BERTScore is at most 1, and seldom below 0. Raises InvalidGold as `table.score` does, and what `load_encoder` does.
+    BERTScore is at most 1, and seldom below 0. Raises InvalidGold as `table.score` does, and the errors of
+    `load_encoder`.
     """
     return score_with_outcomes(gold, prediction, options)[0]
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[list[Score], dict[str, Any]]:
-    """The scores, and what they follow from, as `table.outcomes` has it.
+    """Return the scores, and the outcomes from which they follow, as `table.outcomes` does.
 
-    What needs no encoder comes before the first report of progress: until then the bound of time is that of `table`.
+    Metrics that need no encoder come before the first report of progress: until then the time limit is that of `table`.
     """
     compared = table.statistics_of(gold, prediction, options)
     encoder, numbers = _bertscores(gold, prediction, options)
@@ -89,14 +90,16 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> dict[str, Any]:
-    """See `score_with_outcomes`."""
+    """Return the outcomes, see `score_with_outcomes`."""
     return score_with_outcomes(gold, prediction, options)[1]
 
 
 def item_results(
     gold: Gold, prediction: Prediction, options: TextOptions, outcomes: Mapping[str, Any]
 ) -> list[ItemResult]:
-    """As `table.item_results` has them, and, unless right or wrong is asked, what each item's BERTScore lacks to 1."""
+    """Return the results of `table.item_results`, with each item's BERTScore minus 1 as error, unless it is right or
+    wrong.
+    """
     values = [value for (value,) in outcomes["statistics"][BERTSCORES[0]]]
     return [
         one if one.is_right is not None else replace(one, error=value - 1)
@@ -109,7 +112,7 @@ def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tup
     references = [[reference for reference in of_item if reference] for of_item in gold.references]
     report_progress(0, len(texts))
     encoder = load_encoder(options.model, options.used_layer, options.precision, current_settings())
-    report_progress(0, len(texts))  # loading the model is no part of the pace
+    report_progress(0, len(texts))  # loading the model is not part of the pace
     pairs = bertscore(
         encoder,
         texts,
@@ -120,7 +123,7 @@ def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tup
         gold_sha256=hashlib.sha256(repr(references).encode()).hexdigest(),
         advance=lambda share: report_progress(int(share * len(texts)), len(texts)),
     )
-    # Rounding makes the scores of equal texts 1.0000001 now and then.
+    # Rounding sometimes makes the scores of equal texts 1.0000001.
     best = (np.minimum(values.astype(np.float64), 1.0) for values in (pairs.f1, pairs.precision, pairs.recall))
     return encoder, dict(zip(BERTSCORES, best, strict=True))
 
@@ -143,7 +146,7 @@ def _scores(metric: str, numbers: Numbers, gold: Gold, encoder: Encoder, options
 
 
 def columns(options: TextOptions) -> tuple[Column, ...]:
-    """BERTScore's F1 of every split, the other metrics', then BERTScore's precision and recall."""
+    """Return the columns: BERTScore's F1 of every split, the other metrics, then BERTScore's precision and recall."""
     of_others = table.columns(options)
     own = [
         Column(metric, split, METRICS[metric].title + ("" if split == ALL else f", {split.replace('/', ' ')}"))
