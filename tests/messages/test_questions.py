@@ -1,4 +1,4 @@
-"""Questions to the organisers: each word in its place, each key its asker's own, the newest first, and who is written to."""
+"""Questions to the organisers: each word in its place, each key its asker's own, and who is written to."""
 
 from __future__ import annotations
 
