@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Engine, Select, func, select
@@ -52,6 +52,8 @@ from evergold.scoring.task import Score
 from tests import rich_rows, world
 from tests.competitions.embargo import add_phase
 from tests.world import DAY, EARLIER_PHASE, HOUR, NOW, PHASE, PREPARED, TASK
+
+T = TypeVar("T", bound=Base)
 
 #: When the neighbours' first phase was open.
 START, CLOSE = NOW - 9 * DAY, NOW - 3 * DAY
@@ -128,9 +130,9 @@ def own(table: type[Any]) -> Select[Any]:
     return rows.where(place.competition_id.not_in(neighbours))
 
 
-def fresh(table: type[Any]) -> Select[Any]:
+def fresh(table: type[T]) -> Select[T]:
     """The rows of a table that a test has made: those that came after the neighbours'."""
-    return select(table).where(table.id > _last.get(table.__tablename__, 0))
+    return select(table).where(table.__table__.columns.id > _last.get(table.__tablename__, 0))
 
 
 #: The highest id of each table's rows when the neighbours were there.
@@ -140,7 +142,7 @@ _last: dict[str, int] = {}
 def last_run(engine: Engine) -> int:
     """The id of the run that a test made last."""
     with reading(engine) as session:
-        return session.scalars(fresh(ScoringRun).order_by(ScoringRun.id.desc())).first().id
+        return session.scalars(fresh(ScoringRun).order_by(ScoringRun.id.desc()).limit(1)).one().id
 
 
 def leave_alone_what_is_prepared(engine: Engine) -> None:

@@ -25,7 +25,9 @@ COLUMN = "another column"
 _FILTERS = frozenset({"where", "filter", "having"})
 _BOTH = frozenset({"and_"})
 #: Calls that mean the same with their arguments swapped.
-_SYMMETRIC = frozenset({"max", "min", "and_", "or_", "union", "isdisjoint", "zip", "isclose", "join", "print", "where"})
+_SYMMETRIC = frozenset(
+    {"max", "min", "and_", "or_", "union", "isdisjoint", "zip", "isclose", "join", "print", "where", "group_by"}
+)
 _CURRENT = "is_current"
 #: A column, and the one that is taken for it.
 _POSITIONS = {"position": "id", "number": "id"}

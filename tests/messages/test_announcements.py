@@ -285,3 +285,12 @@ def test_a_link_knows_whose_it_is_and_no_other(entrants: Engine, olga: User) -> 
         for link in forged:
             with pytest.raises(NotFound):
                 find_link(session, link)
+
+
+def test_every_word_of_an_announcements_mail_is_in_its_place(entrants: Engine, olga: User) -> None:
+    announce(entrants, olga, mail="organisers")
+    with reading(entrants) as session:
+        mail = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == "olga@example.org")).one()
+    assert mail.subject == "[Idioms] The deadline moves"
+    title, text = mail.body.index("The deadline moves"), mail.body.index("Until **Sunday**.")
+    assert title < text < mail.body.index("https://scores.example.org/competitions/idioms")

@@ -10,9 +10,10 @@ from sqlalchemy import Engine, select
 from app.base.db import reading
 from app.models import OutgoingMail, User
 from tests.beside import add_other_task, enter_other
-from tests.competitions.embargo import add_phase, enter, hide, look, rows
+from tests.boards.test_private_part import CLOSE, divide, enter as enter_halves
+from tests.competitions.embargo import INSTANT, add_phase, enter, hide, look, rows
 from tests.rescoring.rescored import current_of, publish, runs_of, score_set, start
-from tests.world import DAY, NOW, PHASE, TASK
+from tests.world import DAY, HOUR, NOW, PHASE, TASK, ZERO_SHOT, claim, finish, scores_of, sure
 
 LATER = "post"
 
@@ -71,3 +72,32 @@ def test_a_set_for_one_task_leaves_the_other_task_of_the_phase_alone(sqlite_engi
     publish(sqlite_engine, number)
     assert current_of(sqlite_engine, other).id == before
     assert current_of(sqlite_engine, here).rescoring_id == number
+
+
+@pytest.fixture
+def divided(sqlite_engine: Engine, people: list[User]) -> int:
+    """A set that turns the ranks of the private part round, and leaves those of the public part: its number."""
+    divide(sqlite_engine)
+    sent = {
+        enter_halves(sqlite_engine, people[0], 0.9, 0.3): (0.9, 0.8),
+        enter_halves(sqlite_engine, people[1], 0.5, 0.6): (0.5, 0.2),
+    }
+    number = start(sqlite_engine, PHASE)
+    runs = runs_of(sqlite_engine, number)
+    for submission_id, (public, private) in sent.items():
+        held = sure(claim(sqlite_engine, runs[submission_id]))
+        scores, of_private = scores_of(ZERO_SHOT, public), scores_of(ZERO_SHOT, private)
+        assert finish(sqlite_engine, held, scores, private=of_private)
+    return number
+
+
+def test_no_mail_tells_of_a_place_in_the_private_part_before_it_is_shown(sqlite_engine: Engine, divided: int) -> None:
+    publish(sqlite_engine, divided, CLOSE - INSTANT, tell_teams=True)
+    assert bodies(sqlite_engine) == []
+
+
+def test_a_mail_tells_of_the_private_part_once_it_is_shown(sqlite_engine: Engine, divided: int) -> None:
+    publish(sqlite_engine, divided, CLOSE + HOUR, tell_teams=True)
+    ada, bob = bodies(sqlite_engine)
+    assert "rank 1, before rank 2" in ada
+    assert "rank 2, before rank 1" in bob

@@ -8,15 +8,35 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
-from app.models import RunStatus, User, Validation, ValidationStatus
+from app.models import RunStatus, Team, User, Validation, ValidationStatus
 from app.runs.failures import queue_again
 from app.runs.overruns import record_check_overrun, record_overrun
-from app.runs.validations import CheckClaim, claim_validation
+from app.runs.turns import claim_next_upload, next_turn
+from app.runs.validations import CheckClaim, claim_validation, requeue_lost_checks
 from app.submissions.validations import accept_validation
 from evergold.scoring.errors import Problem
+from tests import rich_rows
 from tests.beside import add_other_task, enter_other, other_task_id, submit_other
 from tests.rescoring.rescored import name_gold, publish, runs_of, score_set, start
-from tests.world import NOW, PHASE, claim, fail, score, submit, sure, the_phase_task, the_run, upload_of
+from tests.rich_world import own
+from tests.world import (
+    COMPETITION,
+    HOUR,
+    NOW,
+    PHASE,
+    TASK,
+    ZERO_SHOT,
+    claim,
+    fail,
+    finish,
+    score,
+    scores_of,
+    submit,
+    sure,
+    the_phase_task,
+    the_run,
+    upload_of,
+)
 
 LONG = Problem("too-long", "it took longer than 600 seconds to score")
 
@@ -130,3 +150,52 @@ def test_a_run_that_was_replaced_is_not_queued_again(sqlite_engine: Engine, ada:
     assert not the_run(sqlite_engine, sent.run_id).is_current
     with writing(sqlite_engine) as session:
         assert not queue_again(session, sent.run_id, actor=None, now=NOW)
+
+
+def test_an_upload_goes_before_what_a_set_wants_scored_whoever_waited_longer(
+    sqlite_engine: Engine, people: list[User]
+) -> None:
+    """Bob's team had its last turn before Ada's, and his run of the set waits longer than her new file."""
+    ada, bob = people[:2]
+    for user, now in ((bob, NOW), (ada, NOW + HOUR)):
+        held = sure(claim(sqlite_engine, submit(sqlite_engine, user, now).run_id, now))
+        assert finish(sqlite_engine, held, scores_of(ZERO_SHOT, 0.5), now)
+    number = start(sqlite_engine, PHASE, now=NOW + HOUR)
+    waiting = submit(sqlite_engine, ada, NOW + 2 * HOUR, content="new").run_id
+    with writing(sqlite_engine) as session:
+        for team, at in (("Bob", NOW), ("Ada", NOW + HOUR)):
+            session.scalars(own(Team).where(Team.name == team)).one().last_turn_at = at
+        found = claim_next_upload(session, needs_gpu=False, worker="w", lease_seconds=60, now=NOW + 3 * HOUR)
+        assert found is not None
+        assert found.run_id == waiting
+        assert claim_next_upload(session, needs_gpu=False, worker="w", lease_seconds=60, now=NOW + 3 * HOUR) is None
+        assert next_turn(session, needs_gpu=False, now=NOW + 3 * HOUR) in runs_of(sqlite_engine, number).values()
+
+
+def test_a_claim_names_the_gold_by_its_number_and_place(sqlite_engine: Engine, ada: User) -> None:
+    """The neighbours' versions have the ids that are these numbers."""
+    rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW)
+    add_other_task(sqlite_engine)
+    held = sure(claim(sqlite_engine, submit(sqlite_engine, ada).run_id))
+    assert held.sealed_gold is not None
+    place = held.sealed_gold.place
+    assert (place.competition, place.phase, place.task, place.version) == (COMPETITION, PHASE, TASK, 1)
+    other = sure(claim(sqlite_engine, submit_other(sqlite_engine, ada).run_id))
+    assert (other.sealed_gold, other.gold) == (None, "similar.csv")
+
+
+@pytest.mark.parametrize(("attempts", "status"), [(1, ValidationStatus.FAILED), (2, ValidationStatus.QUEUED)])
+def test_a_check_whose_worker_was_lost_waits_again_until_it_was_lost_too_often(
+    sqlite_engine: Engine, ada: User, attempts: int, status: ValidationStatus
+) -> None:
+    with writing(sqlite_engine) as session:
+        task = the_phase_task(session)
+        asked = accept_validation(session, user=ada, phase_task=task, upload=upload_of("x"), now=NOW).validation.id
+        assert claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
+    with writing(sqlite_engine) as session:
+        told = requeue_lost_checks(session, attempts=attempts, now=NOW + HOUR)
+    with reading(sqlite_engine) as session:
+        found = session.get_one(Validation, asked)
+    assert (found.status, found.claim_token) == (status, None)
+    assert [one for one, _ in told] == ([asked] if status is ValidationStatus.QUEUED else [])
+    assert (found.finished_at is not None) == (status is ValidationStatus.FAILED)

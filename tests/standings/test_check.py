@@ -37,7 +37,7 @@ def spoil(engine: Engine) -> None:
     """Ada stands with her first run, as if the end of her second had been forgotten."""
     with writing(engine) as session:
         first = session.scalars(select(Team.id).where(Team.name == "Ada").order_by(Team.id.desc())).first()
-        before = session.scalars(fresh(ScoringRun).order_by(ScoringRun.id)).first().id
+        before = session.scalars(fresh(ScoringRun).order_by(ScoringRun.id).limit(1)).one().id
         facts = func.replace(Standing.facts, "[0.7,", "[0.5,")
         session.execute(update(Standing).where(Standing.team_id == first).values(run_id=before, entries=1, facts=facts))
 

@@ -178,7 +178,7 @@ def test_nothing_goes_out_before_its_preview_was_seen(site: Site, ada: Person) -
     subject = "[Idioms] The deadline moves"
     assert mails(site) == [("ada@example.org", subject), ("earl@example.org", subject)]
     with reading(site.engine) as session:
-        assert len(session.scalars(select(Announcement)).all()) == 1
+        assert len(session.scalars(fresh(Announcement)).all()) == 1
 
 
 def test_a_form_with_mistakes_keeps_what_was_typed(site: Site) -> None:
@@ -336,9 +336,9 @@ def test_a_question_on_the_page_and_its_answer(site: Site) -> None:
         assert "Private" in text_of(send(olga, f"{page}/{FIRST_QUESTION}/answer", page, answer="No.").text)
         assert "Is it blind" not in visit(site, page)
         send(ada, page, title="Second", text="?", key="l")
-        assert "Closed" in text_of(send(olga, f"{page}/2/close", page).text)
-        assert "Waits" in text_of(send(olga, f"{page}/2/reopen", page).text)
-        assert send(ada, f"{page}/2/close", page).status_code == 403
+        assert "Closed" in text_of(send(olga, f"{page}/{FIRST_QUESTION + 1}/close", page).text)
+        assert "Waits" in text_of(send(olga, f"{page}/{FIRST_QUESTION + 1}/reopen", page).text)
+        assert send(ada, f"{page}/{FIRST_QUESTION + 1}/close", page).status_code == 403
 
 
 def test_too_many_questions_on_the_page_say_so(site: Site) -> None:

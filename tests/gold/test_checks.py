@@ -1,0 +1,146 @@
+"""What a worker says of a version of gold: counted, told again in time, the last word once, and of that one alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from app.base.db import reading, writing
+from app.gold.checks import (
+    PROBLEMS_SHOWN,
+    RESEND,
+    ask_for_check,
+    begin_check,
+    leave_check_to_others,
+    note_failed_check,
+    record_invalid_gold,
+    record_valid_gold,
+    unanswered_checks,
+)
+from app.gold.versions import GoldUnusable, newest_in_use, publish_gold
+from app.models import GoldCheck, GoldVersion
+from evergold.scoring.errors import Problem
+from tests.rich_rows import add_gold
+from tests.rich_world import fresh
+from tests.world import COMPETITION, NOW, PHASE, SECOND, TASK, add_competition, the_phase_task
+
+SHORT = timedelta(microseconds=1)
+
+
+def put(engine: Engine, **values: Any) -> int:
+    """The id of the next version of the test's own gold, which waits for a worker."""
+    add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
+    with writing(engine) as session:
+        version = session.scalars(fresh(GoldVersion).order_by(GoldVersion.id.desc()).limit(1)).one()
+        version.check_state, version.check_sent_at = GoldCheck.WAITING, NOW
+        for name, value in values.items():
+            setattr(version, name, value)
+        return version.id
+
+
+@pytest.fixture
+def version(sqlite_engine: Engine) -> int:
+    """In use as soon as it is found right."""
+    add_competition(sqlite_engine)
+    return put(sqlite_engine, publish_when_valid=True)
+
+
+def the(engine: Engine, version_id: int) -> GoldVersion:
+    with reading(engine) as session:
+        return session.get_one(GoldVersion, version_id)
+
+
+def test_attempts_are_counted_and_the_last_one_gives_up(sqlite_engine: Engine, version: int) -> None:
+    for _ in range(2):
+        with writing(sqlite_engine) as session:
+            assert begin_check(session, version, attempts=2, now=NOW) is not None
+    with writing(sqlite_engine) as session:
+        assert begin_check(session, version, attempts=2, now=NOW) is None
+    found = the(sqlite_engine, version)
+    assert (found.check_state, found.problems[0]["code"]) == (GoldCheck.INVALID, "not-checked")
+    assert "its worker was lost 2 times" in found.problems[0]["message"]
+
+
+def test_a_worker_that_lacks_something_costs_no_attempt_while_it_waits(sqlite_engine: Engine, version: int) -> None:
+    with writing(sqlite_engine) as session:
+        begin_check(session, version, attempts=2, now=NOW)
+        leave_check_to_others(session, version, "no key")
+    assert (the(sqlite_engine, version).check_attempts, the(sqlite_engine, version).check_failure) == (0, "no key")
+    with writing(sqlite_engine) as session:
+        record_valid_gold(session, version, NOW)
+        leave_check_to_others(session, version, "no key")
+    assert (the(sqlite_engine, version).check_attempts, the(sqlite_engine, version).check_failure) == (0, None)
+
+
+def test_a_fault_of_ours_is_told_and_after_the_last_attempt_final(sqlite_engine: Engine, version: int) -> None:
+    for state in (GoldCheck.WAITING, GoldCheck.INVALID):
+        with writing(sqlite_engine) as session:
+            begin_check(session, version, attempts=2, now=NOW)
+            note_failed_check(session, version, "Broken", attempts=2, now=NOW)
+        assert the(sqlite_engine, version).check_state == state
+
+
+def test_workers_are_told_again_of_what_waits_after_its_time(sqlite_engine: Engine, version: int) -> None:
+    ended = put(sqlite_engine, check_state=GoldCheck.VALID)
+    with writing(sqlite_engine) as session:
+        assert unanswered_checks(session, NOW + RESEND - SHORT) == []
+        assert unanswered_checks(session, NOW + RESEND) == [version]
+        assert unanswered_checks(session, NOW + RESEND + SECOND) == [], "they were told"
+    assert the(sqlite_engine, ended).check_sent_at == NOW
+
+
+def test_problems_are_shown_up_to_a_number_and_the_others_counted(sqlite_engine: Engine, version: int) -> None:
+    problems = [Problem("bad-label", f"label {number}") for number in range(PROBLEMS_SHOWN + 3)]
+    with writing(sqlite_engine) as session:
+        assert record_invalid_gold(session, version, problems, 4, NOW)
+        assert not record_invalid_gold(session, version, problems[:1], 0, NOW), "that was said"
+    found = the(sqlite_engine, version)
+    assert (len(found.problems), found.problems_omitted) == (PROBLEMS_SHOWN, 3 + 4)
+
+
+def test_few_problems_leave_nothing_out(sqlite_engine: Engine, version: int) -> None:
+    with writing(sqlite_engine) as session:
+        record_invalid_gold(session, version, [Problem("bad-label", "one")], 0, NOW)
+    assert (len(the(sqlite_engine, version).problems), the(sqlite_engine, version).problems_omitted) == (1, 0)
+
+
+def test_what_was_found_right_is_in_use_unless_a_newer_one_is(sqlite_engine: Engine, version: int) -> None:
+    """The first version's id is greater than the number of the second: they are not the same thing."""
+    second = put(sqlite_engine, publish_when_valid=True)
+    with writing(sqlite_engine) as session:
+        assert record_valid_gold(session, second, NOW) is not None
+        assert newest_in_use(session, the_phase_task(session)) == 2
+        assert record_valid_gold(session, version, NOW) is None
+    assert the(sqlite_engine, version).published_at is None
+    assert the(sqlite_engine, version).check_state == GoldCheck.VALID
+
+
+def test_what_was_only_prepared_stays_so(sqlite_engine: Engine, version: int) -> None:
+    prepared = put(sqlite_engine)
+    with writing(sqlite_engine) as session:
+        assert record_valid_gold(session, prepared, NOW) is None
+    assert the(sqlite_engine, prepared).published_at is None
+
+
+def test_what_waits_is_used_later_and_what_is_wrong_never(sqlite_engine: Engine, version: int) -> None:
+    waiting, wrong = put(sqlite_engine), put(sqlite_engine)
+    with writing(sqlite_engine) as session:
+        assert not publish_gold(session, the_phase_task(session), 2, user=None, now=NOW)
+        record_invalid_gold(session, wrong, [Problem("bad-label", "one")], 0, NOW)
+    assert (the(sqlite_engine, waiting).publish_when_valid, the(sqlite_engine, waiting).published_at) == (True, None)
+    with writing(sqlite_engine) as session, pytest.raises(GoldUnusable, match="Version 3"):
+        publish_gold(session, the_phase_task(session), 3, user=None, now=NOW)
+
+
+def test_who_asks_for_another_check_begins_anew_with_that_version(sqlite_engine: Engine, version: int) -> None:
+    other = put(sqlite_engine)
+    with writing(sqlite_engine) as session:
+        for one in (version, other):
+            record_invalid_gold(session, one, [Problem("bad-label", "one")], 0, NOW)
+        assert ask_for_check(session, the_phase_task(session), 2, None, NOW + SECOND).id == other
+    asked = the(sqlite_engine, other)
+    assert (asked.check_state, asked.check_attempts, asked.check_sent_at) == (GoldCheck.WAITING, 0, NOW + SECOND)
+    assert the(sqlite_engine, version).check_state == GoldCheck.INVALID

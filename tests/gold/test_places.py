@@ -1,0 +1,148 @@
+"""Gold is of one task in one phase of one competition: nobody finds another's, nor an unpublished one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from app.base.db import reading, writing
+from app.competitions.find import find_competition, find_phase_task
+from app.gold.binding import Binding, GoldPlace
+from app.gold.versions import (
+    SEALED_NAME,
+    gold_identity,
+    gold_place,
+    list_gold,
+    name_in_use,
+    newest_in_use,
+    phases_with_same_task,
+    place_of,
+    places_with_gold,
+    publish_gold,
+    published_gold,
+)
+from app.models import PhaseTask
+from tests import rich_rows
+from tests.beside import add_other_task
+from tests.rich_world import CARRYING, DIVIDED, EMBARGOED, LATER_PHASE, NEIGHBOURS, OTHER_TASK
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, NOW, PHASE, TASK, add_competition
+
+EVERYWHERE = [
+    (NEIGHBOURS, PHASE, TASK),
+    (NEIGHBOURS, PHASE, OTHER_TASK),
+    (NEIGHBOURS, LATER_PHASE, TASK),
+    (COMPETITION, PHASE, TASK),
+    (COMPETITION, EARLIER_PHASE, TASK),
+]
+
+
+@pytest.fixture
+def engine(sqlite_engine: Engine) -> Engine:
+    """Next door the evaluation's task has two versions in use; here one is prepared."""
+    add_competition(sqlite_engine)
+    rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
+    return sqlite_engine
+
+
+def everywhere(engine: Engine, asked: Any) -> dict[tuple[str, str, str], Any]:
+    with reading(engine) as session:
+        return {place: asked(session, find_phase_task(session, *place)) for place in EVERYWHERE}
+
+
+def test_versions_are_those_of_the_task_in_the_phase(engine: Engine) -> None:
+    listed = everywhere(engine, lambda session, one: [version.number for version in list_gold(session, one)])
+    assert list(listed.values()) == [[1, 2], [], [], [1], []]
+
+
+def test_in_use_is_what_was_published(engine: Engine) -> None:
+    in_use = everywhere(
+        engine, lambda session, one: [v.number for v in published_gold(session, one.phase_id, one.task_id)]
+    )
+    assert list(in_use.values()) == [[1, 2], [], [], [], []]
+    assert list(everywhere(engine, newest_in_use).values()) == [2, 0, 0, 0, 0]
+    with reading(engine) as session:
+        assert places_with_gold(session) == {(NEIGHBOURS, PHASE, TASK)}
+
+
+def test_the_same_gold_is_the_newest_in_use_or_the_plain_one_of_that_name(engine: Engine) -> None:
+    with reading(engine) as session:
+        newest = list_gold(session, find_phase_task(session, NEIGHBOURS, PHASE, TASK))[-1].commitment
+    found = everywhere(engine, gold_identity)
+    assert list(found.values()) == [newest, "similar.csv", "third.csv", "gold.csv", "early.csv"]
+    with reading(engine) as session:
+        hidden = [gold_identity(session, find_phase_task(session, NEIGHBOURS, p, TASK)) for p in (EMBARGOED, CARRYING)]
+    assert hidden == ["secret.csv", "secret.csv"], "whose entries stand in the other"
+
+
+def test_a_name_is_in_use_where_the_task_has_gold_in_use(engine: Engine) -> None:
+    named = everywhere(engine, lambda session, one: name_in_use(session, one.id, None))
+    assert list(named.values()) == [SEALED_NAME, None, None, None, None]
+    declared = everywhere(engine, lambda session, one: name_in_use(session, one.id, "plain.csv"))
+    assert set(declared.values()) == {"plain.csv"}
+
+
+def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
+    add_other_task(engine)
+    rich_rows.add_gold(engine, COMPETITION, PHASE, OTHER_TASK, NOW, in_use=False)
+    with writing(engine) as session:
+        assert publish_gold(session, find_phase_task(session, COMPETITION, PHASE, TASK), 1, user=None, now=NOW + DAY)
+    with reading(engine) as session:
+        of_task = {
+            task: [one.published_at for one in list_gold(session, find_phase_task(session, COMPETITION, PHASE, task))]
+            for task in (TASK, OTHER_TASK)
+        }
+    assert of_task == {TASK: [NOW + DAY], OTHER_TASK: [None]}
+
+
+def test_other_phases_of_a_task_are_those_that_ask_it(engine: Engine) -> None:
+    with reading(engine) as session:
+        neighbours = find_competition(session, NEIGHBOURS)
+
+        def phases(asked: PhaseTask) -> set[str]:
+            names = {one.id: phase.name for phase in neighbours.phases for one in phase.phase_tasks}
+            return {names[one.id] for one in phases_with_same_task(asked, neighbours.phases)}
+
+        of_detection = phases(find_phase_task(session, NEIGHBOURS, PHASE, TASK))
+        of_similarity = phases(find_phase_task(session, NEIGHBOURS, PHASE, OTHER_TASK))
+    assert of_detection == {LATER_PHASE, EMBARGOED, CARRYING, DIVIDED}
+    assert of_similarity == {LATER_PHASE}
+
+
+def test_a_place_is_said_in_its_order(engine: Engine) -> None:
+    with reading(engine) as session:
+        asked = find_phase_task(session, NEIGHBOURS, LATER_PHASE, OTHER_TASK)
+        assert place_of(asked) == "neighbours/post/similarity"
+        place = gold_place(asked, 3)
+    assert (place.competition, place.phase, place.task, place.version) == (NEIGHBOURS, LATER_PHASE, OTHER_TASK, 3)
+    assert str(place) == "neighbours/post/similarity, version 3, idiom-detection"
+
+
+PLACE = GoldPlace("idioms", "evaluation", "detection", "idiom-detection", 2, "digest")
+BOUND = Binding("idioms", "detection", "idiom-detection", {"evaluation": 2, "post": 1}, {"evaluation": "digest"})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"competition": "neighbours"},
+        {"phase": "post"},
+        {"phase": "nowhere"},
+        {"task": "similarity"},
+        {"task_type": "table"},
+        {"version": 1},
+        {"version": 3},
+    ],
+    ids=str,
+)
+def test_gold_is_of_the_place_that_it_was_sealed_for_and_of_no_other(other: dict[str, Any]) -> None:
+    assert BOUND.covers(PLACE)
+    assert not BOUND.covers(replace(PLACE, **other))
+
+
+def test_options_are_those_of_the_phase() -> None:
+    assert BOUND.has_options_of(PLACE)
+    assert not BOUND.has_options_of(replace(PLACE, options="others"))
+    assert not BOUND.has_options_of(replace(PLACE, phase="post"))
