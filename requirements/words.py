@@ -64,7 +64,7 @@ def template_findings(path: Path) -> Iterator[Finding]:
 
 def findings(rooms: Sequence[str]) -> list[Finding]:
     """All findings below these folders, in the order of files and lines."""
-    found = []
+    found: list[Finding] = []
     for room in rooms:
         for path in sorted((ROOT / room).rglob("*")):
             if "build" in path.parts:

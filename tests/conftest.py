@@ -157,7 +157,7 @@ def _forget_settings() -> None:
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()
     if "app.base.db" in sys.modules:
-        sys.modules["app.base.db"].forget_engines()
+        sys.modules["app.base.db"].dispose_engines()
 
 
 def _forget_logging() -> None:

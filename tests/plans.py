@@ -50,7 +50,7 @@ LARGE = frozenset(
 )
 #: Of SQLite's machine: so many are counted together.
 STEPS_AT_A_TIME = 20
-_LEFT_OUT = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
+_NOT_ENTERED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def rows_met(engine: Engine) -> Iterator[Counter[str]]:
 
 def _rows_of(part: Mapping[str, Any]) -> int:
     """Of a part of a plan: what it gives and what it leaves out, each time, and what those below it do."""
-    own: float = sum(part.get(name, 0) for name in ("Actual Rows", *_LEFT_OUT))
+    own: float = sum(part.get(name, 0) for name in ("Actual Rows", *_NOT_ENTERED))
     times: int = part["Actual Loops"]
     return round(own * times) + sum(map(_rows_of, part.get("Plans", ())))
 

@@ -29,7 +29,7 @@ from app.models import (
     User,
 )
 from app.people.rights import rights_of
-from app.rescoring.pace import look_after_rescorings
+from app.rescoring.pace import advance_rescorings
 from app.standings.check import check_task
 from tests.rich_world import (
     ALONE,
@@ -128,7 +128,7 @@ def test_the_neighbours_rest(sqlite_engine: Engine) -> None:
         assert session.scalars(select(ScoringRun).where(ScoringRun.status.in_(waiting))).all() == []
         assert statistics_due(session, NOW + DAY, attempts=3) == []
         assert freeze_due(session, NOW) == []
-        assert look_after_rescorings(session, get_settings(), NOW) == 0
+        assert advance_rescorings(session, get_settings(), NOW) == 0
         for phase_task_id in session.scalars(select(PhaseTask.id)).all():
             assert check_task(session, phase_task_id) == []
 

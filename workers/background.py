@@ -19,7 +19,7 @@ from app.base.logs import configure_logging, log, log_libraries
 from app.base.queue import GOLD_TASK, STATISTICS_TASK, take_background_message
 from workers.apart import Apart, Run
 from workers.board_statistics import compute_statistics
-from workers.faults import survived
+from workers.faults import log_and_continue
 from workers.store_keeper import end_with_parent
 from workers.tables import tables_fit
 from workers.version_check import check_gold_version
@@ -70,7 +70,7 @@ def perform(task: str, number: int, run: Run[Any]) -> None:
     try:
         TASKS[task](number, run)
     except Exception as error:
-        survived("background_failed", error, task=task, number=number)
+        log_and_continue("background_failed", error, task=task, number=number)
 
 
 if __name__ == "__main__":

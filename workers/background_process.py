@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.base.logs import log
-from workers.faults import survived
+from workers.faults import log_and_continue
 
 COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "workers.background")
 LOOK_SECONDS = 0.5
@@ -57,7 +57,7 @@ def _run(stop: threading.Event) -> None:
         with _starting:
             process = subprocess.Popen([*COMMAND, str(os.getpid())], stdin=subprocess.DEVNULL)  # noqa: S603
     except OSError as error:  # out of memory or of processes
-        survived("background_not_started", error)
+        log_and_continue("background_not_started", error)
         return
     while process.poll() is None:
         if stop.wait(LOOK_SECONDS):

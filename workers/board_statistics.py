@@ -35,7 +35,7 @@ from app.boards.statistics_work import (
     record_statistics,
     renew_statistics,
 )
-from app.boards.view import WholeBoard
+from app.boards.view import UnfilteredBoard
 from app.gold.versions import gold_identity
 from app.models import Board, Phase, PhaseTask, RowStatus
 from evergold.scoring.halves import Half
@@ -191,7 +191,7 @@ def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
     return found
 
 
-def _board(board_id: int, task: AnyTask, gold: str, whole: WholeBoard, kept: Statistics | None) -> _BoardOfRuns:
+def _board(board_id: int, task: AnyTask, gold: str, whole: UnfilteredBoard, kept: Statistics | None) -> _BoardOfRuns:
     runs = {row.run_id: row for row in whole.rows if row.run_id is not None}
     compared = [run for run, row in runs.items() if _is_compared(row, whole.rank_by)]
     columns = [whole.columns[whole.rank_by], *whole.columns]

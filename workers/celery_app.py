@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.brokers import broker_settings
 from app.base.config import get_settings
-from app.base.db import forget_engines, get_engine, reading
+from app.base.db import dispose_engines, get_engine, reading
 from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
@@ -83,7 +83,7 @@ def prepare_to_fork(**_: Any) -> None:
 def prepare_process(**_: Any) -> None:
     """Reset a new child: engines must not cross a fork, and the first run should not wait for imports."""
     configure_logging()
-    forget_engines(close=False)
+    dispose_engines(close=False)
     prepare_for_runs(get_engine(get_settings().database_address))
 
 

@@ -31,7 +31,7 @@ from workers.device import ready_for
 from workers.faults import logged, named
 from workers.fetching import fetch
 from workers.gold import gold_of, read_items
-from workers.lease import kept_alive, patiently
+from workers.lease import renewing_lease, retry_while_db_down
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
 from workers.score import LACKING, worker_name
 
@@ -43,7 +43,9 @@ def check_file(validation_id: str) -> Ending:
     """Check one file if it is still pending. Safe to repeat."""
     settings = get_settings()
     engine = get_engine(settings.database_address)
-    claim = patiently(partial(_claim, engine, UUID(validation_id), settings.lease_seconds), settings.lease_seconds)
+    claim = retry_while_db_down(
+        partial(_claim, engine, UUID(validation_id), settings.lease_seconds), settings.lease_seconds
+    )
     if claim is None:
         return Ending.LEFT
     with bound(validation_id=validation_id):
@@ -56,7 +58,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
     late = partial(_record_overrun, engine, claim)
     try:
         with (
-            kept_alive(engine, claim, settings.lease_seconds),
+            renewing_lease(engine, claim, settings.lease_seconds),
             in_time(settings.check_limit_seconds, late),
         ):
             fetch(claim)
@@ -64,7 +66,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
                 outcome = _outcome(claim)
         name, recorded = (
             type(outcome).__name__,
-            patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),
+            retry_while_db_down(partial(_record, engine, claim, outcome), settings.lease_seconds),
         )
     except LACKING as lacking:
         name, recorded, ending = type(lacking).__name__, _put_back(engine, claim, lacking), Ending.LEFT
@@ -77,7 +79,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
             recorded = _record_failure(engine, claim, error)
     if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
         log.warning("out_of_memory", **names, fresh_process=is_fresh)
-        recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
+        recorded = retry_while_db_down(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
     log.info("check_ended", validation_id=str(claim.validation_id), outcome=name, recorded=recorded)
     return ending
 

@@ -41,7 +41,7 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
     return len(sent)
 
 
-def look_after_gold(engine: Engine, now: datetime) -> int:
+def sweep_gold_checks(engine: Engine, now: datetime) -> int:
     """Re-send pending gold checks; return how many."""
     with writing(engine) as session:
         waiting = unanswered_checks(session, now)

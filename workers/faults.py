@@ -31,7 +31,7 @@ _SAY_NO_GOLD = (
 )
 
 
-def survived(event: str, error: Exception, **names: object) -> None:
+def log_and_continue(event: str, error: Exception, **names: object) -> None:
     """Log an error from which a thread recovers, with the message only if it is of the database.
 
     Raises nothing, not even when there is no memory for logging.

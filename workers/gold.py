@@ -39,7 +39,7 @@ KEPT = 16
 T = TypeVar("T")
 
 
-class Asking(Protocol):
+class GoldRequest(Protocol):
     """The gold and items of a claim, on a run or on a file to validate."""
 
     @property
@@ -84,7 +84,7 @@ class OpenGold:
     is_sealed: bool = True
 
 
-def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
+def gold_of(task: AnyTask, options: Options, claim: GoldRequest) -> OpenGold:
     """Return the gold of a run: its sealed version, or plain gold if its phase has no sealed one.
 
     Raises InvalidGold; GoldNotFound, SealBroken or NoKeyForIt if this worker cannot open it.
@@ -97,7 +97,7 @@ def gold_of(task: AnyTask, options: Options, claim: Asking) -> OpenGold:
 def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> OpenGold:
     """Return this version after checking its commitment and that it was sealed for this place."""
     key = ("gold", task.name, _key(options), sealed.sha256, sealed.commitment)
-    content, binding = _kept(key, lambda: _open_and_read(task, options, sealed))
+    content, binding = _cached(key, lambda: _open_and_read(task, options, sealed))
     _check_place(binding, sealed)
     return OpenGold(content, binding is not None and binding.is_public, binding)
 
@@ -129,10 +129,10 @@ def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
     """Return the parsed plain gold of this name. Raises GoldNotFound, InvalidGold."""
     path = _gold_path(name)
-    return _kept(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
+    return _cached(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
 
-def read_items(task: AnyTask, options: Options, claim: Asking, gold: Any) -> Any:
+def read_items(task: AnyTask, options: Options, claim: GoldRequest, gold: Any) -> Any:
     """Return the items that a prediction must cover: from the phase's blind file, or else from gold."""
     sha256 = claim.items_sha256
     if sha256 is None:
@@ -144,7 +144,7 @@ def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
     """Return the blind items of this file. Raises InvalidItems."""
     storage = storage_of(get_settings())
     try:
-        return _kept(
+        return _cached(
             ("items", task.name, _key(options), sha256),
             lambda: task.read_items(local_file(storage, sha256), options),
         )
@@ -188,7 +188,7 @@ def _key(options: Options) -> str:
     return json.dumps(options.model_dump(mode="json"), sort_keys=True)
 
 
-def _kept(key: tuple[Any, ...], read: Callable[[], T]) -> T:
+def _cached(key: tuple[Any, ...], read: Callable[[], T]) -> T:
     if key in _cache:
         _cache.move_to_end(key)
         kept: T = _cache[key]

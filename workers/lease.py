@@ -18,7 +18,7 @@ from app.base.db import writing
 from app.base.logs import log
 from app.runs.claims import Claim, renew_lease
 from app.runs.validations import CheckClaim, renew_check
-from workers.faults import survived
+from workers.faults import log_and_continue
 
 #: Renewed this many times per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def kept_alive(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
+def renewing_lease(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
     """Renew the lease until the block ends. Losing it does not stop the block, but the result is not recorded."""
     whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
     with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **whose):
@@ -52,7 +52,7 @@ def renewing(
         thread.join()
 
 
-def patiently(transaction: Callable[[], T], lease_seconds: float) -> T:
+def retry_while_db_down(transaction: Callable[[], T], lease_seconds: float) -> T:
     """Return the result of the transaction; retry while the database is away, for as long as a lease lasts.
 
     Hours of scoring must not be lost to a restart of seconds. Repeating a transaction that was committed as the
@@ -81,7 +81,7 @@ def _beat(
             with writing(engine) as session:
                 ours = renew(session)
         except Exception as error:  # any error, even out of memory: the next beat tries again
-            survived("lease_not_renewed", error, **names)
+            log_and_continue("lease_not_renewed", error, **names)
             continue
         if not ours:
             log.warning("lease_lost", **names)

@@ -21,7 +21,7 @@ from app.base.text import readable_size
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import AnyTask
 from workers.confined import RunLimits
-from workers.faults import survived
+from workers.faults import log_and_continue
 from workers.settings import settings_of
 
 #: Interval between checks of the clock during a run.
@@ -135,6 +135,6 @@ def _end_process(bound: Bound, end: Callable[[Bound], object]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except Exception as error:
-        survived("overrun_not_recorded", error)
+        log_and_continue("overrun_not_recorded", error)
     finally:
         os._exit(0)

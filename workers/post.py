@@ -14,7 +14,7 @@ from app.base.config import Settings
 from app.base.db import writing
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
-from workers.faults import survived
+from workers.faults import log_and_continue
 from workers.tables import tables_fit
 
 #: Interval between looks into the outbox: users may be waiting for a link.
@@ -49,7 +49,7 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
                     forget_ended(session, _now())
                 forget_at = time.monotonic() + FORGET_SECONDS
         except Exception as error:  # the next round does the same work
-            survived("post_failed", error)
+            log_and_continue("post_failed", error)
         stop.wait(ROUND_SECONDS)
 
 

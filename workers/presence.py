@@ -24,7 +24,7 @@ from app.base.logs import log
 from app.models import SelfCheck, Worker
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
-from workers.faults import survived
+from workers.faults import log_and_continue
 from workers.selfcheck import SelfCheckReport
 from workers.tables import tables_fit
 
@@ -77,7 +77,7 @@ def tell(engine: Engine, presence: Presence) -> None:
                 with writing(engine) as session:
                     announce_worker(session, presence.as_row(), datetime.now(UTC))
     except Exception as error:
-        survived("worker_not_announced", error, worker=presence.name)
+        log_and_continue("worker_not_announced", error, worker=presence.name)
 
 
 def retire(engine: Engine, presence: Presence) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from app.base.db import writing
 from app.runs.claims import Claim, note_progress
 from evergold.scoring.progress import progress_to
-from workers.faults import survived
+from workers.faults import log_and_continue
 
 #: Often enough for a page that somebody watches.
 TELL_SECONDS = 1.0
@@ -67,7 +67,7 @@ class Progress:
 
 
 @contextmanager
-def telling(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
+def reporting_progress(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
     """Write the progress that this thread reports inside the block to the database, within a second."""
     progress, stop = Progress(begun=begun), threading.Event()
     thread = threading.Thread(target=_tell, args=(engine, claim, progress, stop), name="progress", daemon=True)
@@ -89,7 +89,7 @@ def _tell(engine: Engine, claim: Claim, progress: Progress, stop: threading.Even
         try:
             ours = _write(engine, claim, progress)
         except Exception as error:  # retried a second later
-            survived("progress_not_told", error, run_id=claim.run_id)
+            log_and_continue("progress_not_told", error, run_id=claim.run_id)
             continue
         if not ours:
             progress.is_lost = True

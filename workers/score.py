@@ -47,7 +47,7 @@ from workers.faults import logged, named
 from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.keys import NoKeyForIt
-from workers.lease import kept_alive, patiently
+from workers.lease import renewing_lease, retry_while_db_down
 from workers.outcomes import ask_for_keys, forget_outcomes, in_parts, seal_outcomes
 from workers.overrun import (
     Bound,
@@ -58,7 +58,7 @@ from workers.overrun import (
     memory_bound,
     scoring_seconds,
 )
-from workers.progress import ClaimLost, Progress, telling
+from workers.progress import ClaimLost, Progress, reporting_progress
 
 #: Errors that another worker, or a later attempt, may not hit.
 LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)
@@ -92,7 +92,7 @@ def score_next(*, needs_gpu: bool) -> Ending | None:
 def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
     settings = get_settings()
     engine = get_engine(settings.database_address)
-    claim = patiently(partial(_claim, engine, claiming, settings.lease_seconds), settings.lease_seconds)
+    claim = retry_while_db_down(partial(_claim, engine, claiming, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
         return None
     with bound(run_id=claim.run_id):
@@ -105,16 +105,16 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
     late = partial(_record_overrun, engine, claim)
     try:
         with (
-            kept_alive(engine, claim, settings.lease_seconds),
+            renewing_lease(engine, claim, settings.lease_seconds),
             in_time(first_seconds, late) as deadline,
-            telling(engine, claim, partial(deadline.extend, allowed_seconds)) as progress,
+            reporting_progress(engine, claim, partial(deadline.extend, allowed_seconds)) as progress,
         ):
             fetch(claim)
             with confined():
                 outcome = _outcome(claim, progress)
         name, recorded = (
             type(outcome).__name__,
-            patiently(partial(_record, engine, claim, outcome), settings.lease_seconds),
+            retry_while_db_down(partial(_record, engine, claim, outcome), settings.lease_seconds),
         )
     except ClaimLost:
         name = ClaimLost.__name__
@@ -130,7 +130,7 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
             recorded = _record_failure(engine, claim, error, settings.attempts)
     if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
         log.warning("out_of_memory", run_id=claim.run_id, attempt=claim.attempt, fresh_process=is_fresh)
-        recorded = patiently(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
+        recorded = retry_while_db_down(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
     log.info("run_ended", run_id=claim.run_id, outcome=name, recorded=recorded)
     return ending
 

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # On a busy machine the web process comes first, above all in the rush before a deadline; short runs come before
     # those of torch, which use all processors of a machine without a GPU.
     os.nice(LAST_NICENESS if asked.queues == GPU_QUEUE else SCORING_NICENESS)
-    _stop_when_told()
+    _exit_on_sigterm()
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # processes share the processors, see workers.device
     configure_logging()
@@ -134,7 +134,7 @@ def run_celery(presence: Presence, engine: Engine) -> None:
         worker.start()
 
 
-def _stop_when_told() -> None:
+def _exit_on_sigterm() -> None:
     """Exit on SIGTERM until Celery takes over, also during the self-check."""
 
     def stop(*_: object) -> NoReturn:

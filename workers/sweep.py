@@ -33,13 +33,13 @@ from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.totals import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
-from app.rescoring.pace import look_after_rescorings, rescoring_runs_to_announce
+from app.rescoring.pace import advance_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import forget_silent_workers, unserved_task_types
 from app.standings.check import START, check_slice
 from app.submissions.rejected import clear_rejected_files
 from evergold.scoring.tasks import TASKS, needs_gpu
-from workers.check_sweep import look_after_gold, look_after_validations
+from workers.check_sweep import look_after_validations, sweep_gold_checks
 from workers.climbing import watch_climbing
 from workers.post import posting
 from workers.statistics_sweep import look_after_statistics
@@ -77,7 +77,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     keep_totals(engine, now)
     watch_climbing(engine, now)
     look_after_validations(engine, now)
-    look_after_gold(engine, now)
+    sweep_gold_checks(engine, now)
     return len(sent)
 
 
@@ -115,7 +115,7 @@ def _forgotten_task_types() -> list[str]:
 def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:
     """Update the open rescorings; return their runs that are due for announcement."""
     with writing(engine) as session:
-        told = look_after_rescorings(session, get_settings(), now)
+        told = advance_rescorings(session, get_settings(), now)
         unserved = unserved_task_types(session, now)
         waiting = rescoring_runs_to_announce(session, now, unserved=unserved, forgotten=forgotten)
     if told:

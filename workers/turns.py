@@ -12,12 +12,12 @@ from sqlalchemy import Engine
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
 from app.base.logs import log
-from app.base.queue import GPU_QUEUE, TURN_TASK, took_turn_message
+from app.base.queue import GPU_QUEUE, TURN_TASK, pop_message
 from app.runs.turns import next_turn
 from workers.celery_app import app
 from workers.check import check_file
 from workers.device import can_encode
-from workers.lease import patiently
+from workers.lease import retry_while_db_down
 from workers.overrun import Ending
 from workers.score import score_next, score_submission
 
@@ -37,7 +37,7 @@ def take_turn(announced: int | str, queue: str) -> None:
         return
     until = time.monotonic() + GO_ON_SECONDS
     ending = _turn(needs_gpu=queue == GPU_QUEUE)
-    while ending is Ending.DONE and time.monotonic() < until and took_turn_message(queue):
+    while ending is Ending.DONE and time.monotonic() < until and pop_message(queue):
         ending = _turn(needs_gpu=queue == GPU_QUEUE)
     if ending is Ending.SPENT:
         # Celery reports it and starts another child; everything is recorded.
@@ -55,7 +55,7 @@ def _turn(*, needs_gpu: bool) -> Ending | None:
     while ending is Ending.LEFT:
         ending = score_next(needs_gpu=needs_gpu)
         if ending is None:
-            turn = patiently(partial(_next, engine, needs_gpu=needs_gpu), get_settings().lease_seconds)
+            turn = retry_while_db_down(partial(_next, engine, needs_gpu=needs_gpu), get_settings().lease_seconds)
             if turn is None or turn == last:
                 return None
             last, ending = turn, check_file(str(turn)) if isinstance(turn, UUID) else score_submission(turn)

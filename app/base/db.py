@@ -123,7 +123,7 @@ def get_engine(address: str) -> Engine:
     return _engines.get(address) or _engines.setdefault(address, make_engine(address))
 
 
-def forget_engines(*, close: bool = True) -> None:
+def dispose_engines(*, close: bool = True) -> None:
     """Dispose all cached engines. close: False in a forked process, whose parent still uses the connections."""
     for engine in _engines.values():
         engine.dispose(close=close)
@@ -186,12 +186,12 @@ class likely(FunctionElement[bool]):
 
 
 @compiles(likely)
-def _told(element: likely, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_likely_sqlite(element: likely, compiler: SQLCompiler, **options: Any) -> str:
     return f"likely({compiler.process(element.clauses, **options)})"
 
 
 @compiles(likely, "postgresql")
-def _as_it_is(element: likely, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_default(element: likely, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 

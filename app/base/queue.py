@@ -121,7 +121,7 @@ def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority
     return sent is True
 
 
-def took_turn_message(queue: str) -> bool:
+def pop_message(queue: str) -> bool:
     """Take the next message from Redis or Valkey if it announces a turn, which the caller takes at once.
 
     Otherwise it passes through Celery's main process, which takes up to a tenth of a short run. False: there is no

@@ -142,7 +142,7 @@ class RedisClient:
                 used = self._idle.pop()
             except IndexError:  # another thread was faster
                 break
-            if used.is_silent():
+            if used.is_idle():
                 return used
             used.close()
         connection = _Connection(self._place.connect(self._wait_seconds))
@@ -167,7 +167,7 @@ class _Connection:
     def close(self) -> None:
         self._socket.close()
 
-    def is_silent(self) -> bool:
+    def is_idle(self) -> bool:
         """Return whether nothing unsolicited has arrived, such as the end of the connection."""
         if not hasattr(select, "poll"):
             return False

@@ -32,13 +32,13 @@ class Line:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Callable[[Session], Any], Future[Any]]] = deque()
-        self._clerk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="write-together")
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="write-together")
 
     def write(self, engine: Engine, job: Callable[[Session], Result]) -> Result:
         """Return the result of `job` once it is committed, or raise its exception; then nothing of it was written."""
         mine: Future[Result] = Future()
         self._waiting.append((job, mine))
-        self._clerk.submit(self._serve, engine)
+        self._executor.submit(self._serve, engine)
         return mine.result()
 
     def _serve(self, engine: Engine) -> None:
@@ -50,7 +50,7 @@ class Line:
 
 def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
     """Let `job` write. It may run in another thread, together with others, and must not commit or roll back."""
-    if not writes_wait_in_line(engine):
+    if not has_single_writer(engine):
         with writing(engine) as session:
             return job(session)
     with _lines_lock:
@@ -58,7 +58,7 @@ def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
     return line.write(engine, job)
 
 
-def writes_wait_in_line(engine: Engine | Connection) -> bool:
+def has_single_writer(engine: Engine | Connection) -> bool:
     """Return whether this database has a single writer."""
     return engine.dialect.name == "sqlite"
 

@@ -11,15 +11,15 @@ from sqlalchemy import and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.rows import CardColumn, LeaderboardRow
-from app.boards.view import WholeBoard
+from app.boards.view import UnfilteredBoard
 from app.cards.form import CardForm, card_form, card_of
 from app.cards.kept import card_documents
 from app.models import Board, CardVersion, Competition, Standing
 
 
 def with_cards(
-    session: Session, competition: Competition, board: Board, phase_task_ids: Collection[int], whole: WholeBoard
-) -> WholeBoard:
+    session: Session, competition: Competition, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
+) -> UnfilteredBoard:
     """Add the method cards of its rows to a board; their method takes precedence over the one submitted with the file.
 
     phase_task_ids: where its rows come from.
@@ -34,7 +34,7 @@ def with_cards(
 
 
 def _documents(
-    session: Session, board: Board, phase_task_ids: Collection[int], whole: WholeBoard
+    session: Session, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
 ) -> dict[UUID, Mapping[str, Any]]:
     """Return the cards by submission. A card belongs to a system: a standing names that of an entry; other rows have
     that of their submission."""

@@ -212,17 +212,17 @@ def _with_marks(row: LeaderboardRow, marks: Marks) -> LeaderboardRow:
     if not marks.teams and not marks.submissions:
         return row
     row = _marked(row, marks.submissions.get(row.submission_id) if row.submission_id else None)
-    return _marked(row, stronger(marks.teams.get(row.team_id or 0), row))
+    return _marked(row, stricter_mark(marks.teams.get(row.team_id or 0), row))
 
 
-def stronger(mark: Mark | None, row: LeaderboardRow) -> Mark | None:
+def stricter_mark(mark: Mark | None, row: LeaderboardRow) -> Mark | None:
     """Return the team's mark unless the row's own is stricter."""
     return mark if mark and SET_ASIDE.get(mark.status, 0) >= SET_ASIDE.get(row.status, 0) else None
 
 
-def marked_again(rows: Sequence[LeaderboardRow], marks: Marks) -> list[LeaderboardRow]:
+def apply_team_marks(rows: Sequence[LeaderboardRow], marks: Marks) -> list[LeaderboardRow]:
     """Reapply team marks of the target phase to carried-over rows."""
-    return [_marked(row, stronger(marks.teams.get(row.team_id or 0), row)) for row in rows]
+    return [_marked(row, stricter_mark(marks.teams.get(row.team_id or 0), row)) for row in rows]
 
 
 def _marked(row: LeaderboardRow, mark: Mark | None) -> LeaderboardRow:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.rows import Cell, LeaderboardRow
-from app.boards.view import WholeBoard
+from app.boards.view import UnfilteredBoard
 from app.competitions.columns import HUMAN_SCORE, BoardColumn
 from app.models import Board, JudgingRound, Phase, PhaseTask
 from evergold.scoring.task import Metric
@@ -25,7 +25,7 @@ METRIC = Metric(
 _OTHER_JUDGED, _HISTORIC = "this submission was not judged", "not published"
 
 
-def with_human_scores(session: Session, phase: Phase, board: Board, whole: WholeBoard) -> WholeBoard:
+def with_human_scores(session: Session, phase: Phase, board: Board, whole: UnfilteredBoard) -> UnfilteredBoard:
     """Add a last column of human scores in the board's language, or of their mean; unchanged without such a round."""
     judging = published_round(session, phase, board)
     if judging is None or judging.results is None or board.rank_split not in judging.results["signatures"]:

@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
 from app.boards.cards import with_cards
-from app.boards.entries import marked_again, rows_of
+from app.boards.entries import apply_team_marks, rows_of
 from app.boards.human_scores import with_human_scores
 from app.boards.marks import has_hidden, marks_of
 from app.boards.public_part import with_public_part
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.statistics import Statistics, statistics_of
-from app.boards.view import Sight, Source, WholeBoard, show
+from app.boards.view import Source, UnfilteredBoard, ViewerContext, show
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
@@ -47,7 +47,7 @@ from app.models import (
 )
 from app.standings.choose import rules_of
 from app.standings.kept import standings_of
-from app.standings.tries import Bounds, Rescored
+from app.standings.tries import Rescored, RunFilter
 from evergold.scoring.halves import Half
 
 __all__ = [
@@ -96,7 +96,7 @@ def build_leaderboard(
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
     half = _half(sight, half)
     shown = show(whole_board(session, board, asked, allowed, until, half=half), sight)
-    by_rows = shown if _is_told_by_rows(session, asked, sight) else None
+    by_rows = shown if _version_from_rows(session, asked, sight) else None
     return replace(shown, version=_version(board, asked, sight, by_rows, half))
 
 
@@ -117,12 +117,12 @@ def board_version(
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     half = _half(sight, half)
-    if _is_told_by_rows(session, asked, sight):
+    if _version_from_rows(session, asked, sight):
         return _version(board, asked, sight, show(whole_board(session, board, asked, half=half), sight), half)
     return _version(board, asked, sight, None, half)
 
 
-def _half(sight: Sight, asked: Half | None) -> Half | None:
+def _half(sight: ViewerContext, asked: Half | None) -> Half | None:
     """Return the selected part of divided items, or the default one; raises NotFound if it is not shown."""
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     may_see = {None: True, Half.PUBLIC: sight.own.view.is_divided, Half.PRIVATE: all(view.private for view in views)}
@@ -131,7 +131,7 @@ def _half(sight: Sight, asked: Half | None) -> Half | None:
     return asked or half_shown(sight)
 
 
-def half_shown(sight: Sight) -> Half | None:
+def half_shown(sight: ViewerContext) -> Half | None:
     """Return the default part of divided items, None if they are not divided.
 
     A private part stays hidden until that of a phase whose entries are carried over is shown, too.
@@ -140,7 +140,7 @@ def half_shown(sight: Sight) -> Half | None:
     return Half.PUBLIC if Half.PUBLIC in halves else halves[0]
 
 
-def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sight) -> bool:
+def _version_from_rows(session: Session, asked: Sequence[EntrySource], sight: ViewerContext) -> bool:
     """True if the version number would reveal more than the board, since it also rises with hidden changes."""
     view = sight.own.view
     if view.board is BoardShown.PUBLIC and not view.is_organiser:
@@ -149,7 +149,7 @@ def _is_told_by_rows(session: Session, asked: Sequence[EntrySource], sight: Sigh
 
 
 def _version(
-    board: Board, asked: Sequence[EntrySource], sight: Sight, shown: Leaderboard | None, half: Half | None
+    board: Board, asked: Sequence[EntrySource], sight: ViewerContext, shown: Leaderboard | None, half: Half | None
 ) -> str:
     """Build the version. That of a hidden board has no number, which would count the scored runs."""
     start = f"{asked[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
@@ -188,7 +188,7 @@ def sight_of(
     now: datetime,
     *,
     seen_as: SeenAs | None = None,
-) -> Sight:
+) -> ViewerContext:
     """Return the viewer and their view of each phase."""
     if seen_as is SeenAs.PUBLIC:
         viewer = None
@@ -196,17 +196,17 @@ def sight_of(
     own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     competition = session.get_one(Competition, sources[0].phase.competition_id)
-    return Sight(own, by_phase, _teams_of(session, viewer), competition.neutral_salt)
+    return ViewerContext(own, by_phase, _teams_of(session, viewer), competition.neutral_salt)
 
 
-def whole_sight(session: Session, sources: Sequence[EntrySource]) -> Sight:
+def whole_sight(session: Session, sources: Sequence[EntrySource]) -> ViewerContext:
     """Return the view of organisers, who see everything, ranked by the same digits as for everybody."""
     ranks_by = min(declared_of(one.phase, one.phase_task).ranks_by for one in sources)
     everything = View(ranks_by=ranks_by, participants=View())
     own, *carried = [Source(one.phase.id, everything) for one in sources]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     salt = session.get_one(Competition, sources[0].phase.competition_id).neutral_salt
-    return Sight(own, by_phase, frozenset(), salt)
+    return ViewerContext(own, by_phase, frozenset(), salt)
 
 
 def whole_board(
@@ -217,7 +217,7 @@ def whole_board(
     until: datetime | None = None,
     rescoring: Rescored | None = None,
     half: Half | None = None,
-) -> WholeBoard:
+) -> UnfilteredBoard:
     """Build the whole board, for `app.boards.view` to filter.
 
     until: only submissions before then.
@@ -231,15 +231,15 @@ def whole_board(
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     gold = _gold(session, own.phase_task, rescoring)
     look = partial(_live_rows, session, board=board, columns=columns, gold=gold, half=half)
-    rows = look(own, Bounds(until=until, rescoring=rescoring))
+    rows = look(own, RunFilter(until=until, rescoring=rescoring))
     here = {row.team_id for row in rows if row.kind == "baseline"}
     for other in others:
-        carried = look(other, Bounds(until=until, rescoring=rescoring), is_carried=True)
-        carried = marked_again(carried, marks_of(session, own.phase_task))
+        carried = look(other, RunFilter(until=until, rescoring=rescoring), is_carried=True)
+        carried = apply_team_marks(carried, marks_of(session, own.phase_task))
         rows += [row._replace(carried_from=other.phase.name) for row in carried if row.team_id not in here]
     rows += _historic_rows(session, own.phase, board, columns)
     competition = session.get_one(Competition, own.phase.competition_id)
-    whole = WholeBoard(
+    whole = UnfilteredBoard(
         columns=columns,
         rank_by=rank_by,
         rows=tuple(rows),
@@ -261,7 +261,7 @@ def whole_board(
 def _live_rows(
     session: Session,
     asked: EntrySource,
-    bounds: Bounds,
+    bounds: RunFilter,
     *,
     board: Board,
     columns: Sequence[BoardColumn],

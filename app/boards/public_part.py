@@ -8,14 +8,14 @@ from sqlalchemy.orm import Session
 
 from app.boards.entries import cells_of
 from app.boards.rows import Cell
-from app.boards.view import WholeBoard
+from app.boards.view import UnfilteredBoard
 
 #: Prefix of the split of such a column, since it is no score of the task type.
 PUBLIC = "public/"
 _NONE = Cell(None, "not published", None)
 
 
-def with_public_part(session: Session, whole: WholeBoard) -> WholeBoard:
+def with_public_part(session: Session, whole: UnfilteredBoard) -> UnfilteredBoard:
     """Add the column to the board."""
     column = whole.columns[whole.rank_by]
     cells = cells_of(session, [row.run_id for row in whole.rows if row.run_id is not None], [column])

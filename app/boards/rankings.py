@@ -20,7 +20,7 @@ from app.base.errors import NotFound
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.find import boards_of
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import EXACT_DECIMALS, SeenAs, rounded
 from app.models import Board, BoardShown, Competition, Phase, User
 
@@ -199,7 +199,7 @@ def _ranked(board: Leaderboard) -> _Ranked:
 
 
 def _decimals(board: Leaderboard) -> int:
-    decimals = decimals_of(board.columns[board.rank_by], board.view.ranks_by)
+    decimals = effective_decimals(board.columns[board.rank_by], board.view.ranks_by)
     return EXACT_DECIMALS if decimals is None else decimals
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from app.boards.pair_tests import PairTest, PairTests
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import View, rounded
 from app.models import EntryRule, RowStatus
 from evergold.scoring.halves import Half
@@ -163,7 +163,7 @@ class Leaderboard:
     @property
     def footnotes(self) -> tuple[Footnote, ...]:
         """The footnotes of all different marks of rows, in board order."""
-        return tuple(Footnote(mark, _said(*one)) for one, mark in self._marks.items())
+        return tuple(Footnote(mark, _footnote_text(*one)) for one, mark in self._marks.items())
 
     def mark(self, row: LeaderboardRow) -> str:
         """Return the letter of a row's footnote; empty if it has none."""
@@ -182,7 +182,7 @@ def mark_of(number: int) -> str:
     return (mark_of(higher - 1) if higher else "") + chr(ord("a") + letter)
 
 
-def _said(status: RowStatus, note: str) -> str:
+def _footnote_text(status: RowStatus, note: str) -> str:
     starts = {
         RowStatus.DISQUALIFIED: "Disqualified",
         RowStatus.HIDDEN: "Hidden: only its team and the organisers see it",
@@ -215,7 +215,7 @@ def scored_with(board: Leaderboard) -> ScoredWith:
 
 def with_decimals(column: BoardColumn, precision: int | None) -> BoardColumn:
     """Return the column with the decimals shown at this precision."""
-    decimals = decimals_of(column, precision)
+    decimals = effective_decimals(column, precision)
     return column if decimals is None else replace(column, decimals=max(0, decimals - 2 * column.percent))
 
 

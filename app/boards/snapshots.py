@@ -22,10 +22,10 @@ from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_b
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.statistics import read_statistics, statistics_document
 from app.boards.successors import Official, with_successors
-from app.boards.view import Sight, Source, WholeBoard, show
+from app.boards.view import Source, UnfilteredBoard, ViewerContext, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import SeenAs, View, coarser, task_in_phase, tells_statistics, view_of
+from app.competitions.visibility import SeenAs, View, min_decimals, task_in_phase, tells_statistics, view_of
 from app.models import (
     Board,
     BoardShown,
@@ -151,12 +151,14 @@ def official_version(
     return _version(snapshot, _sight(session, snapshot, viewer, now, seen_as))
 
 
-def _version(snapshot: Snapshot, sight: Sight) -> str:
+def _version(snapshot: Snapshot, sight: ViewerContext) -> str:
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     return "-".join(["official", str(snapshot.id), *(view.key for view in views)])
 
 
-def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None) -> Sight:
+def _sight(
+    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None
+) -> ViewerContext:
     """Return the viewer's access as for the live board, but ranked by the coarser of frozen and current digits.
 
     A board that an earlier release ranked by all digits keeps them, unless fewer than usual are declared.
@@ -166,7 +168,7 @@ def _sight(session: Session, snapshot: Snapshot, viewer: User | None, now: datet
     asked = [own, *_carried(session, snapshot, board)]
     sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
     frozen, ranks_by = snapshot.document["ranks_by"], sight.own.view.ranks_by
-    ranks_by = None if frozen is None and tells_statistics(ranks_by) else coarser(frozen, ranks_by)
+    ranks_by = None if frozen is None and tells_statistics(ranks_by) else min_decimals(frozen, ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
 
 
@@ -188,7 +190,7 @@ def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySo
 # ------------------------------------------------------------------------------------------------------- the document
 
 
-def _document(session: Session, whole: WholeBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
+def _document(session: Session, whole: UnfilteredBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
     """Return the unfiltered board as ranked for organisers; `_whole` reads it."""
     sight = whole_sight(session, asked)
     ordered = show(whole, sight)
@@ -224,9 +226,9 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
     }
 
 
-def _whole(document: dict[str, Any]) -> WholeBoard:
+def _whole(document: dict[str, Any]) -> UnfilteredBoard:
     statistics = document["statistics"]
-    return WholeBoard(
+    return UnfilteredBoard(
         columns=tuple(BoardColumn(**column) for column in document["columns"]),
         rank_by=document["rank_by"],
         rows=tuple(_row(row) for row in document["rows"]),

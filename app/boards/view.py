@@ -24,8 +24,8 @@ from app.boards.rows import (
 )
 from app.boards.statistics import Statistics
 from app.competitions.columns import BoardColumn
-from app.competitions.ordering import decimals_of, difference_of, goodness, sign_of
-from app.competitions.visibility import View, coarser, is_exact, rounded, tells_statistics, until_words
+from app.competitions.ordering import difference_of, effective_decimals, goodness, sign_of
+from app.competitions.visibility import View, is_exact, min_decimals, rounded, tells_statistics, until_words
 from app.models import BoardShown, EntryRule, RowStatus, Slices
 from evergold.scoring.halves import Half
 
@@ -34,7 +34,7 @@ DISQUALIFIED = "disqualified"
 
 
 @dataclass(frozen=True, slots=True)
-class WholeBoard:
+class UnfilteredBoard:
     """An unfiltered board, without order and ranks; carried-over rows name their phase.
 
     statistics: None if there are none.
@@ -62,7 +62,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ViewerContext:
     """The viewer's access to a board.
 
     own, carried: the board's own phase, and the carried-over ones by name.
@@ -96,16 +96,19 @@ class _Line(NamedTuple):
 _Ranked = tuple[_Line, int | None]
 
 
-def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
+def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
     """Return the board for this viewer; the caller sets its version."""
     view = sight.own.view
     lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
     precision, ranks_by = view.precision, view.ranks_by
     for source in {line.row.carried_from: line.source for line in lines}.values():
-        precision, ranks_by = coarser(precision, source.view.precision), coarser(ranks_by, source.view.ranks_by)
+        precision, ranks_by = (
+            min_decimals(precision, source.view.precision),
+            min_decimals(ranks_by, source.view.ranks_by),
+        )
     kept = _columns_kept(whole, view)
     ordered = _in_order(lines, whole, view, ranks_by)
-    statistics = whole.statistics if _tells_statistics(whole, view, precision) else None
+    statistics = whole.statistics if _shows_statistics(whole, view, precision) else None
     ranges = _ranges(ordered, whole, statistics)
     cells_of = _cells(view, whole, kept, precision, statistics)
     return Leaderboard(
@@ -129,14 +132,16 @@ def show(whole: WholeBoard, sight: Sight) -> Leaderboard:
     )
 
 
-def _tells_statistics(whole: WholeBoard, view: View, precision: int | None) -> bool:
+def _shows_statistics(whole: UnfilteredBoard, view: View, precision: int | None) -> bool:
     """True if scores are shown with no fewer digits than usual, and not on a Ladder, where comparisons with the record
     holder would reveal hidden scores."""
     is_public = view.board is BoardShown.PUBLIC
     return is_public and tells_statistics(precision) and whole.entry_rule is not EntryRule.LADDER
 
 
-def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistics | None) -> Mapping[int, RankRange]:
+def _ranges(
+    ordered: Sequence[_Ranked], whole: UnfilteredBoard, statistics: Statistics | None
+) -> Mapping[int, RankRange]:
     """Return the rank ranges by run, among the ranked rows that this viewer sees."""
     if statistics is None:
         return {}
@@ -145,7 +150,7 @@ def _ranges(ordered: Sequence[_Ranked], whole: WholeBoard, statistics: Statistic
 
 
 def _pair_tests(
-    ordered: Sequence[_Ranked], whole: WholeBoard, precision: int | None, statistics: Statistics | None
+    ordered: Sequence[_Ranked], whole: UnfilteredBoard, precision: int | None, statistics: Statistics | None
 ) -> PairTests:
     """Return the tests of rows whose scores this viewer sees. Hidden rows are never compared, for no viewer."""
     if statistics is None:
@@ -156,7 +161,7 @@ def _pair_tests(
         if row.run_id is not None and row.submission_id is not None
         if row.status in (None, RowStatus.UNRANKED) and row.cells[whole.rank_by].value is not None
     ]
-    decimals = decimals_of(whole.columns[whole.rank_by], precision)
+    decimals = effective_decimals(whole.columns[whole.rank_by], precision)
     values = {line.row.submission_id: line.row.cells[whole.rank_by].value for line, _ in ordered}
     return {
         (one, other): test.rounded(decimals, difference_of(values[one], values[other], decimals))
@@ -168,7 +173,9 @@ def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
     return [line.row.run_id or 0 for line, rank in ordered if rank is not None]
 
 
-def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics: Statistics | None) -> StatisticsState:
+def _state(
+    ordered: Sequence[_Ranked], whole: UnfilteredBoard, view: View, statistics: Statistics | None
+) -> StatisticsState:
     """Return the state for the visible rows, whatever else the statistics cover."""
     if whole.statistics is None or view.board is not BoardShown.PUBLIC:
         return "none"
@@ -177,7 +184,7 @@ def _state(ordered: Sequence[_Ranked], whole: WholeBoard, view: View, statistics
     return "current" if statistics.covers(_ranked_runs(ordered)) else "pending"
 
 
-def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
+def _lines(whole: UnfilteredBoard, sight: ViewerContext) -> list[_Line]:
     """Return the visible rows, each with its name as shown to others."""
     lines = []
     for row in whole.rows:
@@ -190,26 +197,26 @@ def _lines(whole: WholeBoard, sight: Sight) -> list[_Line]:
     return lines
 
 
-def _is_hidden(row: LeaderboardRow, view: View, sight: Sight) -> bool:
+def _is_hidden(row: LeaderboardRow, view: View, sight: ViewerContext) -> bool:
     """True if organisers hid the row, unless the viewer is one or belongs to its team."""
     return row.status is RowStatus.HIDDEN and not view.is_organiser and row.team_id not in sight.mine
 
 
-def _columns_kept(whole: WholeBoard, view: View) -> list[int]:
+def _columns_kept(whole: UnfilteredBoard, view: View) -> list[int]:
     """Return the positions of the visible columns; if only ranking scores are shown, others are not even named."""
     if view.shows_ranking_scores_only:
         return [whole.rank_by]
     return list(range(len(whole.columns)))
 
 
-def _in_order(lines: Sequence[_Line], whole: WholeBoard, view: View, ranks_by: int | None) -> list[_Ranked]:
+def _in_order(lines: Sequence[_Line], whole: UnfilteredBoard, view: View, ranks_by: int | None) -> list[_Ranked]:
     """Return the lines from top to bottom, with their ranks.
 
     Of equal values the earlier one comes first; if digits are hidden, they are sorted by name, since values may only
     look equal. If values are not shown, unranked rows come last: their place among the others would bound their scores.
     """
     column = whole.columns[whole.rank_by]
-    decimals, sign = decimals_of(column, ranks_by), sign_of(column)
+    decimals, sign = effective_decimals(column, ranks_by), sign_of(column)
     with_moments = is_exact(ranks_by) and view.board is BoardShown.PUBLIC
 
     values: list[float | None] = []
@@ -233,7 +240,7 @@ def _by_rank_alone(ranked_line: _Ranked) -> tuple[bool, int, str, str]:
 
 
 def _row(
-    line: _Line, rank: int | None, sight: Sight, cells: tuple[Cell, ...], ranks: RankRange | None
+    line: _Line, rank: int | None, sight: ViewerContext, cells: tuple[Cell, ...], ranks: RankRange | None
 ) -> LeaderboardRow:
     """Return a row without anything that its viewer may not see."""
     row, source = line.row, line.source.view
@@ -272,10 +279,10 @@ def _row(
 
 
 def _cells(
-    view: View, whole: WholeBoard, kept: Sequence[int], precision: int | None, statistics: Statistics | None
+    view: View, whole: UnfilteredBoard, kept: Sequence[int], precision: int | None, statistics: Statistics | None
 ) -> Callable[[_Line], tuple[Cell, ...]]:
     """Return a function for the cells of a line; work common to thousands of lines is done once."""
-    columns = [(place, whole.columns[place], decimals_of(whole.columns[place], precision)) for place in kept]
+    columns = [(place, whole.columns[place], effective_decimals(whole.columns[place], precision)) for place in kept]
     hidden = tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
     disqualified = tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
     are_whole = statistics is None and precision is None and len(kept) == len(whole.columns)

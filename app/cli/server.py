@@ -85,7 +85,7 @@ def web(
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
     os.environ.update(THRIFTY | os.environ)
-    become(web_command(host, port, processes))
+    exec_program(web_command(host, port, processes))
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -107,7 +107,7 @@ def worker(
     use_settings(data_dir)
     if queues == "cpu":
         os.environ.update(THRIFTY | os.environ)
-    become(worker_command(queues, concurrency))
+    exec_program(worker_command(queues, concurrency))
 
 
 @commands.command(rich_help_panel=PANEL)
@@ -117,10 +117,10 @@ def sweep(data_dir: DataDirOption = None) -> None:
 
     use_settings(data_dir)
     os.environ.update(THRIFTY | os.environ)
-    become(sweep_command())
+    exec_program(sweep_command())
 
 
-def become(command: list[str]) -> None:
+def exec_program(command: list[str]) -> None:
     """Replace this process by the command, so that signals reach it."""
     from app.server.programs import code_path
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.server import PANEL, become
+from app.cli.server import PANEL, exec_program
 from app.cli.settings import DataDirOption, models_folder, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, print_json, print_table, remark, say
 
@@ -74,7 +74,7 @@ def selfcheck(
 
     use_settings(data_dir)
     given = {"--record": record, "--replace": replace, "--json": as_json}
-    become([*selfcheck_command(), *(option for option, wanted in given.items() if wanted)])
+    exec_program([*selfcheck_command(), *(option for option, wanted in given.items() if wanted)])
 
 
 @models.command(name="list")

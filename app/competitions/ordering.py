@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import EXACT_DECIMALS, coarser, is_exact, rounded
+from app.competitions.visibility import EXACT_DECIMALS, is_exact, min_decimals, rounded
 
 
 def goodness(value: float | None, sign: float) -> tuple[bool, float]:
@@ -27,7 +27,7 @@ def difference_of(value: float | None, other: float | None, decimals: int | None
     return rounded(more - less, EXACT_DECIMALS if decimals is None else decimals)
 
 
-def decimals_of(column: BoardColumn, precision: int | None) -> int | None:
+def effective_decimals(column: BoardColumn, precision: int | None) -> int | None:
     """Return the decimals of a column's values under this precision, at most those displayed, to avoid double rounding.
 
     EXACT_DECIMALS, which compare unrounded values, are the same for all columns.
@@ -36,4 +36,4 @@ def decimals_of(column: BoardColumn, precision: int | None) -> int | None:
         return None
     if is_exact(precision):
         return EXACT_DECIMALS
-    return coarser(precision, column.decimals + 2 * column.percent)
+    return min_decimals(precision, column.decimals + 2 * column.percent)

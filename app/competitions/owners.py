@@ -32,7 +32,7 @@ class LastOrganiser(EvergoldError):
     code = "last_organiser"
 
 
-def may_hand_over(user: User | None, competition: Competition) -> bool:
+def can_transfer(user: User | None, competition: Competition) -> bool:
     """True for the owner and administrators, who also change organisers' rights. None is the server's command line."""
     return user is None or user.is_administrator or competition.owner_id == user.id
 
@@ -51,7 +51,7 @@ def hand_over(
     Raises Forbidden, InvalidForm, QuotaReached.
     """
     session.refresh(competition, with_for_update=True)
-    if not may_hand_over(by, competition):
+    if not can_transfer(by, competition):
         raise Forbidden("Only its owner, and administrators, hand a competition over.")
     try:
         to = find_user(session, username)
@@ -92,7 +92,7 @@ def change_rights(
 
     Raises Forbidden, OwnersRole, InvalidForm.
     """
-    if not may_hand_over(by, competition):
+    if not can_transfer(by, competition):
         raise Forbidden("Only its owner, and administrators, change what organisers may.")
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it, and holds every right.")

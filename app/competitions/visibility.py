@@ -79,7 +79,7 @@ class View:
         return self.participants is not None
 
     @property
-    def everybodys(self) -> View:
+    def participant_view(self) -> View:
         """The view of participants, even if an organiser is looking; used to describe it."""
         return self.participants or self
 
@@ -91,7 +91,7 @@ class View:
         """
         if not self.is_divided:
             return None
-        return Half.PRIVATE if self.everybodys.private else Half.PUBLIC
+        return Half.PRIVATE if self.participant_view.private else Half.PUBLIC
 
     @property
     def has_details(self) -> bool:
@@ -172,7 +172,7 @@ def rounded_document(document: Any, decimals: int | None) -> Any:
     return rounded(document, decimals) if isinstance(document, float) else document
 
 
-def coarser(decimals: int | None, other: int | None) -> int | None:
+def min_decimals(decimals: int | None, other: int | None) -> int | None:
     """Return the smaller of two numbers of decimals; None means all."""
     return min((number for number in (decimals, other) if number is not None), default=None)
 

@@ -77,22 +77,22 @@ def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Pro
         if not problems.errors:
             result = results.setdefault((team, date), Published(team, achieved_at, {}))
             result.scores[f"{metric} {split}"] = float(value)
-    said = _read_said(table, problems)
-    return [_with_said(result, said[key]) for key, result in results.items()]
+    said = _parse_score(table, problems)
+    return [_with_scores(result, said[key]) for key, result in results.items()]
 
 
-def _with_said(result: Published, said: Mapping[str, str]) -> Published:
+def _with_scores(result: Published, said: Mapping[str, str]) -> Published:
     method, paper, code = (said.get(name, "") for name in SAID_COLUMNS)
     return replace(result, method=method, paper=paper, code=code)
 
 
-def _read_said(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
+def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
     """Return the optional values of each result, by team and date."""
     said: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for name in (name for name in SAID_COLUMNS if name in table.columns):
         for line, team, date, cell in zip(table.lines, table["team"], table["date"], table[name], strict=True):
             text, result = cell.strip(), said[team.strip(), date.strip()]
-            fault = _said_fault(name, text)
+            fault = _score_error(name, text)
             if text and result.setdefault(name, text) != text:
                 fault = f"another line of this result says {shorten(result[name])}"
             if fault:
@@ -100,7 +100,7 @@ def _read_said(table: Table, problems: Problems) -> dict[tuple[str, str], dict[s
     return said
 
 
-def _said_fault(name: str, text: str) -> str | None:
+def _score_error(name: str, text: str) -> str | None:
     if name != "method":
         return link_fault(text) or None
     if text and (not text.isprintable() or len(text) > METHOD_CHARACTERS):

@@ -19,7 +19,7 @@ from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.ordering import difference_of
-from app.competitions.visibility import SeenAs, coarser
+from app.competitions.visibility import SeenAs, min_decimals
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, CompetitionTask, RunStatus, Submission, User
@@ -101,7 +101,7 @@ def compare(
         if current_run(one).status != RunStatus.SCORED:
             raise NotComparable("Only submissions that were scored can be compared.")
     own = own_scores_of_all(session, [a, b], viewer, now, seen_as=seen_as)
-    decimals = coarser(own[a.id].view.precision, own[b.id].view.precision)
+    decimals = min_decimals(own[a.id].view.precision, own[b.id].view.precision)
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
     task = a.phase_task.task
     rows = [] if hidden else _rows(task.task_type, own[a.id], own[b.id], decimals, _ranking(session, task))

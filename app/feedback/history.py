@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.boards.rows import with_decimals
 from app.competitions.columns import BoardColumn, board_columns
-from app.competitions.ordering import decimals_of, difference_of
+from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import rounded
 from app.feedback.scores import own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
@@ -107,7 +107,7 @@ def _attempts(
     own = own_scores_of_all(session, newest_first, user, now)
     column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     view = own[newest_first[0].id].view
-    decimals, best = decimals_of(column, view.precision), None
+    decimals, best = effective_decimals(column, view.precision), None
     attempts: list[Attempt] = []
     for submission in reversed(newest_first):
         if board.track not in (None, submission.track) or not own[submission.id].view.own_scores:

@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 
 from app.boards.marks import Marks, marks_of
 from app.boards.rows import Leaderboard
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import rounded
 from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, Submission
 from app.standings.choose import Rules, Try, choose, rules_of
 from app.standings.kept import AnyStanding, TooFarBack, past_of
-from app.standings.tries import Bounds, choices_of, tries_of
+from app.standings.tries import RunFilter, choices_of, scored_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRan
     if not is_told(board) or value is None or (mine and all(row.rank is None for row in mine)):
         return RunRanks()
     column = board.columns[board.rank_by]
-    decimals = decimals_of(column, board.view.ranks_by)
+    decimals = effective_decimals(column, board.view.ranks_by)
     others = [rounded(row.cells[board.rank_by].value, decimals) for row in ranked if not row.is_mine]
     ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
     return RunRanks(now=ahead + 1, of=len(others) + 1)
@@ -75,7 +75,7 @@ def ranks_over_time(
         past = past_of(session, phase_task.id, board.id, rules, min(one.submitted_at for one in own))
     except TooFarBack:
         return {}
-    tries = tries_of(session, phase_task.id, [rules], Bounds(teams=past.since))[rules]
+    tries = scored_runs(session, phase_task.id, [rules], RunFilter(teams=past.since))[rules]
     course = _Course(tries, rules, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines))
     carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
     fixed = [rounded(value, rules.decimals) for value in carried]
@@ -86,7 +86,7 @@ def ranks_over_time(
         if submission.id not in place:
             continue
         end = place[submission.id]
-        until = Bounds(until=submission.submitted_at)
+        until = RunFilter(until=submission.submitted_at)
         choices = choices_of(session, phase_task.id, [(board.id, rules)], until)[board.id]
         found[submission.id] = (
             course.rank(tries[:end], submission.team_id, choices, fixed),
@@ -100,7 +100,7 @@ def _tries_of_runs(
 ) -> list[Try]:
     """Load the runs that count for these teams."""
     runs = [one.run_id for one in standings]
-    return tries_of(session, phase_task.id, [rules], Bounds(runs=runs))[rules] if runs else []
+    return scored_runs(session, phase_task.id, [rules], RunFilter(runs=runs))[rules] if runs else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class PeerComparison:
     """An entry compared with the rest of its board.
 
     baseline: the best one; baseline_test: the run minus the baseline; is_above_baseline: True if the run is better.
@@ -31,19 +31,19 @@ class Rivals:
     is_pending: bool = False
 
 
-def rivals_of(board: Leaderboard, submission_id: UUID) -> Rivals | None:
+def peer_comparison(board: Leaderboard, submission_id: UUID) -> PeerComparison | None:
     """Return the comparison, or None if the row is not on the board or the board shows no statistics."""
     mine = next((row for row in board.rows if row.page_id == submission_id), None)
     if mine is None or board.statistics in ("none", "withheld"):
         return None
     if board.statistics == "pending":
-        return Rivals(is_pending=True)
+        return PeerComparison(is_pending=True)
     tests = [(row, test) for row in board.rows if row is not mine and (test := board.pair_test(mine, row)) is not None]
     if not tests:
         return None
     ranked = [(row, test) for row, test in tests if row.rank is not None and mine.rank is not None]
     best, test = _best_baseline(board, tests)
-    return Rivals(
+    return PeerComparison(
         baseline=best.team if best else "",
         baseline_test=test,
         is_above_baseline=test is not None and _is_better(board, test),

@@ -22,15 +22,15 @@ from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
 from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.entry_rules import EntrySettings
-from app.competitions.ordering import decimals_of, difference_of
+from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import SeenAs, rounded
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.ranks import RunRanks, is_told, rank_now, ranks_over_time
-from app.feedback.rivals import Rivals, rivals_of
+from app.feedback.rivals import PeerComparison, peer_comparison
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, EntryRule, RunStatus, Submission, User
-from app.submissions.find import current_run, runs_beside
+from app.submissions.find import current_run, runs_of_team
 from evergold.scoring.halves import Half
 from evergold.scoring.task import NOT_ENTERED, Score
 
@@ -77,7 +77,7 @@ class RunStanding:
     why: str = ""
     interval: Interval | None = None
     change_test: PairTest | None = None
-    rivals: Rivals | None = None
+    rivals: PeerComparison | None = None
 
 
 def standings_of_one(
@@ -108,7 +108,7 @@ def standings_of_all(
         if current_run(one).status == RunStatus.SCORED:
             by_place[one.phase_task_id, one.team_id].append(one)
     for some in by_place.values():
-        siblings = _with(some, runs_beside(session, some[0], MOST_SHOWN))
+        siblings = _with(some, runs_of_team(session, some[0], MOST_SHOWN))
         own = own_scores_of_all(session, siblings, viewer, now, seen_as=seen_as)
         found |= standings_of(session, some, siblings, own, viewer, now, seen_as=seen_as, with_history=with_history)
     return found
@@ -193,7 +193,7 @@ def _score(board: Board, own: OwnScores) -> Score | None:
 
 def _value(board: Board, own: OwnScores, column: BoardColumn) -> float | None:
     score = _score(board, own)
-    return rounded(score.value, decimals_of(column, own.view.precision)) if score else None
+    return rounded(score.value, effective_decimals(column, own.view.precision)) if score else None
 
 
 def _standing(
@@ -208,7 +208,7 @@ def _standing(
     mine, view = own[submission.id], own[submission.id].view
     score = next(one for one in mine.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     values = {one.id: _value(board, own[one.id], column) for one in oldest_first}
-    value, decimals = values[submission.id], decimals_of(column, view.precision)
+    value, decimals = values[submission.id], effective_decimals(column, view.precision)
     place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
     before = values[oldest_first[place - 1].id] if place else None
     counts = _counts(shown, submission)
@@ -236,7 +236,7 @@ def _with_certainty(
     certain: StatisticsOfRun | None,
 ) -> RunStanding:
     """Add interval, test and comparison. certain: the run's statistics as far as its viewer may see them."""
-    rivals = rivals_of(shown, submission.id) if standing.counts else None
+    rivals = peer_comparison(shown, submission.id) if standing.counts else None
     if certain is None or standing.score.value is None:
         return replace(standing, rivals=rivals)
     name = standing.score.metric, standing.score.split

@@ -18,8 +18,8 @@ from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of
 from app.judging.errors import CannotJudge
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, User
-from app.standings.tries import may_stand
-from app.submissions.newest import newest_in, stands_as
+from app.standings.tries import is_rankable
+from app.submissions.newest import has_current_status, newest_in
 from evergold.scoring.errors import InvalidFile, InvalidOptions
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
@@ -59,7 +59,7 @@ def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UU
         select(Submission)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
         .options(joinedload(Submission.team))
-        .where(Submission.id.in_(ids), ScoringRun.is_current, may_stand())
+        .where(Submission.id.in_(ids), ScoringRun.is_current, is_rankable())
         .order_by(Submission.submitted_at, Submission.id)
     )
     # Filtered here, as SQLite would otherwise scan all submissions of the phase task.
@@ -68,7 +68,7 @@ def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UU
 
 def newest_scored(session: Session, phase_task: PhaseTask) -> list[Submission]:
     """Return the latest scored submissions, up to the limit of a round."""
-    conditions = [Submission.withdrawn_at.is_(None), stands_as(RunStatus.SCORED)]
+    conditions = [Submission.withdrawn_at.is_(None), has_current_status(RunStatus.SCORED)]
     here = Submission.phase_task_id == phase_task.id
     return scored_submissions(session, phase_task, newest_in(session, [here], conditions, MOST_SUBMISSIONS))
 

@@ -20,7 +20,7 @@ from app.base.db import likely
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.neutral_names import neutral_name
-from app.competitions.visibility import View, coarser, rounded, until_words, view_of
+from app.competitions.visibility import View, min_decimals, rounded, until_words, view_of
 from app.judging.results import MACRO, document_of
 from app.judging.selection import AUTOMATIC_METRICS
 from app.models import (
@@ -110,7 +110,7 @@ def summary_of(
         raise NotFound(f"There is no such round of judgements, or it is not published.{when}")
     document = judging.results if judging.results is not None else document_of(session, judging)
     metric = TASKS[judging.phase_task.task.task_type].metrics[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
-    decimals = None if view.precision is None else coarser(view.precision, 2 + 2 * metric.percent)
+    decimals = None if view.precision is None else min_decimals(view.precision, 2 + 2 * metric.percent)
     languages = tuple(document["languages"])
     splits = (MACRO, *languages) if len(languages) > 1 else languages
     automatic = _automatic_scores(session, judging, metric.name, languages)

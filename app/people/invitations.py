@@ -273,7 +273,7 @@ def competition_of_link(session: Session, secret: str, now: datetime) -> Competi
     return found.competition
 
 
-def come_by_link(session: Session, user: User, secret: str, now: datetime) -> Competition:
+def join_as_guest(session: Session, user: User, secret: str, now: datetime) -> Competition:
     """Make the user a guest by a link; return the competition. Raises NotFound."""
     competition = competition_of_link(session, secret, now)
     grant_role(session, competition, user, Role.GUEST, now, actor=user)

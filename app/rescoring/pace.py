@@ -39,14 +39,14 @@ def rescoring_runs_to_announce(
     return unclaimed(session, now, unserved, forgotten, among=~ScoringRun.is_current, limit=limit)
 
 
-def look_after_rescorings(session: Session, settings: Settings, now: datetime) -> int:
+def advance_rescorings(session: Session, settings: Settings, now: datetime) -> int:
     """Add later submissions to open sets, and notify organisers of ready sets; return the number of ready sets."""
     told = 0
     open_sets = select(Rescoring).where(Rescoring.state == RescoringState.OPEN).order_by(Rescoring.id)
     for rescoring in session.scalars(open_sets.with_for_update()).all():
         add_missing_runs(session, rescoring, now)
         if rescoring.told_at is None and not _has_unfinished(session, rescoring):
-            _tell_ready(session, rescoring, settings, now)
+            _notify_ready(session, rescoring, settings, now)
             told += 1
     return told
 
@@ -72,7 +72,7 @@ No board has changed yet. See who would move, then publish or drop the set:
 """
 
 
-def _tell_ready(session: Session, rescoring: Rescoring, settings: Settings, now: datetime) -> None:
+def _notify_ready(session: Session, rescoring: Rescoring, settings: Settings, now: datetime) -> None:
     competition = session.get_one(Competition, rescoring.competition_id)
     progress = progress_of(session, rescoring)
     body = _READY.format(

@@ -37,7 +37,7 @@ def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -
     return session.execute(_CLAIMED, {"run": run.id}).one()
 
 
-def _with_what_is_asked(run: FromClause) -> Select[*tuple[Any, ...]]:
+def _claim_columns(run: FromClause) -> Select[*tuple[Any, ...]]:
     """Select a run with its submission and task."""
     return (
         select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
@@ -52,9 +52,9 @@ def _at_once(claiming: Claiming) -> Select[*tuple[Any, ...]]:
     claimed = claiming.cte("claimed")
     team = select(Submission.team_id).join(claimed, claimed.c.submission_id == Submission.id)
     taking = update(_TEAMS).where(_TEAMS.c.id.in_(team.where(claimed.c.is_current))).values(last_turn_at=NOW)
-    return _with_what_is_asked(claimed).add_cte(taking.cte("turn"))
+    return _claim_columns(claimed).add_cte(taking.cte("turn"))
 
 
-_CLAIMED = _with_what_is_asked(RUNS).where(RUNS.c.id == bindparam("run"))
+_CLAIMED = _claim_columns(RUNS).where(RUNS.c.id == bindparam("run"))
 _TEAM = select(Submission.team_id).where(Submission.id == bindparam("submission", type_=RUNS.c.submission_id.type))
 _TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == _TEAM.scalar_subquery()).values(last_turn_at=NOW)

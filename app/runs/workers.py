@@ -130,7 +130,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     return None
 
 
-def words_for_board(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
+def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
     """Return a public notice that submissions to a task in a phase wait for a worker; empty if none does."""
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""

@@ -61,7 +61,7 @@ class Guard:
 
 
 @dataclass
-class Wish:
+class StopRequest:
     """The requests made by signals: Ctrl-C sets `stop`, a second one `hurry`."""
 
     stop: bool = False
@@ -140,7 +140,7 @@ def is_running(child: Child) -> bool:
     return child.process is not None and child.process.poll() is None
 
 
-def bury(child: Child, watched: Guard) -> int:
+def reap(child: Child, watched: Guard) -> int:
     """Clean up after a death: end the rest of its group, schedule the restart, return the exit status."""
     if child.process is None:
         raise RuntimeError("it was never started")
@@ -153,7 +153,7 @@ def bury(child: Child, watched: Guard) -> int:
     return status
 
 
-def stop(children: Sequence[Child], watched: Guard, wish: Wish) -> None:
+def stop(children: Sequence[Child], watched: Guard, wish: StopRequest) -> None:
     """Send SIGTERM to each, SIGKILL to those that exceed their limit; afterwards their process groups are gone."""
     running = [child for child in children if child.process is not None]
     for child in running:

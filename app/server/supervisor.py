@@ -26,12 +26,12 @@ from app.server.children import (
     Child,
     Guard,
     Program,
-    Wish,
-    bury,
+    StopRequest,
     dismiss_guard,
     is_running,
     keep_guard,
     last_lines,
+    reap,
     shorten_log,
     start,
     start_guard,
@@ -56,7 +56,7 @@ class Server:
     options: ServeOptions
     listener: socket.socket
     guard: Guard
-    wish: Wish
+    wish: StopRequest
     say: Say
     environment: dict[str, str]
     children: dict[str, Child] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Stopped(Exception):
 
 def serve(options: ServeOptions, say: Say) -> None:
     """Run until SIGINT, SIGTERM or SIGHUP. Raises ServeError, with a sentence, if the server cannot start."""
-    wish = Wish()
+    wish = StopRequest()
     with lock_data_dir(options.data_dir) as lock, _signals(wish), listening(options.host, options.port) as listener:
         address = address_of(options.host, listener)
         note_holder(lock, address)
@@ -136,7 +136,7 @@ def _prepare(server: Server) -> dict[str, Any]:
     report.unlink(missing_ok=True)
     child = _add(server, programs.prepare(server.options, server.environment, report))
     _wait(server, lambda: not is_running(child), seconds=None)
-    status = bury(child, server.guard)
+    status = reap(child, server.guard)
     del server.children["prepare"]
     prepared: dict[str, Any] = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
     report.unlink(missing_ok=True)
@@ -156,7 +156,7 @@ def _wait_until_ready(server: Server, web: Child) -> None:
     if not _wait(server, lambda: answers(server.listener) or not is_running(web), READY_SECONDS):
         raise ServeError(f"The web process did not answer within {READY_SECONDS:.0f} s; see {web.program.log}.")
     if not is_running(web):
-        raise ServeError(_death(web, bury(web, server.guard), "The web process could not start"))
+        raise ServeError(_death(web, reap(web, server.guard), "The web process could not start"))
 
 
 def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bool:
@@ -193,7 +193,7 @@ def _look_at(server: Server, child: Child) -> None:
         if time.monotonic() >= child.start_again_at:
             start(child, server.guard)
     elif not is_running(child):
-        status = bury(child, server.guard)
+        status = reap(child, server.guard)
         if child.program.ends_by_itself:
             del server.children[child.program.name]
             if status:
@@ -235,7 +235,7 @@ def take_down(server: Server) -> None:
 
 
 @contextmanager
-def _signals(wish: Wish) -> Iterator[None]:
+def _signals(wish: StopRequest) -> Iterator[None]:
     """Handle signals: the first one stops, the second one hurries. A SIGHUP ignored by nohup stays ignored."""
 
     def note(number: int, frame: FrameType | None) -> None:

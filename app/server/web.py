@@ -22,7 +22,7 @@ from uvicorn.supervisors import Multiprocess
 
 from app.base.addresses import note_address
 from app.base.config import get_settings
-from app.base.db import forget_engines, get_engine
+from app.base.db import dispose_engines, get_engine
 from app.base.logs import log_libraries
 from app.base.permissions import prepare_folders
 from app.operations.database_revision import OtherRevision, check_revision
@@ -83,7 +83,7 @@ def check_tables() -> None:
     except OtherRevision as other:
         raise ServeError(str(other)) from None
     finally:
-        forget_engines()  # no connection is shared with forked processes
+        dispose_engines()  # no connection is shared with forked processes
 
 
 def served_application(*, is_watched_over: bool = False) -> FastAPI:

@@ -17,7 +17,7 @@ from app.competitions.changed import boards_changed
 from app.models import Phase, PhaseTask, Standing, Submission, Tally, Team
 from app.standings.renew import (
     OnProgress,
-    a_few_at_a_time,
+    batches_of_teams,
     nobody_waits,
     places_of,
     renew_all,
@@ -57,7 +57,7 @@ def check_task(session: Session, phase_task_id: int, on_progress: OnProgress = n
     teams = dict.fromkeys(session.scalars(kept), 0) | submissions_by_team(session, phase_task_id)
     differences: list[Difference] = []
     done = 0
-    for some in a_few_at_a_time(teams):
+    for some in batches_of_teams(teams):
         differences += _check(session, phase_task_id, some)
         done += len(some)
         on_progress(done, len(teams))

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from app.competitions.columns import visible_columns
 from app.competitions.entry_rules import entry_settings
-from app.competitions.ordering import decimals_of, goodness
+from app.competitions.ordering import effective_decimals, goodness
 from app.competitions.visibility import declared_of, rounded
 from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
 from evergold.scoring.ladder import ladder, record_holder
@@ -77,7 +77,7 @@ class Try:
     system_id: int | None = None
 
     @property
-    def is_beside(self) -> bool:
+    def is_late_unranked(self) -> bool:
         """True if late and unranked: it must not replace a submission that arrived in time."""
         return self.is_late and self.status is RowStatus.UNRANKED
 
@@ -107,7 +107,7 @@ def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
         split=board.rank_split,
         track=board.track,
         higher_is_better=column.higher_is_better,
-        decimals=decimals_of(column, declared_of(phase, phase_task).ranks_by),
+        decimals=effective_decimals(column, declared_of(phase, phase_task).ranks_by),
         rule=settings.rule,
         without_choice=settings.without_choice,
         ladder_step=settings.ladder_step,
@@ -126,7 +126,7 @@ def choose(
     choices: the chosen submissions by team.
     gold: consider only runs scored against it, for another phase to show.
     """
-    tries = [one for one in not_set_aside(tries) if gold is None or one.gold == gold]
+    tries = [one for one in eligible(tries) if gold is None or one.gold == gold]
     by_team: defaultdict[int, list[Try]] = defaultdict(list)
     for one in tries:
         by_team[one.team_id].append(one)
@@ -135,7 +135,7 @@ def choose(
     return [_standing(theirs, rules, choices.get(team_id)) for team_id, theirs in by_team.items()]
 
 
-def not_set_aside(tries: Iterable[Try]) -> list[Try]:
+def eligible(tries: Iterable[Try]) -> list[Try]:
     """Return the candidates that may count for their teams.
 
     A disqualified or hidden submission is set aside, and the entry rule applies to the rest. A team without a rest is
@@ -151,7 +151,7 @@ def not_set_aside(tries: Iterable[Try]) -> list[Try]:
 
 def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
     """Return the standing of one team."""
-    in_time = [one for one in theirs if not one.is_beside] or theirs
+    in_time = [one for one in theirs if not one.is_late_unranked] or theirs
     if rules.is_ladder:
         return _on_ladder(in_time, rules)._replace(entries=len(theirs))
     found = _entry(in_time, rules, chosen if rules.rule is EntryRule.CHOSEN else None)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.base.errors import EvergoldError
 from app.models import EntryChoice, EntryRule, KeptBoard, Standing, Submission, System, Tally, Team, TeamKind
 from app.standings.choose import Rules, TeamStanding
-from app.standings.tries import EVERYTHING, Bounds, standings_from_runs
+from app.standings.tries import EVERYTHING, RunFilter, standings_from_runs
 
 #: With more active teams than this, recompute all: the number of query parameters is limited.
 TEAMS_AT_MOST = 500
@@ -70,14 +70,14 @@ def standings_of(
     board_id: int,
     rules: Rules,
     gold: str | None = None,
-    bounds: Bounds = EVERYTHING,
+    bounds: RunFilter = EVERYTHING,
 ) -> list[AnyStanding]:
     """Return the standings of all teams on a board of a phase. gold: consider only runs scored against it."""
     if bounds.until is not None and bounds.rescoring is None:
         past = past_of(session, phase_task_id, board_id, rules, bounds.until, gold)
         if past.since is not None and not past.since:
             return list(past.still)
-        again = Bounds(teams=past.since, until=bounds.until)
+        again = RunFilter(teams=past.since, until=bounds.until)
         return [*past.still, *standings_from_runs(session, phase_task_id, board_id, rules, gold, again)]
     # On a board of all entries there is nothing to choose.
     is_kept = bounds.rescoring is None and rules.rule is not EntryRule.ALL

@@ -19,10 +19,10 @@ from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, delete, fu
 from sqlalchemy.orm import Session, contains_eager
 
 from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission, Team
-from app.standings.choose import Rules, TeamStanding, Try, choose, not_set_aside, rules_of
+from app.standings.choose import Rules, TeamStanding, Try, choose, eligible, rules_of
 from app.standings.facts import FACTS, with_facts
 from app.standings.tallies import renew_tallies, renew_tally
-from app.standings.tries import Bounds, choices_of, tries_of
+from app.standings.tries import RunFilter, choices_of, scored_runs
 
 #: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
@@ -99,7 +99,7 @@ def renew_places(
     session.execute(insert(KeptBoard), kept)
     submissions = submissions_by_team(session, phase_task_id)
     done = 0
-    for teams in a_few_at_a_time(submissions):
+    for teams in batches_of_teams(submissions):
         _insert(session, rows_of(session, phase_task_id, known, teams))
         done += len(teams)
         on_progress(done, len(submissions))
@@ -159,7 +159,7 @@ def submissions_by_team(session: Session, phase_task_id: int) -> dict[int, int]:
     return {team_id: count for team_id, count in session.execute(query.group_by(Submission.team_id))}
 
 
-def a_few_at_a_time(submissions: Mapping[int, int]) -> Iterator[list[int]]:
+def batches_of_teams(submissions: Mapping[int, int]) -> Iterator[list[int]]:
     """Yield teams in order, in batches whose candidates fit into memory. submissions: their number by team."""
     teams: list[int] = []
     left = SUBMISSIONS_AT_A_TIME
@@ -184,13 +184,13 @@ def _chosen_rows(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
     """Like `rows_of`, without the facts copied from the chosen runs."""
-    bounds = Bounds(teams=teams)
+    bounds = RunFilter(teams=teams)
     # On boards of all entries there is nothing to choose.
     wanted = [(board, rules) for board, rules in boards.items() if rules.rule is not EntryRule.ALL]
     if not wanted:
         return []
     choices = choices_of(session, phase_task_id, wanted, bounds)
-    tries = tries_of(session, phase_task_id, {rules for _, rules in wanted}, bounds)
+    tries = scored_runs(session, phase_task_id, {rules for _, rules in wanted}, bounds)
     return [
         {"phase_task_id": phase_task_id, "board_id": board, **row}
         for board, rules in wanted
@@ -199,7 +199,7 @@ def _chosen_rows(
 
 
 def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Iterator[dict[str, Any]]:
-    by_team = groupby(sorted(not_set_aside(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
+    by_team = groupby(sorted(eligible(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
     for _, group in by_team:
         theirs = list(group)
         golds = sorted({one.gold for one in theirs})

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, f
 from sqlalchemy.orm import Session
 
 from app.models import RowMark, RowStatus, ScoringRun, Submission, Tally
-from app.standings.tries import may_stand
+from app.standings.tries import is_rankable
 
 
 def is_hidden() -> ColumnElement[bool]:
@@ -55,7 +55,7 @@ def wrong_tallies(session: Session, phase_task_id: int, teams: Collection[int]) 
 
 
 def _counted() -> ColumnElement[bool]:
-    return and_(ScoringRun.is_current, may_stand(), ~is_hidden())
+    return and_(ScoringRun.is_current, is_rankable(), ~is_hidden())
 
 
 def _by_team(phase_task_id: int, teams: Collection[int] | None = None) -> Select[int, int, int]:

@@ -39,7 +39,7 @@ class Rescored:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RunFilter:
     """Filter of candidates.
 
     teams, runs: these alone.
@@ -55,7 +55,7 @@ class Bounds:
     rescoring: Rescored | None = None
 
 
-EVERYTHING = Bounds()
+EVERYTHING = RunFilter()
 
 
 def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
@@ -71,7 +71,7 @@ def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
     return or_(ScoringRun.rescoring_id == rescoring_id, and_(ScoringRun.is_current, ~replaced))
 
 
-def may_stand() -> ColumnElement[bool]:
+def is_rankable() -> ColumnElement[bool]:
     """True if the run was scored and its submission is not withdrawn."""
     return and_(likely(ScoringRun.status == RunStatus.SCORED), Submission.withdrawn_at.is_(None))
 
@@ -82,18 +82,18 @@ def gold_of_run() -> ColumnElement[str]:
 
 
 def standings_from_runs(
-    session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: Bounds = EVERYTHING
+    session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: RunFilter = EVERYTHING
 ) -> list[TeamStanding]:
     """Compute standings by reading every scored run; `app.standings.kept` is the fast way.
 
     gold: consider only runs scored against it.
     """
-    tries = tries_of(session, phase_task_id, [rules], bounds)[rules]
+    tries = scored_runs(session, phase_task_id, [rules], bounds)[rules]
     return choose(tries, rules, choices_of(session, phase_task_id, [(board_id, rules)], bounds)[board_id], gold)
 
 
-def tries_of(
-    session: Session, phase_task_id: int, wanted: Collection[Rules], bounds: Bounds = EVERYTHING
+def scored_runs(
+    session: Session, phase_task_id: int, wanted: Collection[Rules], bounds: RunFilter = EVERYTHING
 ) -> dict[Rules, list[Try]]:
     """Return the candidates in order of submission, by the rules of each board; all boards in one query."""
     scores: dict[int, dict[tuple[str, str], float | None]] = {}
@@ -105,15 +105,17 @@ def tries_of(
         found = _Run(*run)
         runs[found.run_id] = found
         if metric is not None and split is not None:
-            scores.setdefault(found.run_id, {})[metric, split] = _LEFT_OUT if reason == NOT_ENTERED else value
+            scores.setdefault(found.run_id, {})[metric, split] = _NOT_ENTERED if reason == NOT_ENTERED else value
     return {
-        rules: [_try(run, value) for run in runs.values() if (value := _entered(run, rules, scores)) is not _LEFT_OUT]
+        rules: [
+            _try(run, value) for run in runs.values() if (value := _entered(run, rules, scores)) is not _NOT_ENTERED
+        ]
         for rules in wanted
     }
 
 
 #: Marks a score whose setting was not entered; no score can have this value.
-_LEFT_OUT = float("inf")
+_NOT_ENTERED = float("inf")
 
 
 class _Run(NamedTuple):
@@ -131,13 +133,13 @@ class _Run(NamedTuple):
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
-    """Return the value in the ranking column, or `_LEFT_OUT` if the run is no entry of the board.
+    """Return the value in the ranking column, or `_NOT_ENTERED` if the run is no entry of the board.
 
     A baseline without a track is on the boards of all tracks.
     """
     is_for_all = run.track is None and run.kind == TeamKind.BASELINE
     if rules.track is not None and run.track != rules.track and not is_for_all:
-        return _LEFT_OUT
+        return _NOT_ENTERED
     return scores.get(run.run_id, {}).get((rules.metric, rules.split))
 
 
@@ -149,7 +151,7 @@ def _try(run: _Run, value: float | None) -> Try:
 
 
 def _query(
-    phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: Bounds
+    phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: RunFilter
 ) -> tuple[Select[*tuple[Any, ...]], dict[str, Any]]:
     """Return statement and parameters: one row for each run and ranking score, one for a run without ranking scores."""
     where: dict[str, Any] = {"of_task": phase_task_id}
@@ -193,7 +195,7 @@ def _statement(
         .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
         .outerjoin(RowMark, RowMark.submission_id == Submission.id)
         .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, ranks))
-        .where(is_current_or_in(rescoring_id), may_stand())
+        .where(is_current_or_in(rescoring_id), is_rankable())
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
     of_task = Submission.phase_task_id == bindparam("of_task")
@@ -209,7 +211,7 @@ def _statement(
 
 
 def choices_of(
-    session: Session, phase_task_id: int, wanted: Collection[tuple[int, Rules]], bounds: Bounds = EVERYTHING
+    session: Session, phase_task_id: int, wanted: Collection[tuple[int, Rules]], bounds: RunFilter = EVERYTHING
 ) -> dict[int, dict[int, UUID]]:
     """Return the chosen submissions by board and team; without a query if no board goes by choices."""
     boards = [board_id for board_id, rules in wanted if rules.rule is EntryRule.CHOSEN]

@@ -26,7 +26,7 @@ from app.competitions.allowances import note_late_entry
 from app.competitions.limits import FREE_OF_CHARGE, check_gold_present, check_open_for, check_submission_limit
 from app.competitions.tracks import check_track
 from app.models import PhaseTask, RunStatus, ScoringRun, Submission, System, Team, User
-from app.submissions.facts import Facts, with_team
+from app.submissions.facts import Facts, ensure_team
 from app.submissions.find import current_run
 from app.teams.registration import check_standing, note_taking_part, standing_by
 
@@ -68,7 +68,7 @@ def accept_submission(
     card: Mapping[str, Any] | None = None,
     system: str = "",
     idempotency_key: str | None = None,
-    asks_again: bool = False,
+    refuse_duplicate: bool = False,
     now: datetime,
     under_lock: Facts | None = None,
 ) -> Accepted:
@@ -78,18 +78,18 @@ def accept_submission(
     card: further fields of the method card, for `app.cards.form.read_document`.
     system: the name of the system.
     asks_again: refuse a file that the team submitted before, until a person confirms.
-    under_lock: the result of `look_up_locked`, if the caller has the lock already.
+    under_lock: the result of `load_context`, if the caller has the lock already.
     """
-    check_words(method, description, idempotency_key)
+    check_text_lengths(method, description, idempotency_key)
     idempotency_key = idempotency_key or None  # an empty header is no key
     track = track or None
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
-    team, facts = with_team(session, user, phase_task, idempotency_key, now, under_lock)
+    team, facts = ensure_team(session, user, phase_task, idempotency_key, now, under_lock)
     if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
         return _replayed(earlier, phase_task, upload, track, team, facts)
     registered = check_standing(competition, standing_by(session, competition, user, facts.registration))
-    if asks_again:
+    if refuse_duplicate:
         check_is_new(session, team, phase_task, upload.sha256)
     kept = required_cards(session, team.id, phase_task.task_id, form_of(phase_task))
     document = check_submission_form(
@@ -162,7 +162,7 @@ def check_submission_form(
     """
     wrong = {NAME_FIELD: fault} if (fault := name_fault(system)) else {}
     checks: tuple[Callable[[], None], ...] = (
-        lambda: check_words(method, description, None),
+        lambda: check_text_lengths(method, description, None),
         lambda: check_track(phase_task.phase.competition, track or None),
     )
     for check in checks:
@@ -185,7 +185,7 @@ def check_submission_form(
     return document
 
 
-def check_words(method: str, description: str, idempotency_key: str | None) -> None:
+def check_text_lengths(method: str, description: str, idempotency_key: str | None) -> None:
     """Check the lengths of texts that come with an upload. Raises InvalidForm with a sentence per field."""
     bounds = {
         "method": (method, METHOD_CHARACTERS),

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
-from app.base.together import writes_wait_in_line
+from app.base.together import has_single_writer
 from app.competitions.limits import COUNTED, Counts, moments
 from app.models import (
     CompetitionRole,
@@ -63,12 +63,12 @@ def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None
     return Facts(team, registration, sees_all, replayed, None if has_past else Counts(*counts))
 
 
-def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
+def load_context(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
     """Load the state and lock the team, if there is one, until the transaction ends.
 
     Retries if the user changed teams while waiting for the lock.
     """
-    if writes_wait_in_line(session.get_bind()):  # a single writer: there is no lock to wait for
+    if has_single_writer(session.get_bind()):  # a single writer: there is no lock to wait for
         return look_up(session, user, phase_task, key, now)
     while True:
         locked_id = lock_team_of(session, user, phase_task.phase.competition_id)
@@ -77,17 +77,17 @@ def look_up_locked(session: Session, user: User, phase_task: PhaseTask, key: str
             return facts
 
 
-def with_team(
+def ensure_team(
     session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime, known: Facts | None
 ) -> tuple[Team, Facts]:
     """Return the team, created if there is none; a new one is invisible to others until the transaction ends.
 
-    known: the result of `look_up_locked` in this transaction; None: not loaded yet.
+    known: the result of `load_context` in this transaction; None: not loaded yet.
     """
-    facts = known or look_up_locked(session, user, phase_task, key, now)
+    facts = known or load_context(session, user, phase_task, key, now)
     while facts.team is None:
         team = new_team_for(session, user, phase_task.phase.competition_id, now)
-        facts = replace(facts, team=team) if team else look_up_locked(session, user, phase_task, key, now)
+        facts = replace(facts, team=team) if team else load_context(session, user, phase_task, key, now)
     return facts.team, facts
 
 

@@ -19,7 +19,7 @@ from app.models import (
     User,
 )
 from app.people.rights import may_organise
-from app.submissions.newest import newest_in, stands_as
+from app.submissions.newest import has_current_status, newest_in
 from app.submissions.own import is_at, own_places
 
 
@@ -75,7 +75,7 @@ def list_submissions(
         return [], None
     conditions = []
     if status is not None:
-        conditions.append(stands_as(status))
+        conditions.append(has_current_status(status))
     if not with_withdrawn:
         conditions.append(Submission.withdrawn_at.is_(None))
     if after is not None:
@@ -87,7 +87,7 @@ def list_submissions(
     return list(found), (newest[limit - 1] if len(newest) > limit else None)
 
 
-def runs_beside(session: Session, submission: Submission, limit: int) -> list[Submission]:
+def runs_of_team(session: Session, submission: Submission, limit: int) -> list[Submission]:
     """List the team's latest submissions to the same task of the same phase, newest first."""
     query = (
         _whole_submissions()

@@ -41,7 +41,7 @@ def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
     return sum(session.scalar(select(func.count()).select_from(query.subquery())) or 0 for query in _together(some))
 
 
-def stands_as(status: RunStatus) -> Condition:
+def has_current_status(status: RunStatus) -> Condition:
     """Return the condition for submissions whose current run has this status."""
     return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
 

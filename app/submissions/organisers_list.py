@@ -29,7 +29,7 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.submissions.newest import newest_in, stands_as
+from app.submissions.newest import has_current_status, newest_in
 
 #: Maximum number of submissions per action.
 CHOSEN_LIMIT = 200
@@ -180,7 +180,7 @@ def _conditions(wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
     """Return the conditions besides those of `_places`."""
     found: list[ColumnElement[bool]] = []
     if wanted.status is not None:
-        found.append(stands_as(wanted.status))
+        found.append(has_current_status(wanted.status))
     if wanted.marked is not None:
         is_marked = exists().where(or_(RowMark.submission_id == Submission.id, _is_of_team())).correlate(Submission)
         found.append(is_marked if wanted.marked else ~is_marked)

@@ -20,7 +20,7 @@ from app.base.text import readable_size
 from app.competitions.access import check_takes_uploads
 from app.competitions.limits import check_gold_present, check_open_for
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
-from app.submissions.accept import base_name, check_words
+from app.submissions.accept import base_name, check_text_lengths
 from app.teams.find import find_team
 from app.teams.registration import check_registered
 
@@ -66,7 +66,7 @@ def accept_validation(
 
     validation_id: the id under which its file is stored already. bytes_per_day: see `check_bytes_today`.
     """
-    check_words("", "", idempotency_key)
+    check_text_lengths("", "", idempotency_key)
     idempotency_key = idempotency_key or None
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # serialises counting per user
     if idempotency_key and (earlier := find_validation_replay(session, user, idempotency_key, now)):

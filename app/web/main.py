@@ -39,7 +39,7 @@ from app.web.http.openapi import describe, serve_description
 from app.web.http.rate_limits import RateLimits
 from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
-from app.web.http.tries_elsewhere import Elsewhere, keep_telling
+from app.web.http.tries_elsewhere import Elsewhere, publish_in_flight
 from app.web.http.upgrading import Upgrading, watched
 from app.web.judging import api as judging
 from app.web.messages import announcements, questions
@@ -111,7 +111,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
     app.state.editing_turns = editing_turns()
-    app.state.lately = health.Lately()
+    app.state.lately = health.CachedHealth()
     for part in (
         submissions,  # matched first, for the speed of uploads
         health,
@@ -200,7 +200,7 @@ async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
         yield
         return
     app.state.elsewhere = Elsewhere(server.engine)
-    task = asyncio.create_task(keep_telling(server.tries, app.state.elsewhere))
+    task = asyncio.create_task(publish_in_flight(server.tries, app.state.elsewhere))
     try:
         yield
     finally:

@@ -22,12 +22,12 @@ from app.base.queue import (
     TURN_TASK,
     _sender,
     has_messages,
+    pop_message,
     send_gold_check,
     send_run,
     send_runs,
     send_statistics,
     take_background_message,
-    took_turn_message,
 )
 from app.base.redis_client import RedisClient
 from tests.logged import capture_logs
@@ -76,16 +76,16 @@ def waiting(broker: Valkey, queue: str) -> list[dict[str, Any]]:
 
 
 def test_a_message_of_a_turn_can_be_taken_without_celery_and_no_other_one(live_broker: Valkey) -> None:
-    assert not took_turn_message(CPU_QUEUE), "there is none"
+    assert not pop_message(CPU_QUEUE), "there is none"
     for sent in (send_run(1, later=True), send_run(2)):
         assert sent
     _sender().broker.send([celery_message("of an older version", (7,), CPU_QUEUE, 0)], CPU_QUEUE, 0)
-    assert took_turn_message(CPU_QUEUE)
-    assert not took_turn_message(CPU_QUEUE), "the other one is next, and before what comes later"
-    assert not took_turn_message(GPU_QUEUE)
+    assert pop_message(CPU_QUEUE)
+    assert not pop_message(CPU_QUEUE), "the other one is next, and before what comes later"
+    assert not pop_message(GPU_QUEUE)
     assert [message["args"] for message in waiting(live_broker, CPU_QUEUE)] == [[7], [1, CPU_QUEUE]]
     assert send_run(3, later=True)
-    assert took_turn_message(CPU_QUEUE)
+    assert pop_message(CPU_QUEUE)
 
 
 @pytest.mark.parametrize("is_of_files", [False, True])
@@ -131,7 +131,7 @@ def test_a_broker_that_is_away_is_an_error_for_who_waits_for_messages(live_broke
 
 def test_each_message_is_taken_by_one(live_broker: Valkey) -> None:
     assert all(send_run(number) for number in range(30))
-    assert sum(in_threads(40, lambda _: took_turn_message(CPU_QUEUE))) == 30
+    assert sum(in_threads(40, lambda _: pop_message(CPU_QUEUE))) == 30
 
 
 def test_no_message_is_taken_from_a_broker_that_is_down_or_made_of_files(
@@ -139,11 +139,11 @@ def test_no_message_is_taken_from_a_broker_that_is_down_or_made_of_files(
 ) -> None:
     assert send_run(1)
     live_broker.stop()
-    assert not took_turn_message(CPU_QUEUE)
+    assert not pop_message(CPU_QUEUE)
     close_sender()
     use_broker(monkeypatch, "")
     assert send_run(1)
-    assert not took_turn_message(CPU_QUEUE)
+    assert not pop_message(CPU_QUEUE)
     assert len(list(messages.iterdir())) == 1
 
 

@@ -21,7 +21,7 @@ from app.boards.rows import Cell, LeaderboardRow
 from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.entry_rules import EntrySettings, entry_settings
-from app.competitions.ordering import decimals_of, goodness, sign_of
+from app.competitions.ordering import effective_decimals, goodness, sign_of
 from app.competitions.visibility import declared_of, rounded
 from app.models import (
     Board,
@@ -39,7 +39,7 @@ from app.models import (
     Team,
     TeamKind,
 )
-from app.standings.tries import Bounds, Rescored
+from app.standings.tries import Rescored, RunFilter
 from evergold.scoring.halves import Half
 from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.task import NOT_ENTERED
@@ -162,14 +162,14 @@ def with_marks(entries: Sequence[Entry], marks: Marks) -> list[Entry]:
     for entry in said:
         best[entry.team_id] = min(best.get(entry.team_id, len(_SET_ASIDE)), _SET_ASIDE.get(entry.status, 0))
     kept = [entry for entry in said if _SET_ASIDE.get(entry.status, 0) == best[entry.team_id]]
-    return [_marked(entry, stronger(marks.teams.get(entry.team_id), entry)) for entry in kept]
+    return [_marked(entry, stricter_mark(marks.teams.get(entry.team_id), entry)) for entry in kept]
 
 
 #: The higher, the less may stand on a board.
 _SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
 
-def stronger(mark: Mark | None, row: Entry | LeaderboardRow) -> Mark | None:
+def stricter_mark(mark: Mark | None, row: Entry | LeaderboardRow) -> Mark | None:
     """A mark of the whole team, unless more is said of the row already."""
     return mark if mark and _SET_ASIDE.get(mark.status, 0) >= _SET_ASIDE.get(row.status, 0) else None
 
@@ -260,7 +260,7 @@ def _standing(
     if rule is EntryRule.LAST or theirs[-1].kind is TeamKind.BASELINE:
         return theirs[-1]
     _, column, precision = ranking
-    decimals, sign = decimals_of(column, precision), sign_of(column)
+    decimals, sign = effective_decimals(column, precision), sign_of(column)
     return min(theirs, key=lambda entry: goodness(rounded(entry.ranking.value, decimals), sign))
 
 
@@ -269,7 +269,7 @@ def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardCo
     column = ranking[1]
     if theirs[-1].kind is TeamKind.BASELINE:
         return _row(theirs[-1], len(theirs))
-    decimals = decimals_of(column, ranking[2])
+    decimals = effective_decimals(column, ranking[2])
     values = [rounded(entry.ranking.value, decimals) for entry in theirs]
     holder = record_holder(values, step, higher_is_better=column.higher_is_better)
     if holder is None:
@@ -348,7 +348,7 @@ def _cells(
 def live_rows(
     session: Session,
     asked: EntrySource,
-    bounds: Bounds,
+    bounds: RunFilter,
     *,
     board: Board,
     columns: Sequence[BoardColumn],

@@ -14,7 +14,7 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
 from app.models import KeptBoard, Standing, User
 from app.standings.choose import rules_of
-from app.standings.tries import Bounds, tries_of
+from app.standings.tries import RunFilter, scored_runs
 from tests.cards.writing import write
 from tests.competitions.embargo import enter, look
 from tests.plans import plan, statements, walks
@@ -69,7 +69,7 @@ def test_tries_of_some_teams_are_not_looked_for_among_all(engine: Engine, people
         rules = rules_of(phase, phase_task, board)
         assert rules is not None
         teams = frozenset(session.scalars(select(Standing.team_id)))
-        assert len(tries_of(session, phase_task.id, [rules], Bounds(teams=teams))[rules]) == 2
+        assert len(scored_runs(session, phase_task.id, [rules], RunFilter(teams=teams))[rules]) == 2
     steps = plan(engine, *asked[-1])
     assert any("team_id=? AND phase_task_id=?" in step for step in steps), steps
 

@@ -40,7 +40,7 @@ def test_evergold_web_becomes_a_process_that_is_told_neither_and_is_thrifty(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     became = []
-    monkeypatch.setattr("app.cli.server.become", lambda command: became.append((command, dict(os.environ))))
+    monkeypatch.setattr("app.cli.server.exec_program", lambda command: became.append((command, dict(os.environ))))
     for name, value in {**TOLD, **THRIFTY}.items():
         monkeypatch.setenv(name, value)
     for name in THRIFTY:

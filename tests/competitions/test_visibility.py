@@ -16,9 +16,9 @@ from app.competitions.visibility import (
     Declared,
     SeenAs,
     View,
-    coarser,
     decide,
     declared_of,
+    min_decimals,
     own_scores_words,
     rounded,
     rounded_document,
@@ -332,7 +332,12 @@ def test_a_document_is_rounded_wherever_it_has_fractions() -> None:
 
 
 def test_of_two_precisions_the_coarser_holds() -> None:
-    assert [coarser(None, None), coarser(2, None), coarser(None, 3), coarser(2, 3)] == [None, 2, 3, 2]
+    assert [min_decimals(None, None), min_decimals(2, None), min_decimals(None, 3), min_decimals(2, 3)] == [
+        None,
+        2,
+        3,
+        2,
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------------- names

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import PhaseTask, Rescoring, ScoringRun
 from app.rescoring.difference import Difference, difference_of
-from app.rescoring.pace import look_after_rescorings
+from app.rescoring.pace import advance_rescorings
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import Progress, drop_rescoring, find_rescoring, progress_of, start_rescoring
 from tests import world
@@ -61,7 +61,7 @@ def difference(engine: Engine, number: int) -> Difference:
 def look_after(engine: Engine, now: datetime = NOW) -> int:
     """What the sweep does for sets; how many were found to be ready."""
     with writing(engine) as session:
-        return look_after_rescorings(session, get_settings(), now)
+        return advance_rescorings(session, get_settings(), now)
 
 
 def runs_of(engine: Engine, number: int) -> dict[Any, int]:

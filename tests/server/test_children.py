@@ -16,7 +16,7 @@ from typing import cast
 import pytest
 
 from app.server import children, supervisor
-from app.server.children import Child, Guard, Program, Wish
+from app.server.children import Child, Guard, Program, StopRequest
 from app.server.guard import signal_group
 
 #: Ignores SIGTERM, and so does its own child: the worst that may have to be stopped.
@@ -81,7 +81,7 @@ def test_stopped_child_had_time_to_end_in_order(tmp_path: Path, guard: Guard) ->
     child = child_of(tmp_path, code + "time.sleep(60)")
     children.start(child, guard)
     wait_for(lambda: logged_lines(child) == ["up"])
-    children.stop([child], guard, Wish())
+    children.stop([child], guard, StopRequest())
     assert logged_lines(child) == ["up", "bye"]
     assert child.process is None
     assert guard.groups == set()
@@ -93,7 +93,7 @@ def test_child_that_ignores_the_signal_is_killed_with_its_group(tmp_path: Path, 
     assert child.process
     group = child.process.pid
     wait_for(lambda: len(logged_lines(child)) == 2)
-    children.stop([child], guard, Wish())
+    children.stop([child], guard, StopRequest())
     wait_for(lambda: group_is_gone(group))
 
 
@@ -102,7 +102,7 @@ def test_second_signal_stops_at_once(tmp_path: Path, guard: Guard) -> None:
     children.start(child, guard)
     wait_for(lambda: len(logged_lines(child)) == 2)
     began = time.monotonic()
-    children.stop([child], guard, Wish(stop=True, hurry=True))
+    children.stop([child], guard, StopRequest(stop=True, hurry=True))
     assert time.monotonic() - began < 5
 
 
@@ -111,7 +111,7 @@ def test_pauses_between_restarts_grow(tmp_path: Path, guard: Guard) -> None:
     pauses = []
     for _ in range(3):
         children.start(child, guard)
-        assert children.bury(child, guard) == 3
+        assert children.reap(child, guard) == 3
         pauses.append(round(child.start_again_at - time.monotonic(), 1))
     assert pauses == [0.5, 1.0, 2.0]
 
@@ -123,17 +123,17 @@ def test_leftovers_of_a_dead_child_are_ended(tmp_path: Path, guard: Guard) -> No
     group = child.process.pid
     wait_for(lambda: len(logged_lines(child)) == 2)
     child.process.kill()
-    assert children.bury(child, guard) == -signal.SIGKILL
+    assert children.reap(child, guard) == -signal.SIGKILL
     wait_for(lambda: group_is_gone(group))
 
 
 def test_only_lines_since_the_start_explain_a_death(tmp_path: Path, guard: Guard) -> None:
     child = child_of(tmp_path, "print('first')")
     children.start(child, guard)
-    children.bury(child, guard)
+    children.reap(child, guard)
     child.program = child_of(tmp_path, "print('second')").program
     children.start(child, guard)
-    children.bury(child, guard)
+    children.reap(child, guard)
     assert children.last_lines(child) == ["second"]
 
 

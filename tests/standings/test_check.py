@@ -189,8 +189,8 @@ def test_teams_are_looked_at_in_parts_that_fit_into_memory(monkeypatch: pytest.M
     monkeypatch.setattr(renew, "TEAMS_AT_A_TIME", 3)
     monkeypatch.setattr(renew, "SUBMISSIONS_AT_A_TIME", 10)
     submissions = {5: 1, 1: 4, 2: 6, 3: 1, 4: 30, 6: 0, 7: 2, 8: 1}
-    assert list(renew.a_few_at_a_time(submissions)) == [[1, 2], [3], [4], [5, 6, 7], [8]]
-    assert list(renew.a_few_at_a_time({})) == []
+    assert list(renew.batches_of_teams(submissions)) == [[1, 2], [3], [4], [5, 6, 7], [8]]
+    assert list(renew.batches_of_teams({})) == []
 
 
 def test_a_long_check_says_how_far_it_is(

@@ -28,7 +28,7 @@ from app.boards import leaderboard
 from app.boards.activity import activity_of
 from app.boards.leaderboard import entry_sources, whole_board
 from app.boards.rows import LeaderboardRow
-from app.boards.view import WholeBoard
+from app.boards.view import UnfilteredBoard
 from app.cards.edits import edit_card
 from app.competitions.changed import boards_changed
 from app.competitions.find import boards_of, find_competition, find_phase_task
@@ -326,7 +326,7 @@ class Server(RuleBasedStateMachine):
                 assert check_task(session, phase_task_id) == []
 
 
-def in_order(board: WholeBoard) -> list[LeaderboardRow]:
+def in_order(board: UnfilteredBoard) -> list[LeaderboardRow]:
     return sorted(board.rows, key=lambda row: (row.carried_from or "", row.run_id or 0))
 
 

@@ -34,7 +34,7 @@ def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, **mo
             user=user,
             phase_task=find_phase_task(session, COMPETITION, phase, TASK),
             upload=upload_of(content),
-            asks_again=True,
+            refuse_duplicate=True,
             now=NOW + 5 * MINUTE,
             **more,
         )

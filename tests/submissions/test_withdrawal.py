@@ -132,7 +132,7 @@ def test_its_file_can_be_sent_again_without_a_question(engine: Engine, people: l
                 user=ada,
                 phase_task=the_phase_task(session),
                 upload=upload_of("the file"),
-                asks_again=True,
+                refuse_duplicate=True,
                 now=NOW + HOUR,
             )
 

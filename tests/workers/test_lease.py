@@ -19,7 +19,7 @@ from app.submissions.validations import accept_validation
 from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.world import NOW, ZERO_SHOT, claim, finish, scores_of, submit, sure, the_phase_task, the_run, upload_of
-from workers.lease import kept_alive, patiently
+from workers.lease import renewing_lease, retry_while_db_down
 
 pytestmark = pytest.mark.both
 
@@ -44,7 +44,7 @@ def lease_threads() -> list[threading.Thread]:
 
 def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) -> None:
     first_end = expiry(engine, held)
-    with kept_alive(engine, held, LEASE_SECONDS):
+    with renewing_lease(engine, held, LEASE_SECONDS):
         wait_until(
             lambda: expiry(engine, held) > first_end + timedelta(seconds=LEASE_SECONDS),
             "the lease was renewed after its first end",
@@ -74,7 +74,7 @@ def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> No
         return found
 
     first_end = lease_end()
-    with kept_alive(engine, check, LEASE_SECONDS):
+    with renewing_lease(engine, check, LEASE_SECONDS):
         wait_until(
             lambda: lease_end() > first_end + timedelta(seconds=LEASE_SECONDS),
             "the lease was renewed after its first end",
@@ -83,7 +83,7 @@ def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> No
 
 
 def test_the_heart_stops_with_the_block(engine: Engine, held: Claim) -> None:
-    with kept_alive(engine, held, LEASE_SECONDS):
+    with renewing_lease(engine, held, LEASE_SECONDS):
         assert len(lease_threads()) == 1
     assert lease_threads() == []
     last = expiry(engine, held)
@@ -92,13 +92,13 @@ def test_the_heart_stops_with_the_block(engine: Engine, held: Claim) -> None:
 
 
 def test_the_heart_stops_when_scoring_raises(engine: Engine, held: Claim) -> None:
-    with pytest.raises(ZeroDivisionError), kept_alive(engine, held, LEASE_SECONDS):
+    with pytest.raises(ZeroDivisionError), renewing_lease(engine, held, LEASE_SECONDS):
         raise ZeroDivisionError
     assert lease_threads() == []
 
 
 def test_a_lost_lease_is_logged_once_and_left_alone(engine: Engine, held: Claim) -> None:
-    with capture_logs() as logged, kept_alive(engine, held, LEASE_SECONDS):
+    with capture_logs() as logged, renewing_lease(engine, held, LEASE_SECONDS):
         with writing(engine) as session:
             requeue_lost_runs(session, attempts=3, now=datetime.now(UTC) + timedelta(days=1))
         wait_until(lambda: not lease_threads(), "the heartbeat has given up")
@@ -125,7 +125,7 @@ def test_a_beat_that_fails_loses_nothing(
 
     monkeypatch.setattr("workers.lease.renew_lease", renew_after_an_error)
     before = expiry(engine, held)
-    with capture_logs() as logged, kept_alive(engine, held, LEASE_SECONDS):
+    with capture_logs() as logged, renewing_lease(engine, held, LEASE_SECONDS):
         wait_until(lambda: expiry(engine, held) > before, "a later beat renewed the lease")
     assert [entry["event"] for entry in logged] == ["lease_not_renewed"]
 
@@ -149,7 +149,7 @@ class Away:
 def test_a_result_is_kept_until_the_database_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.lease.ASK_AGAIN_SECONDS", 0.01)
     with capture_logs() as logged:
-        assert patiently(Away(3), lease_seconds=60) == "recorded"
+        assert retry_while_db_down(Away(3), lease_seconds=60) == "recorded"
     assert [entry["event"] for entry in logged] == 3 * ["database_away"]
 
 
@@ -171,13 +171,13 @@ def test_patience_ends_with_the_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.lease.time", Clock())
     away = Away(1000)
     with capture_logs(), pytest.raises(OperationalError):
-        patiently(away, lease_seconds=60)
+        retry_while_db_down(away, lease_seconds=60)
     assert away.tries == 1000 - 121, "at once, every half second of a minute, and at its end"
 
 
 def test_other_errors_are_not_waited_out() -> None:
     with pytest.raises(ZeroDivisionError):
-        patiently(lambda: 1 / 0, lease_seconds=60)
+        retry_while_db_down(lambda: 1 / 0, lease_seconds=60)
 
 
 def test_a_transaction_whose_commit_was_not_heard_of_is_recorded_once(engine: Engine, held: Claim) -> None:
@@ -192,6 +192,6 @@ def test_a_transaction_whose_commit_was_not_heard_of_is_recorded_once(engine: En
         return recorded
 
     with capture_logs():
-        assert not patiently(record, lease_seconds=60)
+        assert not retry_while_db_down(record, lease_seconds=60)
     assert tries == [True, False]
     assert the_run(engine, held.run_id).status == RunStatus.SCORED

@@ -21,7 +21,7 @@ from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
 from workers import progress
-from workers.progress import ClaimLost, Progress, telling
+from workers.progress import ClaimLost, Progress, reporting_progress
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def known(engine: Engine, held: Claim) -> tuple[bool, int | None, int | None]:
 
 
 def test_what_is_reported_can_be_seen_while_the_run_goes_on(engine: Engine, held: Claim) -> None:
-    with telling(engine, held) as told:
+    with reporting_progress(engine, held) as told:
         told.checked()
         wait_until(lambda: known(engine, held) == (True, None, None), "the file is said to be in order")
         report_progress(0, 40)
@@ -75,7 +75,7 @@ def test_nothing_new_is_not_written_again(engine: Engine, held: Claim, monkeypat
         return write(*arguments)
 
     monkeypatch.setattr(progress, "_write", counted)
-    with telling(engine, held):
+    with reporting_progress(engine, held):
         for done in range(200):
             report_progress(done, 200)
         wait_until(lambda: written, "something is written")
@@ -90,7 +90,7 @@ def test_a_short_run_writes_nothing_and_leaves_no_thread(
     engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "TELL_SECONDS", 60)
-    with telling(engine, held) as told:
+    with reporting_progress(engine, held) as told:
         told.checked()
         report_progress(3, 4)
     assert known(engine, held) == (False, None, None)
@@ -98,7 +98,7 @@ def test_a_short_run_writes_nothing_and_leaves_no_thread(
 
 
 def test_a_run_that_was_given_to_another_is_ended_at_its_next_report(engine: Engine, held: Claim) -> None:
-    with telling(engine, held) as told:
+    with reporting_progress(engine, held) as told:
         with writing(engine) as session:
             requeue_lost_runs(session, attempts=3, now=datetime.now(UTC) + timedelta(days=1))
         report_progress(1, 4)
@@ -120,14 +120,14 @@ def test_a_database_that_is_away_does_not_disturb_the_scoring(
         return write(*of)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(progress, "_write", write_after_an_error)
-    with capture_logs() as logged, telling(engine, held):
+    with capture_logs() as logged, reporting_progress(engine, held):
         report_progress(1, 4)
         wait_until(lambda: known(engine, held)[1] == 1, "a later second tells it")
     assert [entry["event"] for entry in logged] == ["progress_not_told"]
 
 
 def test_progress_is_forgotten_when_the_run_goes_back(engine: Engine, held: Claim) -> None:
-    with telling(engine, held):
+    with reporting_progress(engine, held):
         report_progress(1, 4)
         wait_until(lambda: known(engine, held)[1] == 1, "it is told")
     with writing(engine) as session:

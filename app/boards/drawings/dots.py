@@ -15,16 +15,16 @@ from app.boards.drawings.frame import (
     Plot,
     Shape,
     add_mark,
+    add_tooltip,
     draw_below,
     draw_keys,
     keys_height,
     numeric,
     plot_of,
     point_box,
+    reserve_text,
     sheet,
-    speak,
     write,
-    write_taken,
 )
 from app.boards.pictures.shapes import Picture, Point, Series
 from app.figures.labels import Place, cut_to, text_place, text_width
@@ -52,7 +52,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
     rows = {name: top + _ROW * (at + 0.5) for at, name in enumerate(picture.y.categories)}
     for name, row in zip(names, rows.values(), strict=True):
         add_line(svg, "fig-grid", plot.left, row, plot.right, row)
-        write_taken(plot, name, "fig-label", text_place(name, LABEL_SIZE, plot.left - 8, row + 4.5, "end"))
+        reserve_text(plot, name, "fig-label", text_place(name, LABEL_SIZE, plot.left - 8, row + 4.5, "end"))
     _draw_marks(plot, picture, x, rows)
     return svg
 
@@ -86,7 +86,7 @@ def _draw_marks(plot: Plot, picture: Picture, x: axes.Axis, rows: dict[str, floa
             if isinstance(point.x, float):
                 across, down = x.place(point.x, plot.left, plot.right), rows[str(point.y)] + lift
                 mark = add_mark(plot.svg, kind, shape, across, down, 4 if one.look == "part" else REACH)
-                speak(mark, f"{point.label}\n{point.y}\n{picture.x.text_of(point.x)}", one.name)
+                add_tooltip(mark, f"{point.label}\n{point.y}\n{picture.x.text_of(point.x)}", one.name)
                 plot.room.take(point_box(across, down))
                 drawn.append((one, point, across, down))
     for row in rows if not systems else ():

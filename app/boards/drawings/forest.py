@@ -14,11 +14,11 @@ from app.boards.drawings.frame import (
     YOU,
     Plot,
     add_mark,
+    add_tooltip,
     draw_below,
     numeric,
     plot_of,
     sheet,
-    speak,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Look, Picture, Point
@@ -73,7 +73,7 @@ def _draw_row(plot: Plot, picture: Picture, look: Look, point: Point, x: axes.Ax
         kind, shape = OWN_MARK if point.is_mine else SYSTEM_MARKS[look]
         mark = add_mark(plot.svg, kind, shape, x.place(point.x, plot.left, plot.right), y, 4.6)
         rank = f"Rank {point.rank}\n" if point.rank else ""
-        speak(mark, f"{point.label}\n{rank}{_numbers(picture, point)}", point.label)
+        add_tooltip(mark, f"{point.label}\n{rank}{_numbers(picture, point)}", point.label)
 
 
 def _name(point: Point) -> str:

@@ -106,13 +106,13 @@ def draw_below(plot: Plot, axis: axes.Axis) -> None:
     add_text(plot.svg, axis.heading, "fig-tick", plot.middle, plot.bottom + 35, "middle")
 
 
-def draw_aside(plot: Plot, axis: axes.Axis) -> None:
+def draw_y_axis(plot: Plot, axis: axes.Axis) -> None:
     """Draw the axis on the left."""
     for tick in axis.ticks():
         y = axis.place(tick, plot.bottom, plot.top)
         add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
         words = axis.tick_text(tick)
-        write_taken(plot, words, "fig-tick", text_place(words, TICK_SIZE, plot.left - 7, y + 4, "end"))
+        reserve_text(plot, words, "fig-tick", text_place(words, TICK_SIZE, plot.left - 7, y + 4, "end"))
     middle = (plot.top + plot.bottom) / 2
     title = add_text(plot.svg, axis.heading, "fig-tick", 13, middle, "middle")
     title.set("transform", f"rotate(-90 13 {number(middle)})")
@@ -139,7 +139,7 @@ _PATHS: dict[Shape, str] = {
 }
 
 
-def speak(mark: Element, words: str, owner: str = "") -> None:
+def add_tooltip(mark: Element, words: str, owner: str = "") -> None:
     """Add a tooltip to a mark. owner: name of its system, so that a script finds all marks of one."""
     mark.set("class", f"{mark.get('class')} fig-spot")
     SubElement(mark, "title").text = "\n".join(map(clean, words.split("\n")))
@@ -160,7 +160,7 @@ def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = Fal
         write(plot.svg, text, "fig-you" if is_mine else "fig-name", found)
 
 
-def write_taken(plot: Plot, text: str, kind: str, place: Place) -> None:
+def reserve_text(plot: Plot, text: str, kind: str, place: Place) -> None:
     """Write a text and mark its place as occupied."""
     plot.room.take(place.box)
     write(plot.svg, text, kind, place)

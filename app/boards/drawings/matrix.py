@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, sheet, speak
+from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, add_tooltip, sheet
 from app.boards.pictures.shapes import Look, Picture, Point
 from app.figures.labels import cut_to, text_width
 from evergold.figures.svg import add, add_text, number
@@ -70,7 +70,7 @@ def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, floa
     size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
     cell = add(svg, "rect", _KINDS[look], **size)
     told = p_text(point.value)
-    speak(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
+    add_tooltip(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
     if letters:
         short = told.removeprefix("= ").replace("< ", "<")
         add_text(svg, short, letters, x + side / 2, y + side / 2 + 4, "middle")

@@ -16,14 +16,14 @@ from app.boards.drawings.frame import (
     Plot,
     Shape,
     add_mark,
-    draw_aside,
+    add_tooltip,
+    draw_y_axis,
     left_of_ticks,
     name_point,
     numeric,
     plot_of,
     point_box,
     sheet,
-    speak,
     write,
 )
 from app.boards.drawings.rules import draw_level_rules, rules_height
@@ -52,7 +52,7 @@ def draw_steps(picture: Picture, width: int) -> Element:
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom)
     first, last = _ends([_moment(point) for point in entries.points])
     _draw_time(plot, first, last, 4 if width == NARROW else 8, picture.x.title)
-    draw_aside(plot, y)
+    draw_y_axis(plot, y)
     draw_level_rules(plot, picture.lines, y, picture.y, 4)
 
     def place(points: Sequence[Point]) -> list[Placed]:
@@ -84,9 +84,9 @@ def _draw_progress(plot: Plot, picture: Picture, entries: Sequence[Placed], reco
         plot.room.take(Box(x - 1.5, min(before, y), x + 1.5, max(before, y)))
     for point, x, y in entries:
         mark = add_mark(plot.svg, "fig-mark fig-mine" if point.is_mine else "fig-entry", _shape(point), x, y, _ENTRY)
-        speak(mark, _words(picture, point), point.label)
+        add_tooltip(mark, _words(picture, point), point.label)
     for point, x, y in records:
-        speak(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _words(picture, point), point.label)
+        add_tooltip(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _words(picture, point), point.label)
     own = [one for one in entries if one[0].is_mine][-1:]
     for _, x, y in own:
         name_point(plot, YOU, x, y, is_mine=True)
@@ -133,7 +133,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
     bottom = 20 + (190 if width == NARROW else 230)
     svg = sheet(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
-    draw_aside(plot, y)
+    draw_y_axis(plot, y)
     each = (plot.right - plot.left) / len(counts.points)
     bar = min(each * 0.8, 44)
     for at, point in enumerate(counts.points):
@@ -141,7 +141,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
             x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
             size = {"width": bar, "height": plot.bottom - top}
             mark = add(plot.svg, "rect", "fig-bar", x=number(x - bar / 2), y=number(top), **_numbers(size))
-            speak(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
+            add_tooltip(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
             words = picture.y.text_of(point.y)
             if text_width(words, SIZE) + 3 < each:
                 write(plot.svg, words, "fig-value", text_place(words, SIZE, x, top - 5, "middle"))

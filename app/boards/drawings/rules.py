@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal
 
-from app.boards.drawings.frame import TICK_SIZE, Plot, write_taken
+from app.boards.drawings.frame import TICK_SIZE, Plot, reserve_text
 from app.boards.pictures.shapes import Axis, Line
 from app.figures.labels import Box, Place, cut_to, text_place
 from evergold.figures import axes
@@ -41,7 +41,7 @@ def draw_level_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: 
         add_line(plot.svg, _kind(line, row), plot.left, at, plot.left + 26, at)
         plot.room.take(Box(plot.left, at - _CLEAR, plot.left + 26, at + _CLEAR))
         text = cut_to(rule_text(line, scale), TICK_SIZE, plot.right - plot.left - 34)
-        write_taken(plot, text, _text_kind(line), text_place(text, TICK_SIZE, plot.left + 33, at + 4))
+        reserve_text(plot, text, _text_kind(line), text_place(text, TICK_SIZE, plot.left + 33, at + 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def draw_upright_rules(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale
         add_line(plot.svg, _kind(rule.line), rule.x, rule.top, rule.x, plot.bottom)
         plot.room.take(Box(rule.x - _CLEAR, rule.top, rule.x + _CLEAR, plot.bottom))
         if rule.place is not None:
-            write_taken(plot, rule.text, _text_kind(rule.line), rule.place)
+            reserve_text(plot, rule.text, _text_kind(rule.line), rule.place)
 
 
 def _arranged(plot: Plot, lines: Sequence[Line], axis: axes.Axis, scale: Axis) -> Sequence[_Rule]:

@@ -13,9 +13,10 @@ from app.boards.drawings.frame import (
     Key,
     Plot,
     add_mark,
-    draw_aside,
+    add_tooltip,
     draw_below,
     draw_keys,
+    draw_y_axis,
     keys_height,
     left_of_ticks,
     name_point,
@@ -23,7 +24,6 @@ from app.boards.drawings.frame import (
     plot_of,
     point_box,
     sheet,
-    speak,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Picture, Point
@@ -50,7 +50,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 24)
     draw_keys(plot, keys, width)
     draw_below(plot, x)
-    draw_aside(plot, y)
+    draw_y_axis(plot, y)
     if picture.diagonal:
         _draw_diagonal(plot, x, y)
     draw_upright_rules(plot, picture.lines, x, picture.x)
@@ -61,7 +61,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
     for look, point, across, down in places:
         kind, shape = OWN_MARK if point.is_mine else SYSTEM_MARKS[look]
         mark = add_mark(svg, kind, shape, across, down, REACH + point.is_mine)
-        speak(mark, _words(picture, point), point.label)
+        add_tooltip(mark, _words(picture, point), point.label)
         plot.room.take(point_box(across, down, REACH + 1))
     for _, point, across, down in sorted(places, key=lambda one: not one[1].is_mine):
         name = f"{point.label} ({YOU})" if point.is_mine else point.label

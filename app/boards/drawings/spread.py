@@ -11,11 +11,11 @@ from app.boards.drawings.frame import (
     SIZE,
     TICK_SIZE,
     Plot,
-    draw_aside,
+    add_tooltip,
+    draw_y_axis,
     left_of_ticks,
     plot_of,
     sheet,
-    speak,
     write,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
@@ -38,7 +38,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
     low, step = float(counts.points[0].x or 0.0), picture.width or 1.0
     scale, unit = (100.0, " %") if picture.x.percent else (1.0, "")
     x = axes.Axis(picture.x.title, low, low + step * len(heights), picture.x.decimals, scale, unit)
-    draw_aside(plot, y)
+    draw_y_axis(plot, y)
     places = [(x.place(low + step * at, plot.left, plot.right), height) for at, height in enumerate(heights)]
     each = (plot.right - plot.left) / len(heights)
     for (left, height), name in zip(places, picture.x.categories, strict=True):
@@ -46,7 +46,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
             end = y.place(height, plot.bottom, plot.top)
             size = {"width": number(each - 2), "height": number(plot.bottom - end)}
             bar = add(svg, "rect", "fig-bar", x=number(left + 1), y=number(end), **size)
-            speak(bar, f"{name}\n{picture.y.text_of(height)} {picture.y.title.lower()}")
+            add_tooltip(bar, f"{name}\n{picture.y.text_of(height)} {picture.y.title.lower()}")
     draw_upright_rules(plot, picture.lines, x, picture.x)
     for left, height in places:
         if height:

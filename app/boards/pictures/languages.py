@@ -11,7 +11,7 @@ from app.boards.pictures.seen import Seen, value_of
 from app.boards.pictures.shapes import Axis, Choice, Heading, Look, Picture, Point, Series, Table, listed, value_axis
 from app.boards.pictures.splits import category_pattern, check_known, language_splits, title_of
 from app.boards.rows import LeaderboardRow
-from app.competitions.ordering import decimals_of
+from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import rounded
 from app.models import ScoringRun
 from app.runs.report import read_report
@@ -74,7 +74,7 @@ def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Pict
     known = [name for name, _ in seen.named_rows()]
     check_known(wanted, known, "team")
     name = next((one for one in wanted if one in rows), next(iter(rows)))
-    scores = _report_scores(session, rows[name].run_id, decimals_of(seen.ranking, seen.leaderboard.precision))
+    scores = _report_scores(session, rows[name].run_id, effective_decimals(seen.ranking, seen.leaderboard.precision))
     cells = {
         (found["language"], found["category"]): score
         for score in scores

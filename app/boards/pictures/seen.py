@@ -15,13 +15,13 @@ from app.boards.entries import rows_of
 from app.boards.leaderboard import EntrySource, build_leaderboard, entry_sources, sight_of, whole_board
 from app.boards.pictures.splits import drawn_scores
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
-from app.boards.view import WholeBoard, show
+from app.boards.view import UnfilteredBoard, show
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
 from app.standings.choose import rules_of
 from app.standings.kept import start_of_newest
-from app.standings.tries import Bounds, standings_from_runs
+from app.standings.tries import RunFilter, standings_from_runs
 from evergold.scoring.halves import Half
 from evergold.scoring.tasks import TASKS
 
@@ -101,7 +101,7 @@ def _tries(
         return []
     all_of_them = replace(rules, rule=EntryRule.ALL)
     place = asked.phase_task.id, board.id
-    every = standings_from_runs(session, *place, all_of_them, None, Bounds(since=since))
+    every = standings_from_runs(session, *place, all_of_them, None, RunFilter(since=since))
     rows = rows_of(session, asked.phase_task, every, [column], rules, None, half)
     return [row for row in rows if row.kind == "team"]
 
@@ -112,7 +112,7 @@ def _moments(tries: Leaderboard) -> tuple[datetime, ...]:
     return tuple(moment for moment in found if moment is not None)
 
 
-def _over_time(whole: WholeBoard, tries: Sequence[LeaderboardRow] | None = None) -> WholeBoard:
+def _over_time(whole: UnfilteredBoard, tries: Sequence[LeaderboardRow] | None = None) -> UnfilteredBoard:
     """Reduce the board to its ranking column, with any scored runs in place of the entries.
 
     Statistics are dropped: they compare every two rows, and nothing drawn over time needs them.

@@ -26,7 +26,7 @@ from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
 from app.declarations.apply.files import apply_public_files, keep
 from app.declarations.apply.images import apply_images
-from app.declarations.apply.missing import note_missing_competitions, settle_missing
+from app.declarations.apply.missing import handle_removed, note_missing_competitions
 from app.declarations.apply.precedence import choose_declaration
 from app.declarations.apply.revisions import keep_revision
 from app.declarations.apply.values import method_card_values, note_other_tracks, note_unknown_names, registration_values
@@ -159,7 +159,7 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         told = quiet if phase_task.id in applied.new else work
         apply_public_files(told, phase_task, applied.tasks[task], asked, loaded.folder, what)
     applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
-    settle_missing(work, applied.row, declared)
+    handle_removed(work, applied.row, declared)
     for (phase, task), phase_task in applied.phase_tasks.items():
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
         what = _asked_words(declared.name, phase, task)

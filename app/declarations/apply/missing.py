@@ -42,7 +42,7 @@ def note_missing_competitions(work: Work, declared: set[str]) -> None:
             work.changes.note(f"left alone: competition '{name}' is no longer declared")
 
 
-def settle_missing(work: Work, competition: Competition, declared: CompetitionDeclaration) -> None:
+def handle_removed(work: Work, competition: Competition, declared: CompetitionDeclaration) -> None:
     """Handle phase tasks, phases, boards and tasks that are no longer declared."""
     _settle_phase_tasks(work, competition, declared)
     _settle_phases(work, competition, {phase.name for phase in declared.phases})

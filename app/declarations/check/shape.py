@@ -52,7 +52,7 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
         return f"there is no key '{name}' here{did_you_mean(name, known)}; known are {listed(known)}"
     if fault["type"] == "string_pattern_mismatch":
         return _pattern_words(name, fault["input"], context["pattern"], path[-1] == "[key]")
-    words = _WORDS.get(fault["type"], _as_said)(fault, context)
+    words = _WORDS.get(fault["type"], _original_text)(fault, context)
     if path and isinstance(path[-1], int) and name in _ONE_OF:
         return f"{_ONE_OF[name]} that begins here {words}"
     return f"'{name}' {words}" if name else f"this {words}"
@@ -136,7 +136,7 @@ def _choice(fault: Any, context: Mapping[str, Any]) -> str:
     return f"must be {wanted}, but is {_shown(fault['input'])}{did_you_mean(given, names)}"
 
 
-def _as_said(fault: Any, _: Mapping[str, Any]) -> str:
+def _original_text(fault: Any, _: Mapping[str, Any]) -> str:
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"is not right: {message}"
 

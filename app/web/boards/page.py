@@ -26,7 +26,7 @@ from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
-from app.runs.workers import words_for_board
+from app.runs.workers import waiting_notice
 from app.standings.kept import TooFarBack
 from app.web.boards.figures import picture_of
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
@@ -107,7 +107,11 @@ def read_board(
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
-            server, found, phase_found, board_found, is_public=leaderboard.view.everybodys.board is BoardShown.PUBLIC
+            server,
+            found,
+            phase_found,
+            board_found,
+            is_public=leaderboard.view.participant_view.board is BoardShown.PUBLIC,
         ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
         metrics=_metrics(board_found, leaderboard),
@@ -269,7 +273,7 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
     """Return a notice that submissions wait for a worker, for boards that would show them; else ""."""
     if leaderboard.view.board is not BoardShown.PUBLIC:
         return ""
-    return words_for_board(session, task_in_phase(session, phase, board), board.task.task_type, now)
+    return waiting_notice(session, task_in_phase(session, phase, board), board.task.task_type, now)
 
 
 #: A choice: title, address, whether it is the current one.

@@ -47,7 +47,7 @@ class VisibilityOut(ApiModel):
 
 def visibility_out(view: View) -> VisibilityOut:
     """Return the participants' view as an API model, whoever the viewer is."""
-    shown = view.everybodys
+    shown = view.participant_view
     return VisibilityOut(
         board=shown.board,
         board_at=shown.board_at,

@@ -33,17 +33,17 @@ async def receive_file(request: Request, server: Server, upload: SentUpload, blu
 
 
 async def receive_zip(
-    request: Request, server: Server, user: User, before_file: Callable[[Mapping[str, str]], None] = lambda fields: None
+    request: Request, server: Server, user: User, on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None
 ) -> int:
     """Create a blueprint from the zip and return its id."""
     await run_sync(check_may_create, user, server.settings.organise)
-    received = await _received(request, server, user, before_file)
+    received = await _received(request, server, user, on_fields)
     async with editing(request):
         return await run_sync(_begin, server, user, received.file)
 
 
 async def _received(
-    request: Request, server: Server, user: User, before_file: Callable[[Mapping[str, str]], None]
+    request: Request, server: Server, user: User, on_fields: Callable[[Mapping[str, str]], None]
 ) -> Upload:
     with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
         return await receive_upload(
@@ -51,7 +51,7 @@ async def _received(
             storage=storage_of(server.settings),
             limit_bytes=limit_bytes,
             fields=FIELDS,
-            before_file=before_file,
+            on_fields=on_fields,
         )
 
 

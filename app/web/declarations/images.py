@@ -56,7 +56,7 @@ async def _received(
             storage=storage_of(settings),
             limit_bytes=limit_bytes,
             fields=FIELDS,
-            before_file=upload.check,
+            on_fields=upload.check,
         )
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
     refuse(

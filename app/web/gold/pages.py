@@ -90,7 +90,7 @@ async def send_gold(
     request: Request, server: ServerHere, upload: UploadHere, competition: str, phase: str, task: str
 ) -> Response:
     target, own = Target(competition, phase, task), frozenset({csrf.FORM_FIELD})
-    await receive_gold(request, server, upload.user, target, more_fields=own, before_file=upload.check)
+    await receive_gold(request, server, upload.user, target, extra_fields=own, on_fields=upload.check)
     return RedirectResponse(links.gold(competition, phase, task), 303)
 
 

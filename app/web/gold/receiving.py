@@ -43,14 +43,14 @@ async def receive_gold(
     user: User,
     target: Target,
     *,
-    more_fields: frozenset[str] = frozenset(),
-    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    extra_fields: frozenset[str] = frozenset(),
+    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> None:
     """Store a new gold version in every phase named; raise Forbidden unless the user organises the competition."""
     sealing = await run_sync(_check, server, user, target)
 
     def begin(fields: Mapping[str, str]) -> None:
-        before_file(fields)
+        on_fields(fields)
         sealing.begin(fields)
 
     with within(sealing.room, UPLOAD_LIMIT_BYTES) as limit_bytes:
@@ -58,8 +58,8 @@ async def receive_gold(
             incoming_of(request),
             storage=sealing.storage,
             limit_bytes=limit_bytes,
-            fields=FIELDS | more_fields,
-            before_file=begin,
+            fields=FIELDS | extra_fields,
+            on_fields=begin,
             before_storing=sealing.check_unchanged,
             into=sealing,
         )

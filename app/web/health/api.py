@@ -41,7 +41,7 @@ class NotReady(EvergoldError):
 
 
 @dataclass
-class Lately:
+class CachedHealth:
     """Cached results of the health checks."""
 
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -103,7 +103,7 @@ def read_status(request: Request, server: ServerHere) -> Response:
 
 
 def _parts(request: Request, server: Server) -> list[Part]:
-    lately = cast(Lately, request.app.state.lately)
+    lately = cast(CachedHealth, request.app.state.lately)
     with lately.turn:
         if lately.server is not server or time.monotonic() - lately.asked_at > REMEMBERED_SECONDS:
             lately.parts = health.parts(server.engine, server.settings, server.clock())

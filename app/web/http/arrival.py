@@ -61,7 +61,7 @@ class Arrivals:
                 self._held_bytes -= small_bytes
 
     async def _take_in(self, scope: Scope, receive: Receive, send: Send, server: Server, this_try: Try) -> None:
-        messages = _whole_all_the_same(await _read_early(receive), scope)
+        messages = _recover_complete_body(await _read_early(receive), scope)
 
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
@@ -77,7 +77,7 @@ class Arrivals:
             await self._app(scope, replay, send)
 
 
-def was_read_early(request: Request) -> bool:
+def is_buffered(request: Request) -> bool:
     """Return True if the whole upload was read before the request was routed."""
     return hasattr(request.state, "arrived_at")
 
@@ -106,7 +106,7 @@ def _whole_at(state: MutableMapping[str, Any], server: Server) -> datetime:
     return server.clock() - timedelta(seconds=time.monotonic() - whole_at if isinstance(whole_at, float) else 0.0)
 
 
-def note_end(request: Request, server: Server) -> datetime:
+def mark_received(request: Request, server: Server) -> datetime:
     """Mark the body as fully received, so that later attempts wait for its result, and return its arrival time."""
     server.tries.note_whole(request.state.upload_try)
     return arrival_of(request, server)
@@ -117,7 +117,7 @@ async def earlier_tries_answered(request: Request, server: Server) -> None:
     await server.tries.earlier_answered(request.state.upload_try)
 
 
-async def tries_elsewhere_answered(request: Request) -> None:
+async def wait_for_other_processes(request: Request) -> None:
     """Wait until no other web process has an attempt of this upload in flight.
 
     This attempt would be refused unless another one was stored. It gives up its turn while it waits: otherwise attempts
@@ -128,7 +128,7 @@ async def tries_elsewhere_answered(request: Request) -> None:
     if this_try.upload is not None and isinstance(elsewhere, Elsewhere):
         this_try.is_refused = True
         turn = _turn_of(request)
-        async with turn.left_to_others() if turn is not None else nullcontext():
+        async with turn.released() if turn is not None else nullcontext():
             await elsewhere.answered(this_try.upload)
 
 
@@ -142,7 +142,7 @@ async def _read_early(receive: Receive) -> list[Message]:
     return messages
 
 
-def _whole_all_the_same(messages: list[Message], scope: Scope) -> list[Message]:
+def _recover_complete_body(messages: list[Message], scope: Scope) -> list[Message]:
     """Return the messages, or the buffered body if the client disconnected after sending all of it.
 
     The upload arrived in time, and an attempt after the deadline has to find it.

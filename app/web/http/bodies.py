@@ -94,7 +94,7 @@ class FinishedBodies:
         async def send_after_body(message: Message) -> None:
             if message["type"] == "http.response.start" and not finished:
                 if _is_worth_reading(Headers(scope=scope), received):
-                    await _linger(counted, lambda: finished or received > LINGER_BYTES)
+                    await _drain(counted, lambda: finished or received > LINGER_BYTES)
                 if not finished:
                     MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
@@ -162,7 +162,7 @@ def _is_worth_reading(headers: Headers, received: int) -> bool:
     return left <= LINGER_BYTES and not ("expect" in headers and received == 0)
 
 
-async def _linger(receive: Receive, enough: Callable[[], bool]) -> None:
+async def _drain(receive: Receive, enough: Callable[[], bool]) -> None:
     with suppress(TimeoutError, BodyTooSlow):
         async with asyncio.timeout(LINGER_SECONDS):
             while not enough():

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from app.base import addresses
 from app.base.config import Settings
 from app.web.http.kept_answers import KeptAnswers
-from app.web.http.tries import Tries
+from app.web.http.tries import InFlightUploads
 from app.web.http.waiting import Waiting
 
 
@@ -36,7 +36,7 @@ class Server:
     answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     waiting: Waiting = field(default_factory=Waiting, compare=False)
-    tries: Tries = field(default_factory=Tries, compare=False)
+    tries: InFlightUploads = field(default_factory=InFlightUploads, compare=False)
 
 
 def server_of(request: Request) -> Server:
@@ -44,7 +44,7 @@ def server_of(request: Request) -> Server:
     return cast(Server, request.app.state.server)
 
 
-async def serving_of(request: Request) -> Server:
+async def get_server(request: Request) -> Server:
     """Return the server, as a dependency of routes.
 
     Code that runs before every route takes it from the request instead: each dependency costs the framework as much as
@@ -58,4 +58,4 @@ def public_address(request: Request, server: Server, path: str) -> str:
     return addresses.public_address(server.settings, path, requested=str(request.base_url))
 
 
-ServerHere = Annotated[Server, Depends(serving_of)]
+ServerHere = Annotated[Server, Depends(get_server)]

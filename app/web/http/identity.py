@@ -76,7 +76,7 @@ class Identified:
 
 async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
     """Return the visitor; raise NotAuthenticated for an invalid token, ScopeMissing for one without the scope."""
-    is_known, server = _identified_before(request) is not None or not _says_who(request), server_of(request)
+    is_known, server = _identified_before(request) is not None or not _has_credentials(request), server_of(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     _check_scopes(request, visitor, wanted.scopes)
     return visitor
@@ -205,7 +205,7 @@ def _identified_before(request: Request) -> Identified | None:
     return found if isinstance(found, Identified) else None
 
 
-def _says_who(request: Request) -> bool:
+def _has_credentials(request: Request) -> bool:
     return "authorization" in request.headers or bool(request.cookies.get(SESSION_COOKIE))
 
 

@@ -73,7 +73,7 @@ class _Form:
     """The parsed part of an upload. part: the field being read; pending: bytes of the file not yet written."""
 
     known_fields: frozenset[str]
-    before_file: Callable[[Mapping[str, str]], None]
+    on_fields: Callable[[Mapping[str, str]], None]
     fields: dict[str, str] = field(default_factory=dict)
     filename: str | None = None
     pending: bytearray = field(default_factory=bytearray)
@@ -97,7 +97,7 @@ async def receive_upload(
     storage: Storage,
     limit_bytes: int,
     fields: frozenset[str],
-    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
     before_storing: Callable[[Mapping[str, str]], None] = lambda fields: None,
     into: FileWriter | None = None,
 ) -> Upload:
@@ -109,7 +109,7 @@ async def receive_upload(
     writer = into or UploadWriter(storage, limit_bytes)
     try:
         check_declared_size(incoming.content_length, limit_bytes)
-        form = _Form(fields, before_file)
+        form = _Form(fields, on_fields)
         body, received = _Body(_parser(incoming.content_type), form), 0
         async for chunk in incoming.chunks:
             received += len(chunk)
@@ -130,14 +130,14 @@ def store_whole(
     storage: Storage,
     limit_bytes: int,
     fields: frozenset[str],
-    before_file: Callable[[Mapping[str, str]], None],
+    on_fields: Callable[[Mapping[str, str]], None],
     before_storing: Callable[[Mapping[str, str]], None],
 ) -> Upload:
     """Like receive_upload, for a body in memory; runs in the caller's thread."""
     writer = UploadWriter(storage, limit_bytes)
     try:
         check_declared_size(len(content), limit_bytes)
-        body = _Body(_parser(content_type), _Form(fields, before_file))
+        body = _Body(_parser(content_type), _Form(fields, on_fields))
         body.push(content)
         return _finish(body, writer, before_storing)
     finally:
@@ -271,7 +271,7 @@ def _open_part(form: _Form, segment: MultipartSegment) -> None:
     form.part, form.value = name, bytearray()
     if name == FILE_FIELD:
         form.filename = _text(segment.filename)
-        form.before_file(form.fields)
+        form.on_fields(form.fields)
 
 
 def _fill_part(form: _Form, piece: bytes | bytearray) -> None:

@@ -29,7 +29,7 @@ class Try:
     is_refused: bool = False
 
 
-class Tries:
+class InFlightUploads:
     """Attempts that have fully arrived and have no response yet, in order of arrival."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import engine_for_reading
 from app.base.logs import log
-from app.web.http.tries import Tries
+from app.web.http.tries import InFlightUploads
 
 #: Poll interval; no client repeats an upload sooner than some seconds after the first attempt.
 LOOK_SECONDS = 0.5
@@ -96,7 +96,7 @@ class Elsewhere:
             connection.close()
 
 
-async def keep_telling(tries: Tries, elsewhere: Elsewhere) -> None:
+async def publish_in_flight(tries: InFlightUploads, elsewhere: Elsewhere) -> None:
     """Publish, while the process serves, the uploads that were already in flight at the previous poll."""
     before: frozenset[tuple[str, ...]] = frozenset()
     try:

@@ -37,7 +37,7 @@ class Turn:
             self._turns.pass_on()
 
     @asynccontextmanager
-    async def left_to_others(self) -> AsyncIterator[None]:
+    async def released(self) -> AsyncIterator[None]:
         """Release the turn while this client waits for something else; acquire a new one afterwards."""
         self.give()
         yield

@@ -31,7 +31,7 @@ async def receive_marks(
     *,
     round_name: str = DEFAULT_NAME,
     fields: frozenset[str] = frozenset(),
-    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> Imported:
     """Import the uploaded marks.
 
@@ -44,7 +44,7 @@ async def receive_marks(
         storage=storage,
         limit_bytes=IMPORT_LIMIT_BYTES,
         fields=fields,
-        before_file=before_file,
+        on_fields=on_fields,
     )
     bring = partial(import_file, server.engine, storage, user=user, now=server.clock())
     place, name = (target.competition, target.phase, target.task), upload.fields.get(ROUND_FIELD, round_name)

@@ -178,5 +178,5 @@ async def send_marks(
     task: str,
 ) -> Response:
     target, fields = Target(competition, phase, task), frozenset({ROUND_FIELD, csrf.FORM_FIELD})
-    await receive_marks(request, server, upload.user, target, fields=fields, before_file=upload.check)
+    await receive_marks(request, server, upload.user, target, fields=fields, on_fields=upload.check)
     return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.models import User
-from app.people.invitations import answer, come_by_link, competition_of_link, own_invitations, what_for
+from app.people.invitations import answer, competition_of_link, join_as_guest, own_invitations, what_for
 from app.web.html.guards import PageUser, SentFields, SentForm, form_guard
 from app.web.html.rendering import render
 from app.web.http.context import ServerHere
@@ -59,5 +59,5 @@ def read_link(request: Request, server: ServerHere, user: PageUser, link: Secret
 @router.post(JOIN)
 def send_link(server: ServerHere, user: SentForm, form: SentFields) -> Response:
     with writing(server.engine) as session:
-        competition = come_by_link(session, user, form.get("link", ""), server.clock())
+        competition = join_as_guest(session, user, form.get("link", ""), server.clock())
         return RedirectResponse(links.competition(competition.name), 303)

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
 from app.competitions.organisers import OrganiserLimits, limits_of
-from app.competitions.owners import change_rights, hand_over, may_hand_over, needs_to_take, take_role
+from app.competitions.owners import can_transfer, change_rights, hand_over, needs_to_take, take_role
 from app.models import Competition, Right, Role, User, rights_in
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS
@@ -74,7 +74,7 @@ def _page(
             invitations=open_invitations(session, found, now) if may_invite else [],
             owner=session.get(User, found.owner_id) if found.owner_id else None,
             may_invite=may_invite,
-            may_hand_over=may_hand_over(user, found),
+            can_transfer=can_transfer(user, found),
             role_words=ROLE_WORDS,
             right_words=RIGHT_WORDS,
             rights_in=rights_in,

@@ -23,7 +23,7 @@ from app.base.errors import LimitReached, PhaseNotOpen
 from app.base.logs import log
 from app.base.queue import send_run
 from app.base.storage import FolderStorage, storage_of
-from app.base.together import write_together, writes_wait_in_line
+from app.base.together import has_single_writer, write_together
 from app.cards.edits import field_names, sent_card
 from app.cards.form import CardForm
 from app.cards.kept import form_of
@@ -35,12 +35,18 @@ from app.submissions.accept import (
     Accepted,
     accept_submission,
     check_submission_form,
-    check_words,
+    check_text_lengths,
     find_replay,
     precheck,
 )
-from app.submissions.facts import Facts, look_up, look_up_locked
-from app.web.http.arrival import arrival_of, earlier_tries_answered, note_end, tries_elsewhere_answered, was_read_early
+from app.submissions.facts import Facts, load_context, look_up
+from app.web.http.arrival import (
+    arrival_of,
+    earlier_tries_answered,
+    is_buffered,
+    mark_received,
+    wait_for_other_processes,
+)
 from app.web.http.context import Server
 from app.web.http.multipart import Upload, incoming_of, receive_upload, store_whole
 from app.web.http.rate_limits import limits_of
@@ -97,9 +103,9 @@ async def receive_submission(
     answer: Callable[[Received], Answer],
     *,
     idempotency_key: str | None = None,
-    more_fields: frozenset[str] = frozenset(),
-    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
-    asks_again: bool = False,
+    extra_fields: frozenset[str] = frozenset(),
+    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    refuse_duplicate: bool = False,
 ) -> Answer:
     """Accept the upload and return the result of `answer`, called in the thread that accepted it.
 
@@ -112,7 +118,7 @@ async def receive_submission(
     @cache
     def known_sender() -> User:
         user = sender()
-        check_words("", "", idempotency_key)
+        check_text_lengths("", "", idempotency_key)
         return user
 
     decided = partial(_decided, request, server, known_sender, idempotency_key)
@@ -128,28 +134,28 @@ async def receive_submission(
         return receive(
             storage=storage,
             limit_bytes=expected.limit_bytes,
-            fields=more_fields | UPLOAD_FIELDS | field_names(expected.form),
-            before_file=before_file,
-            before_storing=_both(before_file, expected.check),
+            fields=extra_fields | UPLOAD_FIELDS | field_names(expected.form),
+            on_fields=on_fields,
+            before_storing=_both(on_fields, expected.check),
         )
 
     def accepting(phase_task: PhaseTask, upload: Upload) -> Callable[..., Accepted]:
-        again = asks_again and not upload.fields.get(AGAIN)
+        again = refuse_duplicate and not upload.fields.get(AGAIN)
         return _accepting(known_sender(), phase_task, upload, idempotency_key, arrived_at[0], again)
 
     def accept(phase_task: PhaseTask, upload: Upload) -> Answer:
         accepted = write_together(server.engine, accepting(phase_task, upload))
         return answer(_received(accepted, phase_task, known_sender()))
 
-    if was_read_early(request):  # nothing left to wait for: one thread does everything
+    if is_buffered(request):  # nothing left to wait for: one thread does everything
         receive_whole = partial(store_whole, await request.body(), incoming.content_type)
-        arrived_at.append(note_end(request, server))
+        arrived_at.append(mark_received(request, server))
 
         def accept_in_one_go() -> Answer:
             user = known_sender()
             with writing(server.engine) as session:
                 phase_task, now = _found(session, target), arrived_at[0]
-                known = look_up_locked(session, user, phase_task, idempotency_key, now)
+                known = load_context(session, user, phase_task, idempotency_key, now)
                 expected = _refuse_early(session, request, server, user, phase_task, known, now)
                 upload = received_by(receive_whole, expected)
                 accepted = accepting(phase_task, upload)(session, under_lock=known)
@@ -157,7 +163,7 @@ async def receive_submission(
 
         def take_in() -> Answer:
             # Only the team lock can block here, so check everything once, under it.
-            if not writes_wait_in_line(server.engine) and isinstance(storage, FolderStorage):
+            if not has_single_writer(server.engine) and isinstance(storage, FolderStorage):
                 return accept_in_one_go()
             expected = refuse_early()
             return accept(expected.phase_task, received_by(receive_whole, expected))
@@ -197,7 +203,7 @@ async def _noting_the_end(
     """Yield the chunks and record the arrival of the last one, which counts: a slow disk must not make anybody late."""
     async for chunk in chunks:
         yield chunk
-    arrived_at.append(note_end(request, server))
+    arrived_at.append(mark_received(request, server))
 
 
 async def _decided(
@@ -218,7 +224,7 @@ async def _decided(
 async def _stored_meanwhile(request: Request, server: Server, user: User, key: str) -> bool:
     """Return True if another attempt of this upload was stored, once none is in flight."""
     await earlier_tries_answered(request, server)
-    await tries_elsewhere_answered(request)
+    await wait_for_other_processes(request)
     return await run_sync(_was_accepted, server, user, key)
 
 
@@ -264,7 +270,7 @@ def submission_form(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]
 
 
 def _accepting(
-    user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, asks_again: bool
+    user: User, phase_task: PhaseTask, upload: Upload, key: str | None, now: datetime, refuse_duplicate: bool
 ) -> Callable[..., Accepted]:
     """Bind accept_submission to this upload."""
     return partial(
@@ -275,7 +281,7 @@ def _accepting(
         filename=upload.filename,
         **submission_form(upload.fields, form_of(phase_task)),
         idempotency_key=key,
-        asks_again=asks_again,
+        refuse_duplicate=refuse_duplicate,
         now=now,
     )
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
-from app.feedback.rivals import Rivals
+from app.feedback.rivals import PeerComparison
 from app.feedback.standings import RunStanding
 from app.web.http.schemas import ApiModel
 
@@ -134,7 +134,7 @@ def standing_out(standing: RunStanding) -> StandingOut:
     )
 
 
-def _rivals(found: Rivals) -> RivalsOut:
+def _rivals(found: PeerComparison) -> RivalsOut:
     return RivalsOut(
         state="pending" if found.is_pending else "current",
         baseline=found.baseline or None,

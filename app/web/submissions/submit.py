@@ -120,9 +120,9 @@ async def send_form(
         Target(competition, phase, task),
         lambda received: links.submission(received.submission_id),
         idempotency_key=_own_key(key),
-        more_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
-        before_file=upload.check,
-        asks_again=True,
+        extra_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
+        on_fields=upload.check,
+        refuse_duplicate=True,
     )
     return RedirectResponse(place, 303)
 
@@ -145,8 +145,8 @@ async def send_to_check(
         upload.user,
         Target(competition, phase, task),
         idempotency_key=_own_key(key),
-        more_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
-        before_file=upload.check,
+        extra_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
+        on_fields=upload.check,
     )
     return RedirectResponse(links.validation(received.validation_id), 303)
 

@@ -20,7 +20,7 @@ from app.cards.kept import form_of
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import User
-from app.submissions.accept import check_words
+from app.submissions.accept import check_text_lengths
 from app.submissions.validations import (
     accept_validation,
     check_bytes_today,
@@ -49,8 +49,8 @@ async def receive_validation(
     target: Target,
     *,
     idempotency_key: str | None = None,
-    more_fields: frozenset[str] = frozenset(),
-    before_file: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    extra_fields: frozenset[str] = frozenset(),
+    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
 ) -> ReceivedValidation:
     """Receive a validation.
 
@@ -64,8 +64,8 @@ async def receive_validation(
         incoming_of(request),
         storage=storage,
         limit_bytes=limit_bytes,
-        fields=more_fields | of_card,
-        before_file=before_file,
+        fields=extra_fields | of_card,
+        on_fields=on_fields,
         into=UploadWriter(storage, limit_bytes, name=name),
     )
     received = None
@@ -81,7 +81,7 @@ def _refuse_early(
     request: Request, server: Server, user: User, target: Target, key: str | None
 ) -> tuple[int, frozenset[str]]:
     """Raise every refusal that is certain before the body is read; return the size limit and the method card fields."""
-    check_words("", "", key)
+    check_text_lengths("", "", key)
     limits, now = limits_of(request), server.clock()
     with reading(server.engine) as session:
         phase_task = find_phase_task(session, target.competition, target.phase, target.task, with_files=False)

@@ -10,7 +10,7 @@ import pytest
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.competitions.columns import BoardColumn
-from app.feedback.rivals import Rivals
+from app.feedback.rivals import PeerComparison
 from app.web.html.certainty import difference_ends, interval_words, p_words, verdict
 from app.web.html.rendering import environment
 
@@ -51,24 +51,24 @@ def test_a_difference_is_better_worse_or_chance() -> None:
     ("rivals", "sentence"),
     [
         (
-            Rivals("Majority", pair(0.2, 0.1, 0.3, 1e-4), True, ("Saudade Lab",), 0, 2),
+            PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True, ("Saudade Lab",), 0, 2),
             "Above the baseline (p < .001); not distinguishable from Saudade Lab.",
         ),
         (
-            Rivals("Majority", pair(-0.2, None, None, 0.02), False, ("A", "B", "C"), 0, 0),
+            PeerComparison("Majority", pair(-0.2, None, None, 0.02), False, ("A", "B", "C"), 0, 0),
             "Below the baseline (p = .020); not distinguishable from A, B and C.",
         ),
         (
-            Rivals("Majority", pair(0.01, None, None, 0.3), True, ("A", "B", "C", "D", "E")),
+            PeerComparison("Majority", pair(0.01, None, None, 0.3), True, ("A", "B", "C", "D", "E")),
             "Not distinguishable from the baseline (p = .300); not distinguishable from A, B, C and 2 other teams.",
         ),
-        (Rivals(alike=("<b>", "B")), "Not distinguishable from <b> and B."),
-        (Rivals(ahead=1, behind=3), "Told apart from every other team."),
-        (Rivals("Majority", pair(0.2, 0.1, 0.3, 1e-4), True), "Above the baseline (p < .001)."),
-        (Rivals(is_pending=True), "How it compares with the other rows is being computed."),
+        (PeerComparison(alike=("<b>", "B")), "Not distinguishable from <b> and B."),
+        (PeerComparison(ahead=1, behind=3), "Told apart from every other team."),
+        (PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True), "Above the baseline (p < .001)."),
+        (PeerComparison(is_pending=True), "How it compares with the other rows is being computed."),
     ],
 )
-def test_a_run_beside_others_is_told_in_a_sentence(rivals: Rivals, sentence: str) -> None:
+def test_a_run_beside_others_is_told_in_a_sentence(rivals: PeerComparison, sentence: str) -> None:
     form = '{% import "submissions/certainty.html" as sure with context %}{{ sure.against(rivals) }}'
     told = environment().from_string(form).render(rivals=rivals)
     assert " ".join(html.unescape(re.sub(r"<[^>]*>", "", told)).split()) == sentence

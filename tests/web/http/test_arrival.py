@@ -19,7 +19,7 @@ from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival
 from app.web.http.arrival import Arrivals
-from app.web.http.tries import Tries, Try
+from app.web.http.tries import InFlightUploads, Try
 from app.web.http.turns import Turns
 from app.web.submissions import receiving
 from tests.web.site import CONTENT, SUBMIT, Person, Site
@@ -70,7 +70,7 @@ def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
     site: Site, ada: Person, soon_over: None, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     """The first one is still on its way to be stored: a refusal of the second would not be true."""
-    accept, earlier_answered = receiving._accepting, Tries.earlier_answered
+    accept, earlier_answered = receiving._accepting, InFlightUploads.earlier_answered
     first_is_here, second_is_here, second_waits = threading.Event(), threading.Event(), threading.Event()
 
     def held(*arguments: Any) -> object:
@@ -78,7 +78,7 @@ def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
         assert second_waits.wait(30)
         return accept(*arguments)
 
-    async def noted(tries: Tries, one: Try) -> None:
+    async def noted(tries: InFlightUploads, one: Try) -> None:
         waiting = asyncio.create_task(earlier_answered(tries, one))
         await asyncio.sleep(0)
         if second_is_here.is_set() and not waiting.done():
@@ -86,7 +86,7 @@ def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
         await waiting
 
     monkeypatch.setattr(receiving, "_accepting", held)
-    monkeypatch.setattr(Tries, "earlier_answered", noted)
+    monkeypatch.setattr(InFlightUploads, "earlier_answered", noted)
     key = {"Idempotency-Key": "one"}
     with ThreadPoolExecutor(2) as senders:
         first = senders.submit(ada.submit, content, headers=key)
@@ -112,7 +112,7 @@ def test_a_second_try_is_late_if_the_first_was(site: Site, ada: Person, soon_ove
 
 @pytest.mark.parametrize("other", [{"key": b"two"}, {"who": b"Bearer evg_b"}], ids=["another key", "another person"])
 def test_only_tries_of_the_same_upload_wait_for_each_other(other: dict[str, bytes]) -> None:
-    tries = Tries()
+    tries = InFlightUploads()
     with tries.request(_head()) as first, tries.request(_head(**other)) as second, tries.request(_head()) as third:
         for one in (first, second, third):
             tries.note_whole(one)
@@ -125,7 +125,7 @@ def _head(key: bytes = b"one", who: bytes = b"Bearer evg_a") -> dict[str, Any]:
     return {"type": "http", "headers": [(b"idempotency-key", key), (b"authorization", who)], "query_string": b""}
 
 
-async def _waits(tries: Tries, one: Try) -> bool:
+async def _waits(tries: InFlightUploads, one: Try) -> bool:
     waiting = asyncio.create_task(tries.earlier_answered(one))
     await asyncio.sleep(0)
     waits = not waiting.done()
@@ -183,7 +183,7 @@ def test_an_upload_that_was_whole_is_taken_in_though_its_sender_gave_up(unread: 
     async def send(message: Any) -> None:
         raise AssertionError(message)
 
-    server = SimpleNamespace(tries=Tries(), clock=lambda: NOW)
+    server = SimpleNamespace(tries=InFlightUploads(), clock=lambda: NOW)
     scope = {
         **_head(),
         "method": "POST",

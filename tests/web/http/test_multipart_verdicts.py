@@ -44,7 +44,7 @@ def whole(body: bytes, storage: FolderStorage) -> tuple[object, ...]:
             storage=storage,
             limit_bytes=LIMIT_BYTES,
             fields=frozenset({"method"}),
-            before_file=lambda fields: None,
+            on_fields=lambda fields: None,
             before_storing=lambda fields: None,
         )
     except EvergoldError as refusal:

@@ -15,8 +15,8 @@ from sqlalchemy import Engine, event, text, update
 from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival, tries_elsewhere
-from app.web.http.tries import Tries
-from app.web.http.tries_elsewhere import Elsewhere, keep_telling
+from app.web.http.tries import InFlightUploads
+from app.web.http.tries_elsewhere import Elsewhere, publish_in_flight
 from tests import world
 from tests.processes import wait_until
 from tests.web.site import CONTENT, Site
@@ -92,15 +92,15 @@ def test_only_what_waits_for_a_while_and_may_still_be_stored_is_told(two: tuple[
     here, there = two
 
     async def serve() -> list[bool]:
-        tries, told = Tries(), []
-        telling = asyncio.create_task(keep_telling(tries, here))
+        tries, told = InFlightUploads(), []
+        reporting_progress = asyncio.create_task(publish_in_flight(tries, here))
         scope = {"headers": [(b"idempotency-key", b"one"), (b"authorization", b"Bearer x")], "type": "http"}
         with tries.request(scope) as one:
             tries.note_whole(one)
             told.append(await until(True))
             one.is_refused = True
             told.append(await until(False))
-        telling.cancel()
+        reporting_progress.cancel()
         return told
 
     async def until(wanted: bool) -> bool:

@@ -94,7 +94,7 @@ def test_who_leaves_its_turn_to_others_gets_another_one() -> None:
     async def leave() -> list[str]:
         turns, served = make_turns(), list[str]()
         async with turns.turn("a") as turn:
-            async with turn.left_to_others():
+            async with turn.released():
                 await asyncio.wait_for(take(turns, "b", served), timeout=30)
             served.append("a")
             waiting = asyncio.create_task(take(turns, "c", served))
@@ -112,7 +112,7 @@ def test_who_goes_away_from_a_turn_that_is_with_others_passes_nothing_on(is_back
         turns, left, served = make_turns(), asyncio.Event(), list[str]()
 
         async def leave(until: asyncio.Event) -> None:
-            async with turns.turn("a") as turn, turn.left_to_others():
+            async with turns.turn("a") as turn, turn.released():
                 left.set()
                 await until.wait()
 
