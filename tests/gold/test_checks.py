@@ -65,9 +65,11 @@ def test_attempts_are_counted_and_the_last_one_gives_up(sqlite_engine: Engine, v
 
 
 def test_a_worker_that_lacks_something_costs_no_attempt_while_it_waits(sqlite_engine: Engine, version: int) -> None:
+    other = put(sqlite_engine)
     with writing(sqlite_engine) as session:
         begin_check(session, version, attempts=2, now=NOW)
         leave_check_to_others(session, version, "no key")
+    assert the(sqlite_engine, other).check_failure is None
     assert (the(sqlite_engine, version).check_attempts, the(sqlite_engine, version).check_failure) == (0, "no key")
     with writing(sqlite_engine) as session:
         record_valid_gold(session, version, NOW)

@@ -77,6 +77,15 @@ def test_the_same_gold_is_the_newest_in_use_or_the_plain_one_of_that_name(engine
     assert hidden == ["secret.csv", "secret.csv"], "whose entries stand in the other"
 
 
+def test_the_same_gold_is_that_of_the_phase_and_the_task_each_by_its_own_id(engine: Engine) -> None:
+    """Of the phase next door whose id is that of no task."""
+    rich_rows.add_gold(engine, NEIGHBOURS, DIVIDED, TASK, NOW)
+    with reading(engine) as session:
+        asked = find_phase_task(session, NEIGHBOURS, DIVIDED, TASK)
+        assert asked.phase_id != asked.task_id
+        assert gold_identity(session, asked) == list_gold(session, asked)[0].commitment
+
+
 def test_a_name_is_in_use_where_the_task_has_gold_in_use(engine: Engine) -> None:
     named = everywhere(engine, lambda session, one: name_in_use(session, one.id, None))
     assert list(named.values()) == [SEALED_NAME, None, None, None, None]

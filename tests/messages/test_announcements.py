@@ -14,13 +14,16 @@ from app.base.errors import IdempotencyConflict, InvalidForm, NotFound
 from app.boards.freshness import freshness
 from app.competitions.find import find_competition
 from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
-from app.messages.groups import all_groups, group_of
-from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Role, TeamKind, User
+from app.messages.groups import all_groups, chosen_group, group_of
+from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Right, Role, TeamKind, User
 from app.people import audit
 from app.people.mail_choices import MailKind, choose, find_link
 from app.people.mail_delivery import Letter, _message
+from app.people.rights import RightMissing
 from app.people.roles import grant_role
+from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase
+from tests.rich_world import NEIGHBOURS
 from tests.threads import in_threads
 from tests.world import COMPETITION, DAY, HOUR, NOW, add_competition, add_team, add_user, reject, score, submit
 
@@ -293,4 +296,30 @@ def test_every_word_of_an_announcements_mail_is_in_its_place(entrants: Engine, o
         mail = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == "olga@example.org")).one()
     assert mail.subject == "[Idioms] The deadline moves"
     title, text = mail.body.index("The deadline moves"), mail.body.index("Until **Sunday**.")
-    assert title < text < mail.body.index("https://scores.example.org/competitions/idioms")
+    assert title < text < mail.body.index("Announced in Idioms: https://scores.example.org/competitions/idioms\n")
+
+
+def test_an_announcement_makes_pages_of_its_competition_anew_and_of_no_other(sqlite_engine: Engine, olga: User) -> None:
+    def of(name: str) -> str | None:
+        return freshness(sqlite_engine, name, NOW)
+
+    here, beside = of(COMPETITION), of(NEIGHBOURS)
+    announce(sqlite_engine, olga)
+    assert of(COMPETITION) != here
+    assert of(NEIGHBOURS) == beside
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_a_group_by_what_teams_sent_is_for_who_may_see_that(
+    sqlite_engine: Engine, people: list[User], right: Right
+) -> None:
+    user = one_right_each(sqlite_engine)[right]
+    with reading(sqlite_engine) as session:
+        found = find_competition(session, COMPETITION)
+        assert chosen_group(session, found, "all", user) is not None
+        assert chosen_group(session, found, "", user) is None
+        if right is Right.SUBMISSIONS:
+            assert chosen_group(session, found, "entered:evaluation", user) is not None
+        else:
+            with pytest.raises(RightMissing):
+                chosen_group(session, found, "entered:evaluation", user)
