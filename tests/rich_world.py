@@ -102,6 +102,7 @@ ALONE = {
     "tests/operations/test_health.py": "numbers of the whole server",
     "tests/people/test_audit.py": "the log as a whole",
     "tests/web/competitions/test_life.py": "only what nobody has submitted to goes back to a draft",
+    "tests/web/test_accessibility.py": "it visits pages by their numbers, and every page as it is when it is full",
     "tests/web/test_directions.py": "everything that has a name gets another one",
     "tests/web/test_pages.py": "the first page of a server with one competition, and with none",
     "tests/web/test_several_machines.py": "a server of its own, in processes of their own",

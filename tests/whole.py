@@ -10,17 +10,18 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.storage import FolderStorage
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
-from app.models import User
+from app.models import Phase, User
 from app.people import auth
 from app.web.main import create_app
 from tests.web.site import BROWSER, Person, Site, a_site, log_in, run_of, serving
+from tests.world import SHOWN_WHOLE
 from workers.score import score_submission
 
 API = "/api/v1"
@@ -49,6 +50,12 @@ def open_competition(site: Site, phases: Path, gold: Path, monkeypatch: pytest.M
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.engine.url.render_as_string(hide_password=False))
     monkeypatch.setenv("EVERGOLD_GOLD_DIR", str(gold))
     get_settings.cache_clear()
+
+
+def show_whole(site: Site) -> None:
+    """Show everybody all digits and every score, where numbers are compared with those counted by hand."""
+    with writing(site.engine) as session:
+        session.execute(update(Phase).values(visibility=dict(SHOWN_WHOLE)))
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def test_somebody_becomes_an_administrator_once(
 def test_a_database_without_tables_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert run(["account", "promote", "ada", "--data-dir", str(tmp_path / "empty")]) == Code.ERROR
-    assert "`evergold migrate` first" in capsys.readouterr().err
+    assert "`evergold migrate` makes them" in capsys.readouterr().err
 
 
 def test_a_wrong_setting_ends_every_command_in_words(

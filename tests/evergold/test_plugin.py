@@ -25,7 +25,7 @@ from tests.services import environment_of
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import Site, run_of
-from tests.whole import API, NOW, board, open_competition, page, sent, site_of, taking_part, values
+from tests.whole import API, NOW, board, open_competition, page, sent, show_whole, site_of, taking_part, values
 from workers.score import score_submission
 
 NAME = "exact-answer"
@@ -66,6 +66,7 @@ def quiz(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sit
     """The competition, open."""
     with site_of(sqlite_engine) as site:
         open_competition(site, EXAMPLE / "competition.yaml", EXAMPLE / "gold", monkeypatch)
+        show_whole(site)
         yield site
 
 

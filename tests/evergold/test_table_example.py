@@ -13,7 +13,7 @@ from app.declarations.check import check_phases
 from evergold import scoring
 from tests.processes import REPOSITORY
 from tests.web.reading import text_of
-from tests.whole import API, NOW, board, open_competition, page, sent, site_of, taking_part, values
+from tests.whole import API, NOW, board, open_competition, page, sent, show_whole, site_of, taking_part, values
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "table"
 DECLARATION, GOLD, PREDICTION = EXAMPLE / "competition.yaml", EXAMPLE / "gold", EXAMPLE / "prediction.csv"
@@ -32,6 +32,7 @@ def test_it_is_twenty_lines_without_a_finding() -> None:
 def test_a_submission_is_scored_and_stands_on_the_board(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with site_of(sqlite_engine) as site:
         open_competition(site, DECLARATION, GOLD, monkeypatch)
+        show_whole(site)
         with taking_part(site) as (ada, _):
             submission = sent(ada, "irony/evaluation/irony", PREDICTION)
             assert (submission["status"], submission["problems"]) == ("scored", [])

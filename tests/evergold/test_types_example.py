@@ -18,7 +18,7 @@ from evergold.scoring import score
 from evergold.scoring.models import EncoderSettings, encoding_with
 from tests.processes import REPOSITORY
 from tests.web.site import Site
-from tests.whole import NOW, board, open_competition, page, sent, site_of, taking_part, values
+from tests.whole import NOW, board, open_competition, page, sent, show_whole, site_of, taking_part, values
 from workers.score import score_submission
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "types"
@@ -57,6 +57,7 @@ EXPECTED = {
 def site(sqlite_engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     with site_of(sqlite_engine) as site:
         open_competition(site, DECLARATION, GOLD, monkeypatch)
+        show_whole(site)
         yield site
 
 

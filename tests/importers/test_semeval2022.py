@@ -124,7 +124,7 @@ def test_phases_tell_the_story_of_the_official_guide(done: Import) -> None:
     assert [(phase.name, phase.end, phase.limits.total, phase.limits.per_day) for phase in declared.phases] == [
         ("practice", None, 999, None),
         ("eval", None, None, 10),
-        ("test", end, 10, None),
+        ("test", end, 10, 10),
         ("post-evaluation", None, 999, None),
     ]
     practice, evaluation, test, post = declared.phases

@@ -103,7 +103,8 @@ def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def outcomes(gold: Any, prediction: Any, options: Any) -> dict[str, Any]:
         return {"gold": repr(gold)}
 
-    monkeypatch.setitem(TASKS, "table", dataclasses.replace(task, score=score, outcomes=outcomes))
+    broken = dataclasses.replace(task, score=score, outcomes=outcomes, score_with_outcomes=None)
+    monkeypatch.setitem(TASKS, "table", broken)
 
 
 def test_no_word_of_gold_is_found_anywhere(

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, event, select, update
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User, Validation
@@ -18,6 +19,7 @@ from app.runs.validations import claim_validation
 from app.runs.workers import queue_position
 from app.submissions.validations import accept_validation
 from evergold.scoring.tasks import TASKS
+from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import NOW, SECOND, claim, fail, submit, sure, the_phase_task, the_run, upload_of
 
@@ -237,6 +239,10 @@ def ended(engine: Engine, user: User, seconds: int, now: datetime, content: str 
         assert record_rejection(session, held, problems=[], omitted=0, now=now)
 
 
+def last_turn(session: Session) -> datetime | None:
+    return session.scalars(own(Team).where(Team.name == "Ada")).one().last_turn_at
+
+
 def test_a_team_whose_last_run_took_long_goes_behind_those_whose_did_not(engine: Engine, people: list[User]) -> None:
     ada, bob, cat, dan = people
     ended(engine, ada, 100, NOW)
@@ -260,7 +266,7 @@ def test_a_delay_ends_and_is_taken_back_by_the_next_turn(engine: Engine, people:
     sure(claim(engine, late, after + SECOND))
     assert turn(engine, after) == other
     with writing(engine) as session:
-        assert session.scalars(select(Team.last_turn_at).where(Team.name == "Ada")).one() == after + SECOND
+        assert last_turn(session) == after + SECOND
 
 
 @pytest.mark.parametrize(("seconds", "delay"), [(9, 0), (10, 100), (120, 1200), (7200, 3600)])
@@ -270,7 +276,7 @@ def test_a_delay_is_ten_times_the_run_and_an_hour_at_most(
     ended(engine, people[0], seconds, NOW)
     began = NOW - seconds * SECOND
     with reading(engine) as session:
-        until = session.scalars(select(Team.last_turn_at)).one()
+        until = last_turn(session)
     assert until == (NOW + delay * SECOND if delay else began)
 
 
@@ -279,4 +285,4 @@ def test_a_run_of_a_rescoring_set_delays_nobody(engine: Engine, people: list[Use
     with writing(engine) as session:
         session.execute(update(ScoringRun).values(is_current=False))
         assert record_rejection(session, held, problems=[], omitted=0, now=NOW)
-        assert session.scalars(select(Team.last_turn_at)).one() == NOW - 100 * SECOND
+        assert last_turn(session) == NOW - 100 * SECOND
