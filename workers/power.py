@@ -22,8 +22,8 @@ from app.gold.versions import gold_identity, published_gold
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
 from app.runs.claims import SealedGold, sealed_gold
 from app.standings.tries import gold_of_run
+from evergold.scoring.gold_size import size_of_gold
 from evergold.scoring.halves import Division, Half, half
-from evergold.scoring.leakage import size_of_gold
 from evergold.scoring.rehearsal import simulated
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.power import resolutions

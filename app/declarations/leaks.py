@@ -16,7 +16,8 @@ from app.declarations.apply.apply import phase_task_values, phase_values
 from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration
 from app.models import Phase, PhaseTask
 from evergold.scoring.errors import InvalidFile, InvalidOptions
-from evergold.scoring.leakage import GoldSize, size_of_gold, size_of_items
+from evergold.scoring.gold_size import size_of_gold, size_of_items
+from evergold.scoring.leakage import GoldSize
 from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import TASKS
 
@@ -35,7 +36,7 @@ class DeclaredLeak:
 
     @property
     def place(self) -> str:
-        """`demo/evaluation/idiom-detection`."""
+        """The place as the command line writes it: competition, phase and task with slashes."""
         return f"{self.competition}/{self.phase}/{self.task}"
 
     @property

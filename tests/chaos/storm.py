@@ -18,13 +18,24 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import reading, writing
 from app.competitions.find import find_phase_task
 from app.competitions.limits import quota
-from app.models import TERMINAL, CompetitionTask, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Team
+from app.models import (
+    TERMINAL,
+    BoardStatistics,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    Team,
+)
 from app.people import auth
 from evergold.client import Client, Place as Target, Refused, Unreachable
 from tests.chaos.place import ITEMS, LABELS, Place
@@ -283,12 +294,15 @@ def _look(place: Place, phase: str, accepted: dict[int, str], result: Outcome) -
         scores: dict[int, list[Any]] = {}
         for row in session.scalars(select(ScoreRow)):
             scores.setdefault(row.run_id, []).append((row.metric, row.split, row.value, row.reason, row.signature))
-        result.board_version = session.scalars(
-            select(PhaseTask.board_version)
+        task = session.scalars(
+            select(PhaseTask)
             .join(Phase, Phase.id == PhaseTask.phase_id)
             .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
             .where(Phase.name == phase)
         ).one()
+        # The background process may have recorded statistics by now, or not: without sealed outcomes always the same.
+        statistics = exists().where(BoardStatistics.phase_task_id == task.id)
+        result.board_version = task.board_version - bool(session.scalar(select(statistics)))
     by_submission: dict[UUID, list[ScoringRun]] = {}
     for submission_id, run in runs:
         by_submission.setdefault(submission_id, []).append(run)

@@ -328,7 +328,8 @@ def digits(engine: Engine) -> tuple[int | None, int | None]:
 def kept_by(engine: Engine) -> set[str]:
     """The rules by which standings were chosen."""
     with reading(engine) as session:
-        return set(session.scalars(select(KeptBoard.rules)))
+        own = select(KeptBoard.rules).where(KeptBoard.phase_task_id == the_phase_task(session).id)
+        return set(session.scalars(own))
 
 
 def test_it_makes_gold_public_in_that_phase_alone(engine: Engine, ada: User) -> None:

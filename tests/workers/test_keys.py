@@ -37,8 +37,8 @@ from workers.score import score_as_of, score_submission
 
 @pytest.fixture(autouse=True)
 def _own_gold_alone(request: pytest.FixtureRequest) -> None:
-    if "engine" in request.fixturenames:
-        forget_gold(request.getfixturevalue("engine"))
+    for name in {"engine", "postgresql_engine"} & set(request.fixturenames):
+        forget_gold(request.getfixturevalue(name))
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from evergold.scoring.gold_size import entropy_bits, size_of_gold, size_of_items
 from evergold.scoring.leakage import (
     FULL_BITS,
     GoldSize,
     Shown,
     bits_of_ladder,
-    entropy_bits,
-    size_of_gold,
-    size_of_items,
 )
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
@@ -51,7 +49,7 @@ def test_intervals_and_tests_are_numbers_too() -> None:
     pearson = TABLE.metrics["pearson"]
     size = GoldSize(1000, 1000.0)
     # the score, two ends, and of the test against the submission before two ends and a p of three decimals
-    assert Shown(pearson, 4, has_statistics=True).bits(size) == 5 * math.log2(20_001) + math.log2(1001)
+    assert Shown(pearson, 4, has_statistics=True).bits(size) == 5 * math.log2(20_001) + math.log2(10_001)
     accuracy = TABLE.metrics["accuracy"]
     assert Shown(accuracy, 4, has_statistics=True).bits(HALF_OF_1000) == math.log2(1001), "the count says all of it"
 
