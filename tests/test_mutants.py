@@ -15,7 +15,7 @@ from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
 from bench.mutants.rooms import every_module, room_of, rooms
 from bench.mutants.semantic import semantic_faults_of
-from bench.mutants.trial import Broken
+from bench.mutants.trial import Broken, Yard
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = "evergold/scoring/f1.py"
@@ -200,6 +200,18 @@ def test_a_survivor_must_be_listed_and_one_in_twenty_is_the_most(
     found = [place < noticed for place in range(20)]
     assert verdict(faults, found, known, sentences.append) == code
     assert any(said in sentence for sentence in sentences)
+
+
+def test_what_no_test_of_its_room_touches_lives_without_a_run_of_all_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(yard: Yard, *arguments: object) -> tuple[int, str]:
+        raise AssertionError("pytest takes no tests for all")
+
+    monkeypatch.setattr(Yard, "_together", lambda yard, tests, faults: [("unsure", [])])
+    monkeypatch.setattr(Yard, "_run", run)
+    fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
+    assert Yard(tmp_path).try_all(TESTS[SMALL], [fault]) == [False]
 
 
 class Lawn:

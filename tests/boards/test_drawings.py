@@ -13,8 +13,10 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from app.boards.drawings.draw import draw, draw_file
+from app.boards.drawings.frame import TICK_SIZE, left_of_ticks
 from app.boards.pictures.shapes import Picture, Point, Series
-from app.figures.labels import Box
+from app.figures.labels import Box, text_width
+from evergold.figures.axes import Axis
 from tests.boards.made_pictures import F1, made
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -189,3 +191,10 @@ def test_readers_of_the_same_picture_share_its_drawing_and_whoever_is_marked_in_
     others = replace(mine, series=(entries, *mine.series[1:]))
     assert draw(others).wide != draw(mine).wide
     assert ("fig-you" in draw(mine).wide, "fig-you" in draw(others).wide) == (True, False)
+
+
+def test_the_plot_begins_right_of_its_longest_number() -> None:
+    axis = Axis("Submissions", 0, 1_000, decimals=0)
+    widths = sorted({text_width(axis.tick_text(tick), TICK_SIZE) for tick in axis.ticks()})
+    assert len(widths) > 1
+    assert left_of_ticks(axis) > widths[-1] + TICK_SIZE

@@ -9,9 +9,11 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.boards.pictures.gallery import pictures_of
+from app.boards.pictures.languages import categories
 from app.boards.pictures.over_time import MOST_ENTRIES
 from app.boards.pictures.seen import look_at, row_names
 from app.boards.pictures.shapes import Picture
+from app.boards.pictures.splits import CATEGORIES
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, statistics_document
 from app.competitions.find import find_board, find_competition
@@ -274,6 +276,25 @@ def test_digits_that_are_not_shown_are_nowhere(engine: Engine, people: list[User
     assert [label for _, _, label in points(found["progress"], "Record")] == ["Ada"]
     assert "0.612" not in repr(list(found.values()))
     assert "0.613" not in repr(list(found.values()))
+
+
+def test_a_part_without_a_score_is_not_the_lowest(
+    engine: Engine, people: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CATEGORIES, "idiom-detection", r"(?P<language>pt|en)/(?P<category>[a-z]+)")
+    run_id = world.submit(engine, people[0]).run_id
+    parts = [
+        *world.scores_of("pt/verbal", 0.4),
+        *world.scores_of("pt/nominal", None, "no item"),
+        *world.scores_of("en/verbal", 0.8),
+    ]
+    world.finish(engine, world.sure(world.claim(engine, run_id)), [*world.scores_of(world.ZERO_SHOT, 0.5), *parts])
+    with reading(engine) as session:
+        seen = look_at(session, *find_board(find_competition(session, COMPETITION), PHASE, "zero-shot"), None, NOW)
+        assert seen is not None
+        picture = categories(session, seen)
+    assert picture is not None
+    assert "Lowest: 0.4000 (PT, verbal)" in picture.summary
 
 
 def test_a_board_on_which_nothing_stands_has_none(engine: Engine, people: list[User]) -> None:

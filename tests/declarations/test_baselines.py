@@ -14,6 +14,7 @@ from app.models import RunStatus, ScoringRun, Submission, Team, TeamKind, User
 from app.teams.find import new_team_for
 from tests.declarations.applying import HOUR, WHAT, apply, made
 from tests.declarations.competition_folder import MAJORITY, NOW, Competition as Folder, make_competition
+from tests.rich_world import fresh
 
 
 @pytest.fixture
@@ -63,6 +64,18 @@ def test_baseline_whose_scoring_failed_is_submitted_again(sqlite_engine: Engine,
     with writing(sqlite_engine) as session:  # the organiser forgot to put the gold into the workers' folder
         session.execute(update(ScoringRun).values(status=RunStatus.FAILED, finished_at=NOW))
     assert made(apply(sqlite_engine, demo)) == [f"submitted baseline 'Majority' to {WHAT}: scoring it had failed"]
+    assert apply(sqlite_engine, demo) == []
+
+
+def test_baseline_whose_rescoring_failed_is_not_submitted_again(sqlite_engine: Engine, demo: Folder) -> None:
+    """Its score on the board holds; the set's organisers see the failure."""
+    apply(sqlite_engine, demo)
+    with writing(sqlite_engine) as session:
+        current = session.scalars(fresh(ScoringRun)).one()
+        current.status = RunStatus.SCORED
+        again = ScoringRun(submission_id=current.submission_id, gold=current.gold, queued_at=NOW)
+        again.is_current, again.status, again.finished_at = False, RunStatus.FAILED, NOW
+        session.add(again)
     assert apply(sqlite_engine, demo) == []
 
 

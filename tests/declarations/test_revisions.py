@@ -5,18 +5,28 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import Engine, delete, select
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.base.storage import stored_path
+from app.competitions.find import find_competition
 from app.declarations.edits.fields import Value
 from app.models import AuditEntry, PublicFile, Revision, RevisionFile, RevisionSource, Submission
 from app.operations.unowned import named_in_tables
 from tests.declarations.applying import HOUR, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW, TEMPLATE
 from tests.declarations.place import END, EVEN_LATER, LATER, Place, noted, said
-from tests.rich_world import fresh, own
+from tests.rich_world import NEIGHBOURS, fresh, own
+
+
+def add_revision(engine: Engine, competition: str) -> None:
+    """The eighth of another competition: revisions have numbers of their own in each."""
+    with writing(engine) as session:
+        here = find_competition(session, competition)
+        revision = Revision(competition_id=here.id, number=8, source=RevisionSource.EDIT, made_at=NOW, author="Nina")
+        revision.document, revision.fingerprint, revision.changes = {}, "0" * 64, []
+        session.add(revision)
 
 
 def test_first_apply_keeps_the_declaration_as_it_was_written(each: Place) -> None:
@@ -64,6 +74,7 @@ def test_edit_keeps_a_revision_with_who_when_why_and_what(each: Place) -> None:
 
 
 def test_edit_is_in_the_audit_log(place: Place) -> None:
+    add_revision(place.engine, NEIGHBOURS)
     place.edit({"title": "A demo"})
     with reading(place.engine) as session:
         entry = session.scalars(fresh(AuditEntry)).one()

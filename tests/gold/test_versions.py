@@ -13,11 +13,13 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.competitions.find import find_competition, find_phase_task
+from app.competitions.organisers import OrganiserLimits, QuotaReached
 from app.gold.recorded import current_keys
 from app.gold.sealing import Sealed, SealingWriter, key_id_of
 from app.gold.versions import SEALED_NAME, bind_gold, keep_gold, name_in_use, problem_words, put_gold
-from app.models import GoldVersion, Role, SealedKind
+from app.models import GoldVersion, Right, Role, SealedKind, User
 from app.people.roles import grant_role
+from tests.beside import one_right_each
 from tests.processes import wait_until
 from tests.rich_world import fresh
 from tests.sealed import PLACE, a_key, call_right, make_key, seal_gold, sealed_in
@@ -87,6 +89,34 @@ def test_only_who_organises_the_competition_puts_gold_and_of_others_nothing_is_l
         now=NOW,
     )
     assert (version.number, version.created_by_id, version.filename) == (1, olga.id, "gold.csv")
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_the_right_to_gold_alone_is_needed(sqlite_engine: Engine, right: Right) -> None:
+    add_competition(sqlite_engine)
+    make_key(sqlite_engine)
+    user = one_right_each(sqlite_engine)[right]
+    accepted = answer_to(lambda: _keep(sqlite_engine, user=user))
+    assert accepted == ("accepted" if right is Right.GOLD else "right_missing")
+
+
+def test_the_command_line_adds_gold_where_its_owner_has_no_bytes_left(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    make_key(sqlite_engine)
+    owner = add_user(sqlite_engine, "olga")
+    with writing(sqlite_engine) as session:
+        here = find_competition(session, COMPETITION)
+        here.owner_id = owner.id
+        grant_role(session, here, owner, Role.ORGANISER, NOW)
+    limits = OrganiserLimits("anybody", competitions=1, bytes=len(b"gold") - 1)
+    assert answer_to(lambda: _keep(sqlite_engine, user=owner, limits=limits)) == QuotaReached.code
+    assert answer_to(lambda: _keep(sqlite_engine, user=None)) == "accepted"
+
+
+def _keep(engine: Engine, *, user: User | None, limits: OrganiserLimits | None = None) -> list[GoldVersion]:
+    """Four bytes of gold."""
+    storage, content = FolderStorage(get_settings().sealed_dir), sealed(engine, b"gold")
+    return keep_gold(engine, storage, content, filename="gold.csv", user=user, now=NOW, limits=limits)
 
 
 def test_gold_that_waits_for_its_check_is_not_in_use(sqlite_engine: Engine) -> None:

@@ -263,12 +263,22 @@ def started(engine: Engine, systems: dict[str, UUID], olga: User, anna: User) ->
 def test_marks_come_one_by_one_and_are_all_kept(engine: Engine, started: JudgingRound, anna: User) -> None:
     first = sheet(engine, anna).text_ids[0]
     assert say(engine, anna, first, mwe_sense="2") == Marks(True, 2)
-    assert sheet(engine, anna).done == 0
+    assert (sheet(engine, anna).done, progress(engine)) == (0, [0])
     assert say(engine, anna, first, rest_sense="3", removed="yes") == Marks(True, 2, 3)
     assert say(engine, anna, first, naturalness="0") == Marks(True, 2, 3, 0)
     found = sheet(engine, anna)
-    assert (found.done, found.next_open(), found.next_open(5)) == (1, 2, 6)
+    assert (found.done, found.next_open(), found.next_open(5), progress(engine)) == (1, 2, 6, [1])
     assert say(engine, anna, first, mwe_sense="1") == Marks(True, 1, 3, 0)  # changed one's mind
+
+
+def progress(engine: Engine) -> list[int]:
+    with reading(engine) as session:
+        return [one.done for one in progress_of(session, judging.the_round(session))]
+
+
+def test_behind_the_last_place_and_with_all_judged_none_is_open() -> None:
+    sheet = Worksheet((5, 6), {5: Marks(False), 6: Marks(False)})
+    assert [sheet.next_open(after) for after in range(4)] == [None] * 4
 
 
 def test_still_there_needs_no_marks(engine: Engine, started: JudgingRound, anna: User) -> None:

@@ -9,6 +9,7 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Right, Role, User
+from app.people.administrators import approve_organiser
 from app.people.rights import ANY_RIGHT, addresses_for_replies, check_may_organise, may_organise, organisers_of
 from app.people.roles import find_user, grant_role, has_role, list_roles, revoke_role
 from tests.world import COMPETITION, DAY, NOW, add_competition, add_user
@@ -121,3 +122,21 @@ def test_an_account_is_found_by_its_name_or_its_confirmed_address(sqlite_engine:
         for name in ("nobody", "ol", "ol\0ga", ""):
             with pytest.raises(NotFound, match="There is no account"):
                 find_user(session, name)
+
+
+def test_one_is_approved_to_organise_and_the_others_are_not(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ada, bob = (add_user(sqlite_engine, name) for name in ("ada", "bob"))
+
+    def approve(user: User, is_approved: bool) -> tuple[bool, list[str]]:
+        """Whether that changed something, and who is approved then."""
+        with writing(sqlite_engine) as session:
+            changed = approve_organiser(session, user, is_approved, NOW)
+        with reading(sqlite_engine) as session:
+            approved = select(User.username).where(User.is_approved_organiser).order_by(User.username)
+            return changed, list(session.scalars(approved))
+
+    assert approve(ada, True) == (True, ["ada"])
+    assert approve(ada, True) == (False, ["ada"])
+    assert approve(bob, True) == (True, ["ada", "bob"])
+    assert approve(ada, False) == (True, ["bob"])

@@ -14,7 +14,7 @@ from app.base.errors import Forbidden, LimitReached, NotFound
 from app.boards.activity import activity_of
 from app.competitions.visibility import views_of
 from app.feedback.standings import standings_of_one
-from app.models import AuditEntry, EntryChoice, EntryRule, User
+from app.models import AuditEntry, EntryChoice, EntryRule, Right, User
 from app.standings.check import check_task
 from app.submissions.accept import SameFile, accept_submission
 from app.submissions.choices import NoChoice, choose_entry
@@ -27,6 +27,7 @@ from app.submissions.withdrawal import (
     withdraw_submission,
 )
 from tests import world
+from tests.beside import one_right_each
 from tests.competitions.embargo import INSTANT, declare, enter, look, rows
 from tests.world import DAY, HOUR, NOW, add_team, add_user, submit, the_phase_task, upload_of
 
@@ -235,6 +236,16 @@ def test_a_team_puts_back_until_the_close_and_organisers_later_too(engine: Engin
         give_back(engine, mine, ada, CLOSE)
     give_back(engine, mine, root, CLOSE)
     assert rows(look(engine)) == [(1, "Ada", 0.5)]
+
+
+def test_of_organisers_with_one_right_that_to_submissions_puts_back(sqlite_engine: Engine, people: list[User]) -> None:
+    mine = enter(sqlite_engine, people[0], 0.5)
+    withdraw(sqlite_engine, mine, people[0])
+    organisers = one_right_each(sqlite_engine)
+    with reading(sqlite_engine) as session:
+        found = get_submission(session, mine, people[0])
+        may = {right for right, user in organisers.items() if may_put_back(session, found, user, CLOSE)}
+    assert may == {Right.SUBMISSIONS}
 
 
 def test_where_teams_do_not_see_their_scores_only_organisers_put_back(engine: Engine, people: list[User]) -> None:

@@ -1,0 +1,143 @@
+"""The summary of a round: whose scores, by which run, under which name, and how they agree with the automatic ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.judging.rounds import publish_round
+from app.judging.selection import choose_submissions
+from app.judging.summary import ALL_EQUAL, Correlation, Summary, summary_of
+from app.models import TeamKind, User
+from evergold.scoring.task import NOT_ENTERED, Score
+from tests import world
+from tests.competitions.embargo import hide
+from tests.judging import judged as judging
+from tests.judging.test_imports import bring
+from tests.rescoring.rescored import runs_of, start as start_set
+from tests.world import NOW
+
+ROUND = "paper"
+
+
+@pytest.fixture
+def engine(sqlite_engine: Engine) -> Engine:
+    return sqlite_engine
+
+
+@pytest.fixture
+def systems(engine: Engine) -> dict[str, UUID]:
+    world.add_competition(engine, per_day=None)
+    judging.add_task(engine)
+    return judging.enter_three(engine)
+
+
+@pytest.fixture
+def olga(engine: Engine) -> User:
+    return world.add_user(engine, "olga", is_administrator=True)
+
+
+def mark(engine: Engine, olga: User, systems: Mapping[str, UUID], english: Mapping[str, str]) -> None:
+    """Import one mark of each system: english by name, three digits; all Portuguese ones are the best."""
+    rows = [f"{systems[name]},en-1,A1,{','.join(digits)}" for name, digits in english.items()]
+    portuguese = [f"{systems[name]},pt-1,A1,3,3,3" for name in english if name != "gamma"]
+    bring(engine, olga, *rows, *portuguese, name=ROUND)
+
+
+def score_an_open_set(engine: Engine) -> None:
+    """Every system again, with other scores."""
+    scores = [Score("bertscore", split, 0.1, None, "s") for split in ("en", "pt", "macro")]
+    for run_id in runs_of(engine, start_set(engine)).values():
+        assert world.finish(engine, world.sure(world.claim(engine, run_id)), scores)
+
+
+def summary(engine: Engine, viewer: User | None) -> Summary:
+    with reading(engine) as session:
+        competition, _ = judging.places(session)
+        return summary_of(session, competition, judging.the_round(session, ROUND), viewer, NOW)
+
+
+def automatic(found: Summary, split: str = "en") -> dict[str, float | None]:
+    return {system.name: system.automatic[split].value for system in found.systems}
+
+
+def publish(engine: Engine, olga: User) -> None:
+    with writing(engine) as session:
+        competition, _ = judging.places(session)
+        publish_round(session, competition, judging.the_round(session, ROUND), actor=olga, now=NOW)
+
+
+def test_human_scores_stand_beside_the_automatic_ones_best_first(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    found = summary(engine, olga)
+    assert found.splits == ("macro", "en", "pt")
+    assert [(one.name, one.human["en"].value, one.automatic["en"].value) for one in found.systems] == [
+        ("Alpha", 1.0, 0.9),
+        ("Beta", 0.5, 0.7),
+        ("Gamma", 0.0, 0.5),
+    ]
+    assert (found.systems[2].human["pt"].reason, found.systems[2].automatic["pt"].reason) == (NOT_ENTERED,) * 2
+    assert found.systems[0].judged == {"macro": (2, 2), "en": (1, 1), "pt": (1, 1)}
+
+
+def test_a_run_of_an_open_set_is_not_what_people_are_compared_with(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    before = automatic(summary(engine, olga))
+    score_an_open_set(engine)
+    assert automatic(summary(engine, olga)) == before == {"Alpha": 0.9, "Beta": 0.7, "Gamma": 0.5}
+
+
+def test_scores_that_rise_together_correlate(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    found = summary(engine, olga).correlations["en"]
+    assert (found.systems, found.reason) == (3, None)
+    assert found.coefficients == {"pearson": pytest.approx(1.0), "spearman": 1.0, "kendall": 1.0}
+
+
+def test_equal_scores_correlate_with_nothing(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    mark(engine, olga, systems, {"alpha": "300", "beta": "300", "gamma": "300"})
+    nothing: dict[str, float | None] = {"pearson": None, "spearman": None, "kendall": None}
+    assert summary(engine, olga).correlations["en"] == Correlation(3, nothing, ALL_EQUAL.format("human"))
+
+
+def test_only_baselines_keep_their_name_where_names_are_hidden(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    robot = world.add_user(engine, "robot")
+    world.add_team(engine, robot, name="Copy", kind=TeamKind.BASELINE)
+    systems["copy"] = judging.enter(engine, robot, judging.BETA, {"en": 0.4, "pt": 0.4})
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000", "copy": "100"})
+    hide(engine, names_from="close")
+    publish(engine, olga)
+    systems_shown = summary(engine, None).systems
+    shown = {one.automatic["en"].value: (one.name, one.method, one.is_baseline) for one in systems_shown}
+    assert shown[0.4] == ("Copy", "method of robot", True)
+    name, method, is_baseline = shown[0.9]
+    assert ("Alpha" in name, method, is_baseline) == (False, "", False)
+
+
+def test_a_round_that_is_not_published_is_its_organisers_alone(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    with pytest.raises(NotFound):
+        summary(engine, world.add_user(engine, "ada"))
+
+
+def test_a_round_begins_with_each_system_once_though_a_set_scored_it_again(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    score_an_open_set(engine)
+    with reading(engine) as session:
+        competition, phase_task = judging.places(session)
+        chosen = choose_submissions(session, competition, phase_task, [], viewer=olga, now=NOW)
+    assert sorted(str(one.id) for one in chosen) == sorted(map(str, systems.values()))

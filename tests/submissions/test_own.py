@@ -1,0 +1,65 @@
+"""A user's own submissions: those of their teams, and of a team that they left only what they sent themselves."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.models import Board, Submission, User
+from app.submissions.accept import check_submission_form
+from app.submissions.choices import boards_entered
+from app.submissions.find import get_submission
+from app.submissions.own import count_own, is_at, own_places
+from app.teams.membership import leave_team
+from tests.competitions.embargo import enter
+from tests.world import COMPETITION, HOUR, NOW, add_team, submit, the_phase_task
+
+
+@pytest.fixture
+def engine(sqlite_engine: Engine) -> Engine:
+    return sqlite_engine
+
+
+def own(engine: Engine, user: User) -> dict[bool, set[UUID]]:
+    """The submissions by whether the user is a member of their team."""
+    with reading(engine) as session:
+        return {
+            place.is_member: set(session.scalars(select(Submission.id).where(is_at(place, user))))
+            for place in own_places(session, user, competition=COMPETITION)
+        }
+
+
+def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    add_team(engine, ada, bob, name="Both")
+    sent = submit(engine, ada, content="sent").submission.id
+    of_bob = submit(engine, bob, content="other").submission.id
+    assert own(engine, ada) == {True: {sent, of_bob}}
+    with writing(engine) as session:
+        leave_team(session, find_competition(session, COMPETITION), ada, NOW + HOUR)
+    alone = submit(engine, ada, NOW + 2 * HOUR, content="alone").submission.id
+    assert own(engine, ada) == {False: {sent}, True: {alone}}
+    assert own(engine, bob) == {True: {sent, of_bob}}
+    with reading(engine) as session:
+        assert count_own(session, find_competition(session, COMPETITION), ada) == 2
+
+
+def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:
+    with reading(engine) as session:
+        card = check_submission_form(the_phase_task(session), track=None, method=" BERT ", description="", card={})
+    assert card == {"method": "BERT"}
+
+
+def test_boards_entered_come_in_the_order_of_their_positions(engine: Engine, people: list[User]) -> None:
+    entered = enter(engine, people[0], 0.5, 0.6)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION).id
+        last = update(Board).where(Board.competition_id == here, Board.name == "zero-shot")
+        session.execute(last.values(position=9))
+    with reading(engine) as session:
+        boards = boards_entered(session, get_submission(session, entered, people[0]))
+        assert [board.name for board in boards] == ["one-shot", "zero-shot"]
