@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bench._command import BenchParser, run
+from bench._processors import processor_seconds_of
 from evergold.scoring import mwe, mwe_pairing
 from evergold.scoring.cupt_prediction import read_predicted_mwes
 from evergold.scoring.errors import Problems
@@ -131,14 +132,14 @@ def measure_scoring(pairs: Sequence[Pair], turns: int) -> dict[str, Any]:
         must_agree(pair, gold)
         times: dict[str, list[float]] = {"warm": [], "cold": [], "reference": []}
         for _ in range(turns):
-            times["warm"].append(timed(partial(score, pair, gold)))
-            times["cold"].append(timed(partial(score_cold, pair)))
-            times["reference"].append(timed(partial(reference, pair)))
+            times["warm"].append(processor_seconds_of(partial(score, pair, gold)))
+            times["cold"].append(processor_seconds_of(partial(score_cold, pair)))
+            times["reference"].append(processor_seconds_of(partial(reference, pair)))
         best[pair.name] = {side: 1000 * min(seconds) for side, seconds in times.items()}
     together = {side: sum(row[side] for row in best.values()) for side in ("warm", "cold", "reference")}
     for row in [*best.values(), together]:
-        for side in ("warm", "cold"):  # the smallest sizes may take less than the clock tells
-            row[f"ratio_{side}"] = row["reference"] / row[side] if row[side] else 0.0
+        row["ratio_warm"] = row["reference"] / row["warm"]
+        row["ratio_cold"] = row["reference"] / row["cold"]
     return {"pairs": [{"pair": name, **row} for name, row in best.items()], "all": together}
 
 
@@ -169,7 +170,7 @@ def measure_parsing(pairs: Sequence[Pair], turns: int) -> dict[str, float]:
         size += len(content)
         for kind, data in (("same_columns", content), ("other_lemmas", other)):
             work = lambda data=data, items=items: read_predicted_mwes(data, items, Problems())  # noqa: E731 - two uses
-            seconds[kind] += min(timed(work) for _ in range(turns))
+            seconds[kind] += min(processor_seconds_of(work) for _ in range(turns))
     return {kind: size / MEGABYTE / elapsed for kind, elapsed in seconds.items()}
 
 
@@ -228,7 +229,10 @@ def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
                 path.write_bytes(header + b"\n" + body * times)
             repeated[times] = longer, read_gold(longer)
         # One after the other in every turn, so that all sizes have the same quiet moments.
-        found = [{times: timed(partial(score, *case)) for times, case in repeated.items()} for _ in range(turns)]
+        found = [
+            {times: processor_seconds_of(partial(score, *case)) for times, case in repeated.items()}
+            for _ in range(turns)
+        ]
     best = {times: min(turn[times] for turn in found) for times in repeated}
     return [
         {"times": times, "ms": 1000 * seconds, "per_token": seconds / times / best[1]}
@@ -256,7 +260,7 @@ def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
 
     counting = patch.object(mwe, "shared_tokens", counted_pairing)
     with counting, patch.object(mwe_pairing, "_best_assignment", counted_assignment):
-        whole = sum(timed(partial(score_cold, pair)) for pair in pairs)
+        whole = sum(processor_seconds_of(partial(score_cold, pair)) for pair in pairs)
     return {"pairings": asked, "assignments": solved, "share_of_a_cold_run": seconds / whole}
 
 
@@ -284,13 +288,6 @@ def seconds_of_process(command: Sequence[str]) -> float:
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of the processor: on a busy machine the clock on the wall would spare the shorter side."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 # ---------------------------------------------------------------------------------------------------------- output

@@ -14,7 +14,6 @@ import random
 import statistics
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, f1_score
 
 from bench._command import BenchParser, run
+from bench._processors import processor_seconds_of
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
@@ -69,9 +69,9 @@ def measure(task_name: str, gold_path: Path, prediction_path: Path, turns: int) 
     must_agree(ours(), reference())
     times: dict[str, list[float]] = {"ours": [], "reference": [], "score": []}
     for _ in range(turns):
-        times["ours"].append(timed(ours))
-        times["reference"].append(timed(reference))
-        times["score"].append(timed(lambda: task.score(gold, prediction, options)))
+        times["ours"].append(processor_seconds_of(ours))
+        times["reference"].append(processor_seconds_of(reference))
+        times["score"].append(processor_seconds_of(lambda: task.score(gold, prediction, options)))
     means = {side: statistics.fmean(seconds) * 1000 for side, seconds in times.items()}
     return {
         "task": task_name,
@@ -81,13 +81,6 @@ def measure(task_name: str, gold_path: Path, prediction_path: Path, turns: int) 
         "score_ms": round(means["score"], 3),
         "ratio": round(means["reference"] / means["ours"], 2),
     }
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Return seconds of the processor: on a busy machine the clock on the wall would spare the shorter side."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def must_agree(ours: Values, reference: Values) -> None:
