@@ -51,11 +51,13 @@ competitions:
         title: "Evaluation"
         start: "2020-01-01 00:00 UTC"
         limits: {per_day: 2}
+        visibility: {precision: full, slices: all}
         tasks:
           detection: {gold: swans/gold.csv, items: items.csv}
       - name: stalled
         title: "Whose gold hangs until a test lets it go"
         start: "2020-01-01 00:00 UTC"
+        visibility: {precision: full, slices: all}
         tasks:
           detection: {gold: swans/stalled.csv, items: items.csv}
       - name: over

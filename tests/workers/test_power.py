@@ -111,12 +111,13 @@ def test_what_is_kept_tells_no_item(engine: Engine) -> None:
 def test_the_gold_is_measured_once_and_its_leak_follows(engine: Engine) -> None:
     """Sixty items, half of them with each label: sixty bits."""
     with reading(engine) as session:
-        (before,) = leaks_in(session, find_competition(session, COMPETITION))
+        before, *_ = leaks_in(session, find_competition(session, COMPETITION))
     assert before.leak.size is None
     computed(engine)
     with reading(engine) as session:
-        (after,) = leaks_in(session, find_competition(session, COMPETITION))
-        assert gold_sizes(session, [the_phase_task(session)]) == {1: GoldSize(ITEMS, float(ITEMS), 2)}
+        after, *_ = leaks_in(session, find_competition(session, COMPETITION))
+        here = the_phase_task(session)
+        assert gold_sizes(session, [here]) == {here.id: GoldSize(ITEMS, float(ITEMS), 2)}
     assert after.leak.size == GoldSize(ITEMS, float(ITEMS), 2)
     rows = "".join(f"{number},d{number},EN,{number % 2}\n" for number in range(4 * ITEMS))
     seal_gold(engine, f"ID,DataID,Language,Label\n{rows}".encode(), places=[PLACE])
