@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("workplace")
 def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the broker holds beside the message that came through Celery."""
     held: list[str] = []
-    monkeypatch.setattr(turns, "took_turn_message", lambda queue: bool(held) and held.pop() == queue)
+    monkeypatch.setattr(turns, "pop_message", lambda queue: bool(held) and held.pop() == queue)
     return held
 
 

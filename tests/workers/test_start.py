@@ -122,7 +122,7 @@ def test_scoring_gives_way_to_the_web_process(monkeypatch: pytest.MonkeyPatch, q
     given: list[int] = []
     monkeypatch.setattr("os.nice", given.append)
     monkeypatch.setattr(start, "has_torch", lambda: True)
-    monkeypatch.setattr(start, "_stop_when_told", stop)
+    monkeypatch.setattr(start, "_exit_on_sigterm", stop)
     with pytest.raises(Started):
         start.main(["--queues", queues])
     assert given == [niceness]
