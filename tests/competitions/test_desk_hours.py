@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from app.base.db import reading
 from app.competitions.desk_hours import HourCount, submissions_by_hour
 from app.competitions.find import find_competition
+from tests.rescoring.rescored import runs_of, start
 from tests.world import COMPETITION, DAY, HOUR, NOW, SECOND, add_competition, add_user, fail, reject, score, submit
 
 
@@ -36,3 +37,11 @@ def test_an_hour_has_what_came_in_it_and_what_of_that_was_in_vain(sqlite_engine:
         NOW - HOUR: (3, 2),
         NOW - 47 * HOUR: (1, 0),
     }
+
+
+def test_a_submission_of_a_rescoring_set_came_in_once(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    score(sqlite_engine, submit(sqlite_engine, add_user(sqlite_engine, "ada"), NOW).run_id, 0.5)
+    (again,) = runs_of(sqlite_engine, start(sqlite_engine)).values()
+    fail(sqlite_engine, again)
+    assert (counted(sqlite_engine)[-1].received, counted(sqlite_engine)[-1].in_vain) == (1, 0)

@@ -246,16 +246,17 @@ def test_a_worker_that_dies_over_it_leaves_it_to_another_and_not_for_ever(
 def test_a_worker_that_stops_renewing_its_lease_is_replaced_as_soon_as_it_ends(
     engine: Engine, three: dict[str, int]
 ) -> None:
+    asked = here(engine)
     due(engine, NOW)
-    assert due(engine, NOW + QUIET) == [here(engine)]
+    assert due(engine, NOW + QUIET) == [asked]
     with writing(engine) as session:
-        begin_statistics(session, here(engine), NOW + QUIET, attempts=3)
-        assert renew_statistics(session, here(engine), NOW + QUIET + SECOND)
+        begin_statistics(session, asked, NOW + QUIET, attempts=3)
+        assert renew_statistics(session, asked, NOW + QUIET + SECOND)
     assert due(engine, NOW + QUIET + LEASE) == [], "it was renewed"
     assert due(engine, NOW + QUIET + LEASE + SECOND) == [here(engine)]
     assert due(engine, NOW + QUIET + LEASE + 2 * SECOND) == [], "another was told"
     with writing(engine) as session:
-        assert not renew_statistics(session, here(engine), NOW + QUIET + LEASE), "nobody is at it"
+        assert not renew_statistics(session, asked, NOW + QUIET + LEASE), "nobody is at it"
 
 
 @pytest.mark.parametrize(
@@ -279,13 +280,14 @@ def test_work_that_was_lost_is_told_of_again_at_once_and_a_stop_costs_no_attempt
 
 
 def test_another_process_computes_the_same(engine: Engine, three: dict[str, int]) -> None:
+    asked = here(engine)
     due(engine, NOW)
     assert compute(engine, here(engine), RESAMPLES, run=Apart(threading.Event(), engine).run)
     with reading(engine) as session:
         apart = [(kept.board_id, kept.document) for kept in session.scalars(select(BoardStatistics))]
     with writing(engine) as session:
         session.execute(delete(BoardStatistics))
-        session.execute(update(StatisticsWork).values(computed_for=None))
+        session.get_one(StatisticsWork, asked).computed_for = None
     assert compute(engine, here(engine), RESAMPLES)
     with reading(engine) as session:
         assert apart == [(kept.board_id, kept.document) for kept in session.scalars(select(BoardStatistics))]

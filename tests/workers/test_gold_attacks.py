@@ -326,10 +326,10 @@ def digits(engine: Engine) -> tuple[int | None, int | None]:
 
 
 def kept_by(engine: Engine) -> set[str]:
-    """The rules by which standings were chosen."""
+    """The rules by which standings of the test's own task were chosen."""
     with reading(engine) as session:
-        own = select(KeptBoard.rules).where(KeptBoard.phase_task_id == the_phase_task(session).id)
-        return set(session.scalars(own))
+        here = KeptBoard.phase_task_id == the_phase_task(session).id
+        return set(session.scalars(select(KeptBoard.rules).where(here)))
 
 
 def test_it_makes_gold_public_in_that_phase_alone(engine: Engine, ada: User) -> None:

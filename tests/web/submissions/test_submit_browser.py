@@ -20,6 +20,7 @@ from tests import lanes, world
 from tests.web.reading import SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
 from tests.web.test_browser import Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
+from tests.world import the_phase_task
 
 pytestmark = pytest.mark.browser
 
@@ -84,7 +85,8 @@ def forgive(looking: Viewer, said: str) -> None:
 
 def checks(site: Site) -> list[UUID]:  # noqa: F811
     with reading(site.engine) as session:
-        return list(session.scalars(select(Validation.id)))
+        here = Validation.phase_task_id == the_phase_task(session).id
+        return list(session.scalars(select(Validation.id).where(here)))
 
 
 # ---------------------------------------------------------------------------------------------------------- submitting
