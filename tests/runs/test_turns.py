@@ -240,7 +240,8 @@ def ended(engine: Engine, user: User, seconds: int, now: datetime, content: str 
 
 
 def last_turn(session: Session) -> datetime | None:
-    return session.scalars(own(Team).where(Team.name == "Ada")).one().last_turn_at
+    at: datetime | None = session.scalars(own(Team).where(Team.name == "Ada")).one().last_turn_at
+    return at
 
 
 def test_a_team_whose_last_run_took_long_goes_behind_those_whose_did_not(engine: Engine, people: list[User]) -> None:
