@@ -55,7 +55,7 @@ def change_life(
     if before == after:
         return False
     if competition.delete_at is not None:
-        raise ImpossibleStage("It is to be deleted: keep it first.")
+        raise ImpossibleStage("This competition is scheduled for deletion. Cancel the deletion first.")
     if before.stage is not after.stage:
         _check_stage(session, competition, after.stage)
     _put(competition, after)

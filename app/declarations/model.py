@@ -86,7 +86,7 @@ class PaperDeclaration(Declaration):
 
 
 class CitationDeclaration(Declaration):
-    """How the competition is cited, and under which terms its data may be used."""
+    """The citation of the competition, and the licence of its data."""
 
     authors: tuple[Author, ...] = Field(
         (), max_length=200, description="as BibTeX has them, 'Silva, Ana'; absent: the organisers, without names"
@@ -98,7 +98,7 @@ class CitationDeclaration(Declaration):
 
 
 class BoardDeclaration(Declaration):
-    """A leaderboard of one task; it appears in every phase that asks the task."""
+    """A leaderboard of one task; it appears in every phase that has the task."""
 
     name: Name = Field(description="in addresses; never change it")
     title: Title
@@ -175,7 +175,7 @@ class BaselineDeclaration(Declaration):
 
 
 class VisibilityDeclaration(Declaration):
-    """Who sees what when; organisers see everything at any time."""
+    """Visibility: when participants and the public see boards and scores; organisers always see everything."""
 
     board: BoardShown | None = Field(
         None, description="what others see of it before public_from; default: public, with public_from hidden"
@@ -231,7 +231,7 @@ class PrivatePartDeclaration(Declaration):
 
 
 class PhaseTaskDeclaration(Declaration):
-    """A task as it is asked in one phase."""
+    """A task in one phase."""
 
     gold: RelativePath | None = Field(
         None,
@@ -273,7 +273,7 @@ class PhaseDeclaration(Declaration):
     title: Title
     description: Markdown = Field("", description="Markdown")
     start: Moment = Field(description="'2026-01-10 12:00 UTC', '… +02:00', '… AoE' or ISO 8601 with an offset")
-    end: Moment | None = Field(None, description="as start; absent: open for ever")
+    end: Moment | None = Field(None, description="as start; absent: always open")
     entry: EntryRule = Field(EntryRule.BEST, description="which of a team's submissions stands on the board")
     choose_until: MomentOrClose | None = Field(
         None, description="with entry 'chosen': until when teams choose; default: until the phase ends"

@@ -27,7 +27,7 @@ class CardFieldDeclaration(Declaration):
 
 
 class MethodCardDeclaration(Declaration):
-    """What teams say of their systems, besides what every card asks: method, summary, paper, code, data, languages."""
+    """Questions on method cards besides those of every card: method, summary, paper, code, data, languages."""
 
     required: tuple[CardPart, ...] = Field((), description="which of those must be there")
     fields: tuple[CardFieldDeclaration, ...] = Field((), max_length=20, description="further questions")
@@ -47,7 +47,7 @@ class QuestionDeclaration(Declaration):
 
 
 class RegistrationDeclaration(Declaration):
-    """Who may take part."""
+    """Requirements for taking part."""
 
     mode: RegistrationMode | None = Field(
         None,

@@ -54,11 +54,12 @@ account with this address, and confirm it, within 30 days:
 
 {link}
 
-If you do not want that, ignore this mail.
+If you do not want that, you can ignore this email.
 """
 _REGISTER = """
 You have no account with this address yet: the link leads to the form for one. Confirm the address with the mail that
-follows, so that the invitation finds you. If you do not want any of that, ignore this mail.
+follows, so that the invitation finds you. If you do not want any of that, you can ignore this
+email.
 """
 
 

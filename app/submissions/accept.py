@@ -226,8 +226,8 @@ def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: st
     ).first()
     if earlier is not None:
         raise SameFile(
-            f"Your team sent this very file at {in_utc(earlier.submitted_at.replace(microsecond=0))} already. "
-            "Sending it again uses your quota once more.",
+            f"Your team already submitted this exact file on {in_utc(earlier.submitted_at.replace(microsecond=0))}. "
+            "Submitting it again uses another submission.",
             submission=str(earlier.id),
         )
 

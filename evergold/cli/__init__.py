@@ -43,7 +43,7 @@ def top(
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Scores predictions for shared tasks whose gold stays hidden, and keeps their leaderboards open."""
+    """Submit to shared tasks, validate files offline, read leaderboards, and run your own."""
 
 
 #: The application that runs a command line.

@@ -252,9 +252,10 @@ def _note_unfilled(
     if len(absent) > table.skipped_rows:
         total = _counted(len(items.ids), "item")
         ids = listed([items.ids[place] for place in absent])
-        message = (
-            f"{setting} lacks {len(absent)} of {total} ({_by_language(absent, items)}), no row has these ids: {ids}"
-        )
+        languages = {items.languages[place] for place in absent}
+        which = _by_language(absent, items) if len(languages) > 1 else f"{'all ' * (len(absent) > 1)}{languages.pop()}"
+        verb = "is" if len(absent) == 1 else "are"
+        message = f"{setting}: {len(absent)} of {total} {verb} missing ({which}): {ids}"
         problems.add("missing-id", message, column="ID")
     blank = [place for place in rest if rows[place] >= 0]
     if blank:

@@ -158,7 +158,7 @@ def _questions(document: Document) -> Iterator[Field]:
 def _dates(path: ValuePath) -> tuple[Field, ...]:
     return (
         Field((*path, "start"), "Start", Kind.MOMENT, hint=_WHEN, is_required=True),
-        Field((*path, "end"), "End", Kind.MOMENT, hint="At this very moment it is closed. Empty: open for ever."),
+        Field((*path, "end"), "End", Kind.MOMENT, hint="The phase closes at this moment. Empty: always open."),
     )
 
 

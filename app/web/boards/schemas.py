@@ -103,7 +103,7 @@ class RankRangeOut(ApiModel):
 
 
 class StatisticsOut(ApiModel):
-    """Whether intervals, ranges of ranks and clusters stand on the board, and which version of it they belong to."""
+    """The state of intervals, rank ranges and clusters, and the board version they belong to."""
 
     state: StatisticsState = Field(
         description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "

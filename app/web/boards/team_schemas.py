@@ -41,7 +41,7 @@ class TeamSystemOut(ApiModel):
 
 
 class PublicTeamOut(ApiModel):
-    """What the boards show you of a team."""
+    """A team as the boards show it to the viewer."""
 
     model_config = example(
         {

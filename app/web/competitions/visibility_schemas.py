@@ -25,7 +25,7 @@ EXAMPLE_VISIBILITY = {
 
 
 class VisibilityOut(ApiModel):
-    """What those see now who do not organise; organisers see everything, and this says what of it is theirs alone."""
+    """The participants' view now. Organisers see everything, and here what is hidden from others."""
 
     board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
     board_at: Moment | None = Field(description="when boards become public; null: they are, or nobody said when")
@@ -46,7 +46,7 @@ class VisibilityOut(ApiModel):
 
 
 def visibility_out(view: View) -> VisibilityOut:
-    """Return the participants' view as an API model, whoever the viewer is."""
+    """Return the participants' view as an API model, for every viewer."""
     shown = view.participant_view
     return VisibilityOut(
         board=shown.board,

@@ -38,7 +38,7 @@ class RemedyOut(ApiModel):
 
 
 class LeakOut(ApiModel):
-    """What one team can read of a task's gold in a whole phase, at most."""
+    """An upper bound for what one team can learn about a task's gold in a whole phase."""
 
     model_config = example(_EXAMPLE)
 

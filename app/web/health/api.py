@@ -81,7 +81,7 @@ def read_readiness(request: Request, server: ServerHere) -> Readiness:
 
 @router.get("/metrics", include_in_schema=False)
 def read_metrics(request: Request, server: ServerHere) -> Response:
-    """For Prometheus: with the token of the settings, or, where there is none, from this machine."""
+    """Metrics for Prometheus; needs the token of the settings or, if none is set, a request from this machine."""
     _check_may_read_metrics(request, server)
     with reading(server.engine) as session:
         text = metrics.exposition(session, server.clock())
@@ -90,7 +90,7 @@ def read_metrics(request: Request, server: ServerHere) -> Response:
 
 @router.get("/status", include_in_schema=False)
 def read_status(request: Request, server: ServerHere) -> Response:
-    """The same parts for people, without a count that could tell what a board does not."""
+    """The state of all parts for people, without counts that would reveal what boards hide."""
     now = server.clock()
     with suppress(EvergoldError, SQLAlchemyError):  # only for the page header
         identify(request, server)

@@ -54,7 +54,7 @@ class AnnotatorForm(PageForm):
 
 @router.get(ROUNDS)
 def read_rounds(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    """The rounds of a competition: for organisers all, for annotators what they are asked to judge."""
+    """The rounds of a competition: all for organisers, their own assignments for annotators."""
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = list_assignments(session, user, found)

@@ -27,7 +27,7 @@ _EXAMPLE = {
 
 
 class QuestionIn(ApiModel):
-    """What somebody asks the organisers."""
+    """A question to the organisers."""
 
     model_config = example(_ASKED)
 

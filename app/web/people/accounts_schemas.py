@@ -20,7 +20,7 @@ _EXAMPLE_TOKEN = {
 
 
 class Registration(ApiModel):
-    """What a new account needs."""
+    """The data of a new account."""
 
     model_config = example(
         {

@@ -39,7 +39,7 @@ class CardAnswerOut(ApiModel):
 
 
 class CardOut(ApiModel):
-    """What is known of a system; empty where nothing was said."""
+    """The method card of a system; fields that nobody filled in are empty."""
 
     method: str
     summary: str
@@ -70,7 +70,7 @@ class CardFieldOut(ApiModel):
 
 
 class CardFormOut(ApiModel):
-    """What cards of a task ask."""
+    """The fields of a task's method cards."""
 
     required: list[CardPart] = Field(description="which of method, summary, … must be there")
     languages: list[str] = Field(description="of the task; none: any codes")

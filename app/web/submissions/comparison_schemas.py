@@ -42,7 +42,7 @@ class ComparedScoreOut(ApiModel):
 
 
 class ItemResultOut(ApiModel):
-    """What one item came to in one of the two."""
+    """The result of one item in one of the two submissions."""
 
     predicted: str | int | float
     is_right: bool | None = Field(description="null where right or wrong is not what is asked")

@@ -64,7 +64,7 @@ class ListedSubmissions(ApiModel):
 
 
 class ChosenMark(ApiModel):
-    """What is to be said of several submissions."""
+    """A mark for several submissions."""
 
     model_config = example({"submissions": [_ID], "status": "unranked", "note": "used additional data"})
 
@@ -74,7 +74,7 @@ class ChosenMark(ApiModel):
 
 
 class ChosenRescoring(ApiModel):
-    """Which submissions to score anew, and why."""
+    """The submissions to rescore, and the reason."""
 
     model_config = example({"submissions": [_ID], "note": "A label was wrong."})
 
@@ -83,7 +83,7 @@ class ChosenRescoring(ApiModel):
 
 
 class ScoredAnewOut(ApiModel):
-    """What is scored anew now."""
+    """The submissions being rescored."""
 
     model_config = example({"queued_again": 0, "rescoring": 3, "tasks": ["evaluation/idiom-detection"]})
 

@@ -36,7 +36,7 @@ EXAMPLE_STANDING: dict[str, Any] = {
     "rank_then": 4,
     "up": 2,
     "counts": True,
-    "why": "newest counts",
+    "why": "latest submission",
     "interval": {
         "low": 0.6911,
         "high": 0.7159,
@@ -56,7 +56,7 @@ EXAMPLE_STANDING: dict[str, Any] = {
 
 
 class IntervalOut(ApiModel):
-    """Where the score of other items of this kind would lie, `level` of the times."""
+    """A confidence interval of a score at `level`."""
 
     low: float
     high: float
@@ -65,7 +65,7 @@ class IntervalOut(ApiModel):
 
 
 class DifferenceTestOut(ApiModel):
-    """Whether a difference of two runs in one score may be chance."""
+    """A significance test of the difference of two submissions in one score."""
 
     difference: float
     low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
@@ -77,7 +77,7 @@ class DifferenceTestOut(ApiModel):
 
 
 class RivalsOut(ApiModel):
-    """A run that stands on a board beside the other rows: who is told apart from it."""
+    """An entry compared with the other rows of its board: which of them differ significantly."""
 
     state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
     baseline: str | None = Field(description="the best one that was compared with it")
@@ -88,7 +88,7 @@ class RivalsOut(ApiModel):
 
 
 class StandingOut(ApiModel):
-    """What a scored run means for one board, in the column that ranks it, as far as the phase shows it to its team."""
+    """A scored submission on one board, in the ranking column, as far as the phase shows it to its team."""
 
     board: str
     metric: str
@@ -103,7 +103,7 @@ class StandingOut(ApiModel):
     rank_then: int | None = Field(description="of the team, right after this run; null in lists that do not ask for it")
     up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
     counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
-    why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
+    why: str = Field(description="the rule by which a run counts", examples=["latest submission"])
     interval: IntervalOut | None = Field(
         description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
     )

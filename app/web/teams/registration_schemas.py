@@ -49,7 +49,7 @@ _EXAMPLE_LISTED = {
 
 
 class RegistrationQuestionOut(ApiModel):
-    """What everybody who registers is asked."""
+    """A question to everybody who registers."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class RegistrationQuestionOut(ApiModel):
 
 
 class RegistrationOut(ApiModel):
-    """How you stand in a competition."""
+    """Your registration in a competition."""
 
     model_config = example(_EXAMPLE)
 
@@ -78,7 +78,7 @@ class RegistrationOut(ApiModel):
 
 
 class RegistrationRequest(ApiModel):
-    """What registering needs."""
+    """The data of a registration."""
 
     model_config = example({"accepted_terms_sha256": _TERMS_SHA256, "answers": {"affiliation": "A university"}})
 

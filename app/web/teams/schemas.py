@@ -59,7 +59,7 @@ class TeamName(ApiModel):
 
 
 class TeamCaptain(ApiModel):
-    """Who shall be the captain."""
+    """The new captain of a team."""
 
     model_config = example({"username": "grace"})
 
@@ -75,7 +75,7 @@ class JoinRequest(ApiModel):
 
 
 class MergeQuestion(ApiModel):
-    """Which team is asked."""
+    """The team to merge with."""
 
     model_config = example({"team": "Proverbial"})
 
@@ -83,7 +83,7 @@ class MergeQuestion(ApiModel):
 
 
 class MergeOfferOut(ApiModel):
-    """One team asks another; if that accepts, all are members of the team that asks."""
+    """An offer by one team to another; if accepted, everybody becomes a member of the offering team."""
 
     model_config = example(_OFFER_EXAMPLE)
 
@@ -95,7 +95,7 @@ class MergeOfferOut(ApiModel):
 
 
 class MergingOut(ApiModel):
-    """What waits for an answer."""
+    """Offers that have not been answered."""
 
     model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER_EXAMPLE], "by_us": []})
 
