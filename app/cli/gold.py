@@ -246,7 +246,7 @@ def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
 def _use(place: str, version: GoldVersion) -> str:
     """Describe whether a version is in use, and if not, how to get there."""
     if version.check_state == "invalid":
-        return "it cannot be used; `evergold gold check`, on a worker, says what stands there"
+        return "it cannot be used; `evergold gold check`, on a worker, shows the content"
     if version.check_state == "waiting":
         soon = "in use once a worker has found it right" if version.publish_when_valid else "being checked by a worker"
         return f"{soon}: evergold gold list"

@@ -99,4 +99,4 @@ def _rebuild(engine: Engine) -> None:
     for task in tasks:
         with writing(engine) as session:
             boards_changed(session, [task])
-            renew_all(session, [task], on_progress=partial(_tell, "written anew"))
+            renew_all(session, [task], on_progress=partial(_tell, "written again"))

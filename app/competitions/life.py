@@ -116,7 +116,7 @@ def _check_stage(session: Session, competition: Competition, stage: Stage) -> No
 
 def _reason_fault(halt: Halt, reason: str) -> str:
     if halt is Halt.PAUSED and not reason:
-        return "Say why: everybody who wants to upload reads it."
+        return "Give a reason: everybody who wants to upload sees it."
     if len(reason) > REASON_CHARACTERS or not reason.isprintable():
         return f"One line of at most {REASON_CHARACTERS} characters."
     return ""

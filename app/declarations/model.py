@@ -138,7 +138,7 @@ class TaskDeclaration(Declaration):
     name: Name = Field(description="in addresses; never change it")
     type: str = Field(description="a task type; `evergold tasks` lists them all")
     title: Title
-    description: Markdown = Field("", description="Markdown: what is asked, file formats, scoring")
+    description: Markdown = Field("", description="Markdown: the task, file formats, scoring")
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 
@@ -223,7 +223,7 @@ class PrivatePartDeclaration(Declaration):
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(description="of the items that are private: 0.7 is 70 %")
     seed: Seed = Field(
-        description="chooses the items; whoever has it can tell them, so nobody should guess it: `openssl rand -hex 16`"
+        description="chooses the items; it reveals them, so nobody should guess it: `openssl rand -hex 16`"
     )
     shown_from: MomentOrClose = Field(
         "close", description="a moment, or 'close' for the end of the phase: from then on everybody sees these scores"
@@ -290,7 +290,7 @@ class PhaseDeclaration(Declaration):
     snapshot: Annotated[bool, Strict()] = Field(
         True, description="whether the boards are frozen, as official results, when the phase has ended"
     )
-    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
+    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks of this phase, by name")
 
     @property
     def effective_limits(self) -> LimitsDeclaration:
@@ -316,7 +316,9 @@ class CompetitionDeclaration(Declaration):
     tracks: tuple[TrackDeclaration, ...] = Field(
         (), max_length=20, description="every submission belongs to one of them; absent: there are no tracks"
     )
-    method_card: MethodCardDeclaration = Field(MethodCardDeclaration(), description="what teams say of their systems")
+    method_card: MethodCardDeclaration = Field(
+        MethodCardDeclaration(), description="questions to teams about their systems"
+    )
     registration: RegistrationDeclaration = Field(RegistrationDeclaration(), description="who may take part")
     citation: CitationDeclaration = Field(CitationDeclaration(), description="how it is cited: authors, paper, licence")
     teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")

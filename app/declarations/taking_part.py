@@ -63,9 +63,9 @@ class RegistrationDeclaration(Declaration):
     allowed: tuple[Listed, ...] = Field(
         (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"
     )
-    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text is accepted anew")
+    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text must be accepted again")
     questions: tuple[QuestionDeclaration, ...] = Field(
-        (), max_length=30, description="asked of everybody who registers; organisers alone see the answers"
+        (), max_length=30, description="questions to everybody who registers; only organisers see the answers"
     )
 
 

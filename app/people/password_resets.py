@@ -79,7 +79,7 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
         .with_for_update(of=PasswordReset)
     )
     if found is None:
-        raise NotFound("This link was used already, or is too old. Please ask for another.")
+        raise NotFound("This link was already used, or has expired. Please request another.")
     return found
 
 

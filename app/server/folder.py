@@ -17,7 +17,7 @@ from app.server.datadir import ServeError
 from app.server.prepare import printable, reason_of
 
 PHASES = """\
-# The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.
+# The competitions of this server. `evergold check` reports errors here, by line; `evergold apply` applies it.
 # The guide, which your server shows under /guide/phases-yaml, explains every key.
 version: 1
 

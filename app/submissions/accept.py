@@ -176,7 +176,7 @@ def check_submission_form(
     sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
     document, faults = read_document(sent, form_of(phase_task), of_system)
     if method and document.get(CardPart.METHOD, method) != method:
-        faults[CardPart.METHOD] = "The card gives another method than the field; say it once."
+        faults[CardPart.METHOD] = "The card and the field give different methods; give one."
     elif method:
         document[CardPart.METHOD] = method
         faults.pop(CardPart.METHOD, None)

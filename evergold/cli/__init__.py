@@ -22,7 +22,7 @@ from evergold.cli.parts import Commands, joined
 from evergold.cli.server_commands import INSTALL_SERVER, server_command
 from evergold.version import VERSION
 
-EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
+EXIT_CODES = """Exit codes: 0 scored, or done; 1 an error; 2 rejected: the file is wrong;
 3 refused: a limit, or a phase that is not open; 4 failed: the server's fault; 5 the server cannot be reached;
 6 the gold or the items are wrong; 64 wrong usage."""
 

@@ -252,10 +252,8 @@ def _note_unfilled(
     if len(absent) > table.skipped_rows:
         total = _counted(len(items.ids), "item")
         ids = listed([items.ids[place] for place in absent])
-        languages = {items.languages[place] for place in absent}
-        which = _by_language(absent, items) if len(languages) > 1 else f"{'all ' * (len(absent) > 1)}{languages.pop()}"
         verb = "is" if len(absent) == 1 else "are"
-        message = f"{setting}: {len(absent)} of {total} {verb} missing ({which}): {ids}"
+        message = f"{setting}: {len(absent)} of {total} {verb} missing ({_whose(absent, items)}): {ids}"
         problems.add("missing-id", message, column="ID")
     blank = [place for place in rest if rows[place] >= 0]
     if blank:
@@ -268,6 +266,14 @@ def _note_unfilled(
 def _by_language(places: Sequence[int], items: Items) -> str:
     counts = Counter(items.languages[place] for place in places)
     return ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
+
+
+def _whose(places: Sequence[int], items: Items) -> str:
+    """Return `EN 12, PT 2`; of one language `all EN`, of one item `EN`."""
+    first = items.languages[places[0]]
+    if any(items.languages[place] != first for place in places):
+        return _by_language(places, items)
+    return first if len(places) == 1 else f"all {first}"
 
 
 def _counted(number: int, noun: str) -> str:

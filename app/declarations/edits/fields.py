@@ -112,7 +112,9 @@ def text_parts(document: Document) -> list[Part]:
         Field(("description",), "Description", Kind.TEXT, hint="Markdown."),
         Field(("website",), "Website", Kind.LINE, hint="http:// or https://"),
         Field(("contact",), "Contact", Kind.LINE, hint="An e-mail address, or how to reach you."),
-        Field(("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. A new text is accepted anew."),
+        Field(
+            ("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. Participants must accept a new text again."
+        ),
     )
     found = [Part("The competition", competition), Part("How it is cited", _CITATION, is_open=False)]
     if questions := tuple(_questions(document)):

@@ -61,7 +61,7 @@ class AxisOut(ApiModel):
 class PointOut(ApiModel):
     """A point, a bar, or a cell of a matrix."""
 
-    x: float | str | None = Field(description="a number, a moment or a name, as the axis says; null: undefined")
+    x: float | str | None = Field(description="a number, a moment or a name, depending on the axis; null: undefined")
     y: float | str | None
     value: float | None = Field(description="of a cell in a matrix; null elsewhere")
     low: float | None = Field(description="the lower end of the interval of `x`; null where there is none")

@@ -77,7 +77,7 @@ class PublicTeamOut(ApiModel):
     team: str
     is_mine: bool
     rows: list[TeamRowOut] = Field(description="phases and boards in the order of the competition")
-    systems: list[TeamSystemOut] = Field(description="of which its rows say something")
+    systems: list[TeamSystemOut] = Field(description="of its rows")
     page: str
 
 

@@ -54,7 +54,7 @@ class CachedHealth:
     "/healthz",
     operation_id="read_health",
     summary="Whether the web process is alive",
-    description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`. `upgrading` "
+    description="Checks this process, for supervisors and load balancers. `/readyz` checks everything. `upgrading` "
     "while everything else is answered by 503, because the database is of another version than this process.",
     responses=error_responses(),
 )
@@ -68,7 +68,7 @@ async def read_health(request: Request) -> Health:
     operation_id="read_readiness",
     summary="Whether every part of the server is well",
     description="503 when one is not, with the same list in `details.parts`. For monitoring: with a part missing the "
-    "server still takes uploads, so a load balancer should ask `/healthz`.",
+    "server still takes uploads, so a load balancer should use `/healthz`.",
     responses=error_responses(),
 )
 def read_readiness(request: Request, server: ServerHere) -> Readiness:

@@ -54,7 +54,7 @@ _WORDS = {
     409: "A conflict with the state of things: see `code`.",
     413: "Larger than allowed here.",
     415: "The body has another content type than this route takes.",
-    416: "The Range header asks for what the file does not have.",
+    416: "The Range header is outside of the file.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
     503: "The database cannot be reached, or the server is too busy for this, or being upgraded: see `code`.",
@@ -95,7 +95,7 @@ def error_response(request: Request, status: int, code: str, message: str, **det
 
 def internal_error(request: Request, request_id: str) -> Response:
     """Return a 500 that reveals nothing but the request id."""
-    message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
+    message = "Something went wrong on our side. If it happens again, please send the organisers this request id."
     return error_response(request, 500, "internal_error", message, request_id=request_id)
 
 

@@ -68,7 +68,7 @@ class RoleInvitationOut(ApiModel):
     id: int
     role: Role
     rights: list[Right] = Field(description="of an organiser")
-    address: str = Field(description="empty: whoever has the secret link")
+    address: str = Field(description="empty: anybody with the secret link")
     invited_by: str | None = Field(description="a user name; null: on the server's command line")
     expires_at: Moment
 

@@ -108,7 +108,7 @@ class MoveOut(ApiModel):
     score_before: float | None
     score_after: float | None
     cells_changed: int
-    words: str = Field(description="what happened, where scores alone do not say it")
+    words: str = Field(description="what happened, where scores alone do not show it")
 
 
 class BoardMovesOut(ApiModel):

@@ -140,7 +140,7 @@ class SubmissionCardOut(ApiModel):
     )
 
     submission: UUID
-    system: str = Field(description="its name; empty: nothing was said of it yet")
+    system: str = Field(description="its name; empty: not given")
     card: CardOut
     form: CardFormOut
     version: int = Field(description="rises with every change; 0: nobody has written a card yet")

@@ -45,7 +45,7 @@ class ListedSubmissionOut(ApiModel):
     phase: str
     task: str
     status: RunStatus
-    mark: RowStatus | None = Field(description="what you said of it, or else of its team, on this task")
+    mark: RowStatus | None = Field(description="its mark, or else its team's, on this task")
     is_late: bool = Field(description="accepted after the close")
     withdrawn_at: Moment | None
     method: str
@@ -89,7 +89,7 @@ class ScoredAnewOut(ApiModel):
 
     queued_again: int = Field(description="failed ones, which are scored after all")
     rescoring: int | None = Field(description="the set that was started for those that had scores; null: none")
-    tasks: list[str] = Field(description="of the set: all that was sent to them is scored anew")
+    tasks: list[str] = Field(description="of the set: all submissions to them are rescored")
 
 
 def listed_out(submission: ListedSubmission) -> ListedSubmissionOut:

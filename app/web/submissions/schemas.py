@@ -132,7 +132,7 @@ class RescoredOut(ApiModel):
     """A rescoring by the organisers, against corrected gold or by other rules."""
 
     at: Moment
-    note: str = Field(description="why, as the organisers say")
+    note: str = Field(description="the organisers' reason")
     before: RunStatus
     after: RunStatus
     scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")

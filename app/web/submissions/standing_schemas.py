@@ -95,20 +95,20 @@ class StandingOut(ApiModel):
     split: str
     value: float | None
     reason: str | None
-    change: float | None = Field(description="to the team's run before; null for its first")
+    change: float | None = Field(description="from the team's previous submission; null for its first")
     to_best: float | None = Field(description="to the best of the team's other runs")
     to_baseline: float | None = Field(description="to the best baseline on the board")
     rank: int | None = Field(description="where this run would stand today, or stands if it counts")
     of: int | None = Field(description="among so many")
-    rank_then: int | None = Field(description="of the team, right after this run; null in lists that do not ask for it")
+    rank_then: int | None = Field(description="the team's rank at submission; null in lists that leave it out")
     up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
-    counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
+    counts: bool | None = Field(description="whether this submission is the team's entry; null where that is hidden")
     why: str = Field(description="the rule by which a run counts", examples=["latest submission"])
     interval: IntervalOut | None = Field(
         description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
     )
     change_test: DifferenceTestOut | None = Field(description="whether `change` may be chance; null as for `interval`")
-    rivals: RivalsOut | None = Field(description="of a run that counts; null where the board tells no such thing")
+    rivals: RivalsOut | None = Field(description="of a submission that counts; null where the board hides comparisons")
 
 
 def standing_out(standing: RunStanding) -> StandingOut:

@@ -68,7 +68,7 @@ class RegistrationOut(ApiModel):
     mode: RegistrationMode = Field(description="who may take part")
     terms: str = Field(description="Markdown; empty: there is nothing to accept")
     terms_sha256: str | None
-    questions: list[RegistrationQuestionOut] = Field(description="what everybody who registers is asked")
+    questions: list[RegistrationQuestionOut] = Field(description="questions to everybody who registers")
     answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="as they are now")

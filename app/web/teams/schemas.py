@@ -89,8 +89,8 @@ class MergeOfferOut(ApiModel):
 
     id: int
     asking: str = Field(description="the team that will stay")
-    asked: str = Field(description="the team that will be part of it")
-    asked_by: str = Field(description="who asked, by display name")
+    asked: str = Field(description="the team that would join it")
+    asked_by: str = Field(description="the sender of the offer, by display name")
     asked_at: Moment
 
 
@@ -100,8 +100,8 @@ class MergingOut(ApiModel):
     model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER_EXAMPLE], "by_us": []})
 
     merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
-    to_us: list[MergeOfferOut] = Field(description="your team is asked")
-    by_us: list[MergeOfferOut] = Field(description="your team asks")
+    to_us: list[MergeOfferOut] = Field(description="offers to your team")
+    by_us: list[MergeOfferOut] = Field(description="offers by your team")
 
 
 class InvitationOut(ApiModel):
@@ -114,7 +114,7 @@ class InvitationOut(ApiModel):
         }
     )
 
-    link: str = Field(description="whoever has it may join, until it ends or the team is full")
+    link: str = Field(description="anybody with the link may join, until it ends or the team is full")
     expires_at: Moment
 
 
