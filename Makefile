@@ -62,9 +62,10 @@ attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files
 bench: venv-dev  ## measure what the README quotes, in at most twenty minutes; `python -m bench.readme` writes it there
 	@$(VENV)/python -m bench
 
-lint: venv-tools  ## ruff: style and likely mistakes
+lint: venv-tools  ## ruff: style and likely mistakes; and the words of docs/glossary.md
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
+	@$(VENV)/python requirements/words.py
 
 types: venv-tools  ## mypy, strict
 	@$(VENV)/mypy

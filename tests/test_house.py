@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -42,6 +43,7 @@ NO_MODULES = {
     "workers.key",
     "workers.key.retired",
 }
+WORDS = REPOSITORY / "requirements" / "words.py"
 TEXTS = [
     *sorted(REPOSITORY.glob("*.md")),
     *sorted((REPOSITORY / "docs").rglob("*.md")),
@@ -92,6 +94,30 @@ def test_types_of_everything_in_python_are_checked() -> None:
     checked = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["files"]
     tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert [name for name in tracked.stdout.split() if not name.startswith(tuple(checked))] == []
+
+
+def test_pages_help_and_docstrings_use_the_words_of_the_glossary() -> None:
+    done = subprocess.run([sys.executable, WORDS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_a_word_that_is_none_of_the_house_is_noticed(tmp_path: Path) -> None:
+    """One on a page, in a docstring and in the help of an option; not in a tag or an expression."""
+    page, command = tmp_path / "app" / "templates" / "page.html", tmp_path / "app" / "cli" / "command.py"
+    for path in (page, command):
+        path.parent.mkdir(parents=True)
+    page.write_text('<p title="told">{{ asked }}{# said #}</p>\n<p>Score it anew.</p>\n', encoding="utf-8")
+    command.write_text('def run(x=Option(help="Take it. Say why.")):\n    """What it is."""\n', encoding="utf-8")
+    copy = tmp_path / "requirements" / WORDS.name
+    copy.parent.mkdir()
+    copy.write_bytes(WORDS.read_bytes())
+    done = subprocess.run([sys.executable, copy], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:-1] == [
+        "app/cli/command.py:1: 'Say' in a help text",
+        "app/cli/command.py:2: the docstring starts with 'What': What it is.",
+        "app/templates/page.html:2: 'anew' on a page",
+    ]
 
 
 def test_a_name_that_is_not_there_is_noticed() -> None:

@@ -100,4 +100,4 @@ def _pull(state: bindings.crypto_secretstream_xchacha20poly1305_state, chunk: by
     try:
         return bindings.crypto_secretstream_xchacha20poly1305_pull(state, chunk, ad=line)
     except CryptoError:
-        raise SealBroken("the sealed file was cut, changed, or put together from parts") from None
+        raise SealBroken("the sealed file is corrupt or was tampered with") from None

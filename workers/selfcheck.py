@@ -159,10 +159,10 @@ def find_record(name: str) -> Record | None:
     return None
 
 
-def record_model(name: str, settings: EncoderSettings, now: datetime, *, anew: bool = False) -> Path | None:
+def record_model(name: str, settings: EncoderSettings, now: datetime, *, overwrite: bool = False) -> Path | None:
     """Record the scores of the golden submission with this model; None if they equal the record.
 
-    anew: replace a different record. Raises CannotRecord, and what scoring raises.
+    overwrite: replace a different record. Raises CannotRecord, and what scoring raises.
     """
     files = find_model(name, settings.models_dir)
     found = measure(name, files, settings)
@@ -170,10 +170,10 @@ def record_model(name: str, settings: EncoderSettings, now: datetime, *, anew: b
     if sure is None or abs(sure - 1) > TOLERANCE:
         raise CannotRecord(f"{name}: a paraphrase that is its reference scores {_written(sure)}, not 1")
     before = find_record(name)
-    if before is not None and not anew:
+    if before is not None and not overwrite:
         told = [*_other_files(before, files), *differences(before, found.scores)]
         if told:
-            raise CannotRecord(" ".join([*told, "With --replace it is recorded anew."]))
+            raise CannotRecord(" ".join([*told, "--replace overwrites the record."]))
         return None
     with_what = ", ".join(f"{package} {version}" for package, version in versions().items())
     document = asdict(found) | {"recorded_at": now.isoformat(), "recorded_with": f"{settings.device}, {with_what}"}
@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     go_offline()
     if asked.record or asked.replace:
-        complaints = list(_record_all(anew=asked.replace))
+        complaints = list(_record_all(overwrite=asked.replace))
         if complaints:
             sys.stderr.writelines(f"Error: {line}\n" for line in complaints)
             return 1
@@ -248,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if found.state == SelfCheck.REFUSED else 0
 
 
-def _record_all(*, anew: bool) -> Iterator[str]:
+def _record_all(*, overwrite: bool) -> Iterator[str]:
     """Record every model of this machine; yield a sentence for each failure."""
     now = datetime.now(UTC)
     try:
@@ -258,7 +258,7 @@ def _record_all(*, anew: bool) -> Iterator[str]:
         return
     for name in models:
         try:
-            path = record_model(name, encoder_settings(), now, anew=anew)
+            path = record_model(name, encoder_settings(), now, overwrite=overwrite)
         except (ScoringError, CannotRecord) as error:
             yield f"{error}"
         except OSError as error:

@@ -38,9 +38,7 @@ class Settings(EnvironmentSettings):
     model_config = ConfigDict(hide_input_in_errors=True)
     prefix_of_variables = "EVERGOLD_"
 
-    data_dir: Path = Field(
-        Path("var"), description="all that this server keeps, unless an address below says otherwise"
-    )
+    data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
     sealed_dir: Path = Field(
         default_factory=lambda known: known["data_dir"] / "sealed",
         description="ciphertext that only workers can read; default: data_dir/sealed",

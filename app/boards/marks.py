@@ -175,7 +175,7 @@ def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: 
         .returning(RowMark.team_id, RowMark.submission_id, RowMark.status, RowMark.note)
     ).first()
     if gone is None:
-        raise NotFound("There is no such mark here (any more).")
+        raise NotFound("Mark not found.")
     told = _audit_details(session.get_one(Team, gone.team_id), gone.submission_id)
     _changed(
         session, phase_task, gone.team_id, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now
@@ -188,7 +188,7 @@ def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
     if not note.isprintable():
         return {"note": "This is one line, without control characters."}
     if not note and status is not RowStatus.HIDDEN:
-        return {"note": "Say why: it stands below the board."}
+        return {"note": "Give a reason: boards show it."}
     return {}
 
 

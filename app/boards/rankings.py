@@ -31,7 +31,7 @@ class RankingBy(StrEnum):
 
 
 class MissingEntry(StrEnum):
-    """What a team counts that has no rank on one of the boards."""
+    """The value counted for a team that has no rank on one of the boards."""
 
     LEFT_OUT = "left_out"  # the team is not in the ranking
     WORST = "worst"  # the rank after the last; the lowest of the ranked scores

@@ -171,7 +171,7 @@ def read_document(
     for part, read in _PARTS.items():
         value, fault = read(sent.get(part), form)
         if fault or (part in form.required and not value and not kept.get(part)):
-            wrong[part] = fault or "The organisers ask for this."
+            wrong[part] = fault or "The organisers require this."
         elif value:
             document[part] = value
     answers = sent.get("fields") or {}
@@ -182,7 +182,7 @@ def read_document(
     for field in form.fields:
         value, fault = _answer(field, answers.get(field.name))
         if fault or (field.required and value is None and field.name not in kept.get("fields", {})):
-            wrong[f"fields.{field.name}"] = fault or "The organisers ask for this."
+            wrong[f"fields.{field.name}"] = fault or "The organisers require this."
         elif value is not None:
             document["fields"][field.name] = value
     if not document["fields"]:

@@ -23,7 +23,7 @@ UserArgument = Annotated[str, typer.Argument(metavar="USER", help="User name or 
 @account_commands.command()
 def create(
     username: Annotated[str, typer.Argument(metavar="USER", help="3 to 40 characters: a-z, digits, and . _ - inside.")],
-    email: Annotated[str, typer.Option(help="The e-mail address; asked for if missing.")] = "",
+    email: Annotated[str, typer.Option(help="The e-mail address; prompted for if missing.")] = "",
     display_name: Annotated[str, typer.Option(help="The name that boards show; default: the user name.")] = "",
     admin: Annotated[bool, typer.Option("--admin", help="An administrator: organises every competition.")] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
@@ -54,11 +54,11 @@ def create(
 @account_commands.command()
 def approve(
     username: UserArgument,
-    take_back: Annotated[bool, typer.Option("--take-back", help="They make no more competitions.")] = False,
+    take_back: Annotated[bool, typer.Option("--take-back", help="Revoke the permission.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let somebody make competitions in the browser, where EVERGOLD_ORGANISE is `approved`; again changes nothing."""
+    """Let somebody create competitions in the browser, where EVERGOLD_ORGANISE is `approved`; again changes nothing."""
     from app.people.administrators import approve_organiser
     from app.people.roles import find_user
 
@@ -69,7 +69,7 @@ def approve(
     if as_json:
         print_json({"username": name, "is_approved_organiser": not take_back, "changed": changed})
     else:
-        say(f"{name} {'makes no more competitions' if take_back else 'may make competitions'}.")
+        say(f"{name} {'may no longer create competitions' if take_back else 'may create competitions'}.")
 
 
 @account_commands.command()

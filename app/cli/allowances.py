@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.web.competitions.allowance_schemas import AllowanceOut
 
 commands = typer.Typer()
-allowances = typer.Typer(no_args_is_help=True, help="A later close or more submissions for one team.")
+allowances = typer.Typer(no_args_is_help=True, help="Extension for one team.")
 commands.add_typer(allowances, name="allowance", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
@@ -23,7 +23,7 @@ CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 
 @allowances.command("list")
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """List the allowances of single teams."""
+    """List the extensions of a competition's teams."""
     from app.competitions.allowances import list_allowances
     from app.competitions.find import find_competition
     from app.web.competitions.allowance_schemas import allowance_out
@@ -34,7 +34,7 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
         print_json({"allowances": [one.model_dump(mode="json") for one in found]})
         return
     if not found:
-        say("The same holds for every team.")
+        say("No team has an extension.")
         return
     rows = [(str(one.id), one.team, one.phase, _permission_text(one), one.reason) for one in found]
     print_table(["Id", "Team", "Phase", "Allowed", "Why"], rows, numbers=["Id"])
@@ -46,13 +46,13 @@ def allow(
     team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; the team and all organisers can read it.")],
     until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, such as '2026-02-03 23:59 AoE'.")] = "",
-    is_ranked: Annotated[bool, typer.Option("--ranked", help="What comes after the close has a rank.")] = False,
+    is_ranked: Annotated[bool, typer.Option("--ranked", help="Rank late submissions.")] = False,
     extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions a day.")] = 0,
     extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in all.")] = 0,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give a team a later close or more submissions in each task of a phase."""
+    """Give a team a later deadline or more submissions in each task of a phase."""
     from app.base.config import get_settings
     from app.competitions.allowances import Wanted, grant
     from app.competitions.find import find_competition
@@ -77,13 +77,13 @@ def end(
     allowance_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold allowance list` shows it.")],
     data_dir: DataDirOption = None,
 ) -> None:
-    """Take an allowance back; what it let in stays."""
+    """Revoke an extension; submissions made with it stay."""
     from app.competitions.allowances import take_back
     from app.competitions.find import find_competition
 
     with database(data_dir) as session:
         take_back(session, find_competition(session, competition), allowance_id, actor=None, now=datetime.now(UTC))
-    say("Taken back.")
+    say("Revoked.")
 
 
 def _moment(text: str) -> datetime | None:

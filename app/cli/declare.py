@@ -74,7 +74,7 @@ def check(
         for file in now_open:
             say(f"public now: {file}")
         for one in leaks:
-            say(f"gold that scores tell: {one}")
+            say(f"gold that scores reveal: {one}")
         say(f"{path}: {count(errors, 'error')}, {count(len(findings) - errors, 'warning')}.")
     if errors:
         raise typer.Exit(Code.ERROR)
@@ -164,7 +164,7 @@ def plan(
         say_changes(planned.changes)
         say_effects(planned.effects)
         for one in planned.leaks:
-            say(f"gold that scores tell: {one}")
+            say(f"gold that scores reveal: {one}")
     if planned.changes_something:
         raise typer.Exit(Code.REJECTED)
 

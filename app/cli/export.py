@@ -50,4 +50,4 @@ def export_yaml(
         return
     for path in written:
         say(f"wrote {path}")
-    say(f"\nRevision {wanted.number} of '{competition}'. `evergold plan` says what applying it would change.")
+    say(f"\nRevision {wanted.number} of '{competition}'. `evergold plan` shows what applying it would change.")

@@ -38,7 +38,7 @@ def put(
         bool, typer.Option("--publish", help="Use it at once, though a version is in use; else `gold publish` does.")
     ] = False,
     public: Annotated[
-        bool, typer.Option("--public", help="Anybody may have it: where phases.yaml says so, too, teams see its items.")
+        bool, typer.Option("--public", help="The gold is public: where phases.yaml allows it, teams see its items.")
     ] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -89,7 +89,7 @@ def list_versions(
         )
         for where, version in found
     ]
-    head = ["Place", "Version", "Put (UTC)", "Check", "In use since", "Bytes", "File", "Commitment"]
+    head = ["Place", "Version", "Uploaded (UTC)", "Check", "In use since", "Bytes", "File", "Commitment"]
     print_table(head, rows, numbers=["Version", "Bytes"])
 
 
@@ -114,7 +114,7 @@ def publish(
         is_for_gpu = needs_gpu(phase_task.task.task_type)
     send_runs([(run_id, is_for_gpu) for run_id in runs])
     if waits:
-        say(f"{place}: gold version {number} will be in use as soon as a worker has found it right.")
+        say(f"{place}: gold version {number} will be in use once it passes the check.")
         return
     say(f"{place}: gold version {number} is in use{'' if changed else ' already'}.")
     if changed:
@@ -146,7 +146,7 @@ def verify(
 
 @gold.command()
 def keygen(data_dir: DataDirOption = None) -> None:
-    """Make a key for the workers; run it where they run. The first one is needed before gold can be put."""
+    """Create a key for the workers; run it where they run. The first one is needed before gold can be uploaded."""
     _ask_workers(data_dir, "keygen")
 
 
@@ -170,7 +170,7 @@ def reveal(
         Path | None, typer.Option(metavar="FILE", help="Write the content, too; a folder as the tar that was sealed.")
     ] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="From now on anybody may have this gold: seal it once more as public.")
+        bool, typer.Option("--public", help="Make this gold public from now on: seal it again as public.")
     ] = False,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -246,7 +246,7 @@ def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
 def _use(place: str, version: GoldVersion) -> str:
     """Describe whether a version is in use, and if not, how to get there."""
     if version.check_state == "invalid":
-        return "it cannot be used; `evergold gold check`, on a worker, says what stands there"
+        return "it cannot be used; `evergold gold check`, on a worker, shows the content"
     if version.check_state == "waiting":
         soon = "in use once a worker has found it right" if version.publish_when_valid else "being checked by a worker"
         return f"{soon}: evergold gold list"

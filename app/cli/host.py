@@ -22,7 +22,7 @@ def check_host(
     web_user: Annotated[str, typer.Option(help="Who runs the web process: a name, or a number.")] = "evergold-web",
     worker_user: Annotated[str, typer.Option(help="Who runs the workers.")] = "evergold-worker",
     sweep_user: Annotated[str, typer.Option(help="Who runs the sweep.")] = "evergold-sweep",
-    other_user: Annotated[str, typer.Option(help="A user who has nothing to do with this server.")] = "nobody",
+    other_user: Annotated[str, typer.Option(help="A user unrelated to this server.")] = "nobody",
     environment: Annotated[
         list[Path] | None,
         typer.Option(help="A file of settings, as systemd reads it; once for each.", exists=True, dir_okay=False),

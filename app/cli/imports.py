@@ -185,7 +185,7 @@ def results(
 
     meanings = dict(_meaning(pair) for pair in column)
     if into.exists():
-        raise CommandError(f"Nothing was imported: there is {into} already; move it away to import anew.")
+        raise CommandError(f"Nothing was imported: there is {into} already; move it away to import again.")
     with _problems_as_command_errors():
         get_task(task)
         found = read_codabench_results(

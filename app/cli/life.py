@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.models import Competition, Halt, Stage
 
 commands = typer.Typer()
-life = typer.Typer(no_args_is_help=True, help="Who sees a competition, and what is at rest in it.")
+life = typer.Typer(no_args_is_help=True, help="Publish, pause, archive or delete a competition.")
 commands.add_typer(life, name="life", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
@@ -23,7 +23,7 @@ CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 
 @life.command()
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Say who sees a competition, and what is at rest in it."""
+    """Show who sees a competition, and whether it is paused or archived."""
     from app.competitions.find import find_competition
 
     with database(data_dir) as session:
@@ -39,7 +39,7 @@ def change(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Publish, hide, pause or archive a competition; what is not said stays."""
+    """Publish, hide, pause or archive a competition; options left out keep their value."""
     from app.competitions.find import find_competition
     from app.competitions.life import Life, change_life, life_of
 
@@ -65,7 +65,7 @@ def delete(competition: CompetitionArgument, data_dir: DataDirOption = None, as_
 
 @life.command()
 def keep(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Keep a competition that is to be deleted; it is a draft then."""
+    """Cancel a scheduled deletion; the competition is a draft then."""
     from app.competitions.find import find_competition
     from app.competitions.life import keep_competition
 
@@ -102,4 +102,4 @@ def _tell(competition: Competition, as_json: bool) -> None:
     halt = "" if told.halt == "none" else f", {told.halt}{f': {told.reason}' if told.reason else ''}"
     say(f"{competition.name} is {told.stage}{halt}.")
     if told.delete_at is not None:
-        say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` keeps it.")
+        say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.models import RegistrationStatus
 
 commands = typer.Typer()
-registrations = typer.Typer(no_args_is_help=True, help="Who would like to take part in a competition.")
+registrations = typer.Typer(no_args_is_help=True, help="Registrations for a competition.")
 commands.add_typer(registrations, name="registrations", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]

@@ -21,7 +21,7 @@ commands = typer.Typer()
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 NoteOption = Annotated[str, typer.Option("--note", help="Why, for the history.")]
-PreviewOption = Annotated[bool, typer.Option("--preview", help="Say what would change, and change nothing.")]
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")]
 
 
 @commands.command(rich_help_panel=PANEL)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.models import Right, Role
 
 commands = typer.Typer()
-roles = typer.Typer(no_args_is_help=True, help="Who organises, judges, tests and is a guest, and who is invited to.")
+roles = typer.Typer(no_args_is_help=True, help="Roles in a competition, and invitations to them.")
 commands.add_typer(roles, name="role", rich_help_panel=PANEL)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
@@ -77,7 +77,7 @@ def revoke(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a role back; an annotator can no longer judge, and marks already given stay."""
+    """Revoke a role; an annotator can no longer judge, and marks already given stay."""
     from app.competitions.find import find_competition
     from app.competitions.owners import take_role
     from app.people.roles import find_user
@@ -97,7 +97,7 @@ def change(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what an organiser may from now on; the owner of a competition holds every right."""
+    """Set an organiser's permissions; the owner of a competition holds every right."""
     from app.competitions.find import find_competition
     from app.competitions.owners import change_rights
     from app.models import rights_text
@@ -111,7 +111,7 @@ def change(
     if as_json:
         print_json({"username": name, "rights": held, "changed": changed})
     else:
-        say(f"{name} may {', '.join(held)}." if changed else f"{name} could that already, and nothing else.")
+        say(f"{name} may {', '.join(held)}." if changed else f"{name} already has exactly these permissions.")
 
 
 @roles.command()
@@ -145,7 +145,7 @@ def invite(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Invite somebody to a role by mail, also an address that has no account yet; inviting again begins anew."""
+    """Invite somebody to a role by mail, with or without an account; another invitation replaces the first."""
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.people import invitations
@@ -193,7 +193,7 @@ def take_back(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take an invitation back."""
+    """Cancel an invitation."""
     from app.competitions.find import find_competition
     from app.people import invitations
 
@@ -203,7 +203,7 @@ def take_back(
     if as_json:
         print_json({"id": invitation})
     else:
-        say(f"Invitation {invitation} is taken back.")
+        say(f"Invitation {invitation} is cancelled.")
 
 
 def _role(name: str) -> Role:

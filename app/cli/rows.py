@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.models import PhaseTask, RowStatus
 
 commands = typer.Typer()
-rows = typer.Typer(no_args_is_help=True, help="Which rows are unranked, disqualified or hidden.")
+rows = typer.Typer(no_args_is_help=True, help="Unrank, disqualify or hide rows.")
 commands.add_typer(rows, name="row", rich_help_panel=PANEL)
 
 PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
@@ -80,15 +80,15 @@ def mark(
 @rows.command()
 def clear(
     place: PlaceArgument,
-    mark_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold row list` tells it.")],
+    mark_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold row list` shows it.")],
     data_dir: DataDirOption = None,
 ) -> None:
-    """Take a mark back: the row stands again by its scores."""
+    """Clear a mark: the row is ranked by its scores again."""
     from app.boards.marks import clear_mark
 
     with database(data_dir) as session:
         clear_mark(session, _phase_task(session, place), mark_id, actor=None, now=datetime.now(UTC))
-    say("Taken back.")
+    say("Cleared.")
 
 
 @contextmanager

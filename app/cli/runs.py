@@ -54,7 +54,7 @@ def runs(
         again = [run for run in found if queue_again and put_back(session, run.run_id, actor=None, now=_now())]
     _show_failed(found, as_json)
     if queue_again:
-        remark(f"{count(len(again), 'run')} will be scored again; the sweep tells the workers.")
+        remark(f"{count(len(again), 'run')} will be scored again; the sweep notifies the workers.")
 
 
 def _now() -> datetime:

@@ -29,9 +29,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8321,
     demo: Annotated[bool, typer.Option(help="Add demo accounts and submissions to the demo competition.")] = False,
-    history: Annotated[
-        bool, typer.Option(help="With --demo: thirty further teams, with weeks of runs behind them.")
-    ] = True,
+    history: Annotated[bool, typer.Option(help="With --demo: thirty further teams, with weeks of submissions.")] = True,
     data_dir: DataDirOption = None,
     phases_file: PhasesOption = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
@@ -149,8 +147,8 @@ def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 @commands.command(rich_help_panel=PANEL)
 def init(
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Default: the current one.")] = Path(),
-    admin_username: Annotated[str, typer.Option(help="The administrator's user name; asked for if missing.")] = "",
-    admin_email: Annotated[str, typer.Option(help="The administrator's e-mail address; asked for if missing.")] = "",
+    admin_username: Annotated[str, typer.Option(help="The administrator's user name; prompted for if missing.")] = "",
+    admin_email: Annotated[str, typer.Option(help="The administrator's e-mail address; prompted for if missing.")] = "",
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the administrator's password from stdin.")
     ] = False,

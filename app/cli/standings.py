@@ -31,11 +31,11 @@ def standings(
     check: Annotated[
         bool, typer.Option("--check", help="Work all of them out again from the runs, and compare; 1 if any differs.")
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write all of them anew, whatever they are.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write all of them again.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count the standings kept: which run each team stands with on each board."""
+    """Count the stored entries: which submission counts for each team on each board."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine
@@ -52,7 +52,7 @@ def standings(
     if found.differences:
         number = count(len(found.differences), "standing")
         raise CommandError(
-            f"Not what the runs say: {number}. The sweep puts them right; --rebuild does it now.",
+            f"Differs from the runs: {number}. The sweep puts them right; --rebuild does it now.",
             Code.ERROR,
             lines=found.differences,
         )
@@ -99,4 +99,4 @@ def _rebuild(engine: Engine) -> None:
     for task in tasks:
         with writing(engine) as session:
             boards_changed(session, [task])
-            renew_all(session, [task], on_progress=partial(_tell, "written anew"))
+            renew_all(session, [task], on_progress=partial(_tell, "written again"))

@@ -35,7 +35,7 @@ def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
         with reading(get_engine(get_settings().database_address)) as session:
             found = live_workers(session, datetime.now(UTC))
     except SQLAlchemyError as error:
-        raise CommandError(f"The database cannot be asked: {getattr(error, 'orig', None) or error}") from None
+        raise CommandError(f"The database cannot be read: {getattr(error, 'orig', None) or error}") from None
     if as_json:
         print_json({"workers": [_document(worker) for worker in found]})
         return
@@ -63,9 +63,7 @@ def selfcheck(
     record: Annotated[
         bool, typer.Option("--record", help="Record what this machine's models score, where nothing is recorded yet.")
     ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Record anew, also what was recorded differently before.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Record again, replacing different records.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -80,7 +80,7 @@ def check_not_archived(competition: Competition) -> None:
 def check_no_archive(halt: Halt | None, reason: str) -> None:
     """Like `check_not_archived`, if only the halt and its reason are loaded."""
     if halt == Halt.ARCHIVED:
-        why = f" The organisers say: {reason}" if reason else ""
+        why = f" Reason: {reason}" if reason else ""
         raise CompetitionArchived(
             f"This competition is archived: it can be read, and nothing is changed any more.{why}", reason=reason
         )
@@ -91,6 +91,6 @@ def check_takes_uploads(competition: Competition) -> None:
     check_not_archived(competition)
     if competition.halt == Halt.PAUSED:
         raise CompetitionPaused(
-            f"This competition is paused, and takes no uploads. The organisers say: {competition.halt_reason}",
+            f"This competition is paused and accepts no uploads. Reason: {competition.halt_reason}",
             reason=competition.halt_reason,
         )

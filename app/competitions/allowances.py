@@ -176,11 +176,11 @@ def grant(
 _MAIL = """\
 Hello {username},
 
-the organisers of "{title}" allow your team more in the phase "{phase}":
+your team has an extension in the phase "{phase}" of "{title}":
 
 {lines}
 
-They say: {reason}
+Reason: {reason}
 
 {page}
 """
@@ -256,7 +256,7 @@ def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str
     }
     reason = wanted.reason.strip()
     if not reason:
-        wrong["reason"] = "Say why: the team and all organisers read it."
+        wrong["reason"] = "Give a reason: the team and all organisers see it."
     elif len(reason) > REASON_CHARACTERS or not reason.isprintable():
         wrong["reason"] = f"One line of at most {REASON_CHARACTERS} characters."
     if phase is None:

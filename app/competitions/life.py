@@ -55,7 +55,7 @@ def change_life(
     if before == after:
         return False
     if competition.delete_at is not None:
-        raise ImpossibleStage("It is to be deleted: keep it first.")
+        raise ImpossibleStage("This competition is scheduled for deletion. Cancel the deletion first.")
     if before.stage is not after.stage:
         _check_stage(session, competition, after.stage)
     _put(competition, after)
@@ -116,7 +116,7 @@ def _check_stage(session: Session, competition: Competition, stage: Stage) -> No
 
 def _reason_fault(halt: Halt, reason: str) -> str:
     if halt is Halt.PAUSED and not reason:
-        return "Say why: everybody who wants to upload reads it."
+        return "Give a reason: everybody who wants to upload sees it."
     if len(reason) > REASON_CHARACTERS or not reason.isprintable():
         return f"One line of at most {REASON_CHARACTERS} characters."
     return ""

@@ -153,7 +153,7 @@ def check_phase_open(phase: Phase, now: datetime) -> None:
     moment = phase.starts_at if state == "upcoming" or phase.ends_at is None else phase.ends_at
     verb = "opens" if state == "upcoming" else "ended"
     raise PhaseNotOpen(
-        f"Phase '{phase.title}' {verb} at {in_utc(moment)} ({in_aoe(moment)}); the server's clock says {in_utc(now)}.",
+        f"Phase '{phase.title}' {verb} at {in_utc(moment)} ({in_aoe(moment)}); server time is {in_utc(now)}.",
         phase=phase.name,
         state=state,
         starts_at=phase.starts_at.isoformat(),

@@ -94,7 +94,7 @@ def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict
             text, result = cell.strip(), said[team.strip(), date.strip()]
             fault = _score_error(name, text)
             if text and result.setdefault(name, text) != text:
-                fault = f"another line of this result says {shorten(result[name])}"
+                fault = f"another line of this result has {shorten(result[name])}"
             if fault:
                 problems.add("bad-value", fault, line=line, column=name)
     return said

@@ -86,7 +86,7 @@ class PaperDeclaration(Declaration):
 
 
 class CitationDeclaration(Declaration):
-    """How the competition is cited, and under which terms its data may be used."""
+    """The citation of the competition, and the licence of its data."""
 
     authors: tuple[Author, ...] = Field(
         (), max_length=200, description="as BibTeX has them, 'Silva, Ana'; absent: the organisers, without names"
@@ -98,7 +98,7 @@ class CitationDeclaration(Declaration):
 
 
 class BoardDeclaration(Declaration):
-    """A leaderboard of one task; it appears in every phase that asks the task."""
+    """A leaderboard of one task; it appears in every phase that has the task."""
 
     name: Name = Field(description="in addresses; never change it")
     title: Title
@@ -138,7 +138,7 @@ class TaskDeclaration(Declaration):
     name: Name = Field(description="in addresses; never change it")
     type: str = Field(description="a task type; `evergold tasks` lists them all")
     title: Title
-    description: Markdown = Field("", description="Markdown: what is asked, file formats, scoring")
+    description: Markdown = Field("", description="Markdown: the task, file formats, scoring")
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 
@@ -175,7 +175,7 @@ class BaselineDeclaration(Declaration):
 
 
 class VisibilityDeclaration(Declaration):
-    """Who sees what when; organisers see everything at any time."""
+    """Visibility: when participants and the public see boards and scores; organisers always see everything."""
 
     board: BoardShown | None = Field(
         None, description="what others see of it before public_from; default: public, with public_from hidden"
@@ -223,7 +223,7 @@ class PrivatePartDeclaration(Declaration):
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(description="of the items that are private: 0.7 is 70 %")
     seed: Seed = Field(
-        description="chooses the items; whoever has it can tell them, so nobody should guess it: `openssl rand -hex 16`"
+        description="chooses the items; it reveals them, so nobody should guess it: `openssl rand -hex 16`"
     )
     shown_from: MomentOrClose = Field(
         "close", description="a moment, or 'close' for the end of the phase: from then on everybody sees these scores"
@@ -231,7 +231,7 @@ class PrivatePartDeclaration(Declaration):
 
 
 class PhaseTaskDeclaration(Declaration):
-    """A task as it is asked in one phase."""
+    """A task in one phase."""
 
     gold: RelativePath | None = Field(
         None,
@@ -273,7 +273,7 @@ class PhaseDeclaration(Declaration):
     title: Title
     description: Markdown = Field("", description="Markdown")
     start: Moment = Field(description="'2026-01-10 12:00 UTC', '… +02:00', '… AoE' or ISO 8601 with an offset")
-    end: Moment | None = Field(None, description="as start; absent: open for ever")
+    end: Moment | None = Field(None, description="as start; absent: always open")
     entry: EntryRule = Field(EntryRule.BEST, description="which of a team's submissions stands on the board")
     choose_until: MomentOrClose | None = Field(
         None, description="with entry 'chosen': until when teams choose; default: until the phase ends"
@@ -290,7 +290,7 @@ class PhaseDeclaration(Declaration):
     snapshot: Annotated[bool, Strict()] = Field(
         True, description="whether the boards are frozen, as official results, when the phase has ended"
     )
-    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks asked in this phase, by name")
+    tasks: dict[Name, PhaseTaskDeclaration] = Field(min_length=1, description="the tasks of this phase, by name")
 
     @property
     def effective_limits(self) -> LimitsDeclaration:
@@ -316,7 +316,9 @@ class CompetitionDeclaration(Declaration):
     tracks: tuple[TrackDeclaration, ...] = Field(
         (), max_length=20, description="every submission belongs to one of them; absent: there are no tracks"
     )
-    method_card: MethodCardDeclaration = Field(MethodCardDeclaration(), description="what teams say of their systems")
+    method_card: MethodCardDeclaration = Field(
+        MethodCardDeclaration(), description="questions to teams about their systems"
+    )
     registration: RegistrationDeclaration = Field(RegistrationDeclaration(), description="who may take part")
     citation: CitationDeclaration = Field(CitationDeclaration(), description="how it is cited: authors, paper, licence")
     teams: TeamsDeclaration = Field(TeamsDeclaration(), description="how large teams may be, and what they may change")

@@ -27,7 +27,7 @@ class CardFieldDeclaration(Declaration):
 
 
 class MethodCardDeclaration(Declaration):
-    """What teams say of their systems, besides what every card asks: method, summary, paper, code, data, languages."""
+    """Questions on method cards besides those of every card: method, summary, paper, code, data, languages."""
 
     required: tuple[CardPart, ...] = Field((), description="which of those must be there")
     fields: tuple[CardFieldDeclaration, ...] = Field((), max_length=20, description="further questions")
@@ -47,7 +47,7 @@ class QuestionDeclaration(Declaration):
 
 
 class RegistrationDeclaration(Declaration):
-    """Who may take part."""
+    """Requirements for taking part."""
 
     mode: RegistrationMode | None = Field(
         None,
@@ -63,9 +63,9 @@ class RegistrationDeclaration(Declaration):
     allowed: tuple[Listed, ...] = Field(
         (), max_length=10_000, description="with mode 'list': e-mail addresses, or user names of accounts that exist"
     )
-    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text is accepted anew")
+    terms: Markdown = Field("", description="Markdown that everybody accepts first; a new text must be accepted again")
     questions: tuple[QuestionDeclaration, ...] = Field(
-        (), max_length=30, description="asked of everybody who registers; organisers alone see the answers"
+        (), max_length=30, description="questions to everybody who registers; only organisers see the answers"
     )
 
 

@@ -22,11 +22,11 @@ from app.submissions.find import current_run
 from evergold.scoring.task import ItemResult
 from evergold.scoring.tasks import TASKS
 
-GOLD_HIDDEN = "Items are not compared one by one: that would tell the gold."
+GOLD_HIDDEN = "Item-by-item comparison is off: it would reveal the gold."
 SCORES_IN_PART = (
-    "Items are not compared one by one: scores are shown rounded or in part here, and items would tell the rest."
+    "Item-by-item comparison is off: scores are shown rounded or in part here, and items would reveal the rest."
 )
-NOTHING_OF_ITEMS = "Items are not compared one by one: this kind of task says nothing of single items."
+NOTHING_OF_ITEMS = "Item-by-item comparison is off: this task type has no results for single items."
 NOT_KEPT = (
     "{which} kept no items: only runs that were scored since their gold was declared public have them. Once the "
     "organisers rescore, items are compared here."
@@ -34,7 +34,7 @@ NOT_KEPT = (
 
 
 class Showing(StrEnum):
-    """Which items are looked at."""
+    """The selection of items to show."""
 
     ALL = "all"
     DIFFER = "differ"  # the two predictions differ

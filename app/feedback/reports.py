@@ -92,7 +92,7 @@ def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
 def find_text(report: Report, name: str) -> str:
     """Return one of the text reports. Raises NotFound with the list of those that exist."""
     if not report.view.has_details:
-        raise NotFound("Text reports are not shown in this phase: their counts tell more than its scores may.")
+        raise NotFound("Text reports are not shown in this phase: their counts reveal more than its scores may.")
     if name not in report.texts:
         known = ", ".join(f"'{one}'" for one in report.texts) or "none"
         raise NotFound(f"This report has no text '{name}'; it has {known}.")

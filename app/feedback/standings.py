@@ -36,11 +36,11 @@ from evergold.scoring.task import NOT_ENTERED, Score
 
 #: The rule by which a run counts, or would count.
 WHY = {
-    EntryRule.BEST: "best counts",
-    EntryRule.LAST: "newest counts",
-    EntryRule.CHOSEN: "your choice counts",
-    EntryRule.ALL: "every run counts",
-    EntryRule.LADDER: "the record counts",
+    EntryRule.BEST: "best submission",
+    EntryRule.LAST: "latest submission",
+    EntryRule.CHOSEN: "your choice",
+    EntryRule.ALL: "every submission",
+    EntryRule.LADDER: "the record",
 }
 
 

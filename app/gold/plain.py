@@ -9,9 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 PUBLIC_LIST = "public-gold.txt"
-_HEAD = (
-    "# Gold in this folder that anybody may have, a name a line: where phases.yaml says so, too, teams see its items.\n"
-)
+_HEAD = "# Gold in this folder that is public, a name a line: where phases.yaml allows it, teams see its items.\n"
 
 
 def is_listed_public(folder: Path, name: str) -> bool:

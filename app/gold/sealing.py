@@ -71,8 +71,8 @@ class SealingWriter:
     ) -> None:
         if not recipients:
             raise NoWorkerKey(
-                "This server's workers have no key yet, so nothing can be sealed for them: whoever runs it makes one "
-                "with `evergold gold keygen`. Nothing was stored."
+                "This server's workers have no key yet, so nothing can be sealed for them: its administrator creates "
+                "one with `evergold gold keygen`. Nothing was stored."
             )
         self.binding = what if isinstance(what, Binding) else None
         self._limit_bytes = limit_bytes

@@ -45,11 +45,11 @@ from app.people.roles import find_user, grant_role, has_role
 _MAIL = """\
 Hello {username},
 
-The organisers of {competition} ask you to judge what systems wrote in {language}:
+The organisers of {competition} assigned you outputs in {language} to judge:
 
 {page}
 
-Every mark is saved at once, so you can stop and go on whenever you like.
+Every mark is saved at once, so you can stop and continue at any time.
 """
 
 
@@ -174,7 +174,7 @@ def find_assignment(
     )
     found = session.scalar(query) if language.isprintable() else None  # PostgreSQL accepts no NUL
     if found is None or not has_role(session, user, competition, Role.ANNOTATOR):
-        raise NotFound("There is no such round of judgements, or you were not asked to judge it.")
+        raise NotFound("There is no such round of judgements, or you have no assignment in it.")
     return found
 
 

@@ -114,7 +114,7 @@ def _values(said: Mapping[str, str]) -> dict[str, Any]:
             fields[question] = f"A mark is a number from {LOWEST} to {HIGHEST}."
     removed = said.get("removed", "")
     if removed not in ("", "yes", "no"):
-        fields["removed"] = "Say yes or no."
+        fields["removed"] = "Choose yes or no."
     elif removed:
         values["is_removed"] = removed == "yes"
     if fields:

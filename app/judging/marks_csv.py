@@ -121,7 +121,7 @@ class _Reader:
         elif not found:
             message = f"the submission has no paraphrases in {', '.join(having)}, to which item {shorten(item)} belongs"
         else:
-            message = f"item {shorten(item)} is in {', '.join(found)}: say which in a column language"
+            message = f"item {shorten(item)} is in {', '.join(found)}: name it in a column language"
         self._problems.add("unknown-item", message, line=line, column="item", text=item)
         return None
 

@@ -67,7 +67,7 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
             raise _no_group(f"The group '{known}' is not one of a phase.")
         return MailGroup(known)
     if phase not in phases:
-        raise _no_group(f"Say of which phase, as in '{known}:{phases[0] if phases else 'evaluation'}'.")
+        raise _no_group(f"Name the phase, as in '{known}:{phases[0] if phases else 'evaluation'}'.")
     return MailGroup(known, phase)
 
 

@@ -38,7 +38,7 @@ _ASKED = """\
 {text}
 
 --
-Answer privately or publicly: {page}
+Reply on the question page (privately or to everyone): {page}
 """
 _ANSWERED = """\
 Hello {username},

@@ -31,7 +31,7 @@ ROUNDS_MISSED = 4
 #: … if they take at least this long, since a machine may be slow.
 PATIENCE = timedelta(seconds=60)
 BROKER_SECONDS = 1.0
-UNKNOWN = "cannot be told while the database does not answer"
+UNKNOWN = "unknown while the database does not answer"
 
 
 @dataclass(frozen=True, slots=True)

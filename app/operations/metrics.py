@@ -78,7 +78,7 @@ def _metrics(session: Session, now: datetime) -> list[Metric]:
             "How long the oldest waiting run waits; 0: none does.",
             max(0.0, (now - oldest).total_seconds()) if oldest else 0.0,
         ),
-        GaugeMetricFamily("evergold_workers", "Workers that said something lately.", len(live_workers(session, now))),
+        GaugeMetricFamily("evergold_workers", "Workers that reported recently.", len(live_workers(session, now))),
         GaugeMetricFamily("evergold_mail_waiting", "Mails that are still to be sent.", waiting_count(session)),
         *_sweep(session),
     ]

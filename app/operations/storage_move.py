@@ -75,7 +75,7 @@ def _copy(old: Storage, new: Storage, name: str, sha256: str) -> None:
         finally:
             writer.discard()
     if not _is_whole(new, name, sha256):
-        raise StorageDamaged(f"{name} did not arrive as it was")
+        raise StorageDamaged(f"Checksum mismatch after copying {name}")
 
 
 def _is_whole(storage: Storage, name: str, sha256: str) -> bool:

@@ -27,12 +27,12 @@ KEPT = timedelta(days=30)
 _ASKED = f"""\
 Hello,
 
-Someone, hopefully you, created an account on {{server}} with this address. If it was you, log in and confirm the
-address within {LINK_HOURS} hours:
+Please confirm your email address for your Evergold account on {{server}}. The link is valid for {LINK_HOURS} hours
+and asks you to log in:
 
 {LINK_PLACE}
 
-If it was not you, ignore this mail. Nothing happens without the link.
+If you did not create an account, you can ignore this email.
 """
 
 
@@ -44,7 +44,7 @@ def is_confirmed(session: Session, user: User) -> bool:
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
     """Mail a link to the user's current address; its secret is created when the mail is handed over."""
     body = _ASKED.replace("{server}", public_address(settings, "/"))
-    mail.send_link(session, user, "Confirm your address", body, MailLink.ADDRESS, now)
+    mail.send_link(session, user, "Confirm your email address for Evergold", body, MailLink.ADDRESS, now)
 
 
 def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:

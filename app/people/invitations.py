@@ -54,11 +54,12 @@ account with this address, and confirm it, within 30 days:
 
 {link}
 
-If you do not want that, ignore this mail.
+If you do not want that, you can ignore this email.
 """
 _REGISTER = """
 You have no account with this address yet: the link leads to the form for one. Confirm the address with the mail that
-follows, so that the invitation finds you. If you do not want any of that, ignore this mail.
+follows, so that the invitation finds you. If you do not want any of that, you can ignore this
+email.
 """
 
 
@@ -153,7 +154,7 @@ def _write(
     now: datetime,
 ) -> None:
     """Mail the invitation. to: None for an unconfirmed address, whose mail leads through registration."""
-    inviter = by.display_name if by else "Whoever runs this server"
+    inviter = by.display_name if by else "The administrator of this server"
     subject, what = f"Invitation: {competition.title}", what_for(invitation)
     if to is not None:
         link = public_address(settings, links.invitations())
@@ -269,7 +270,7 @@ def competition_of_link(session: Session, secret: str, now: datetime) -> Competi
     query = select(RoleInvitation).where(RoleInvitation.secret_hash == _sha256(secret), _is_open(now))
     found = session.scalar(query.options(joinedload(RoleInvitation.competition)))
     if found is None:
-        raise NotFound("This link has ended, or never was one. Please ask for another.")
+        raise NotFound("This link has expired, or never existed. Please request another.")
     return found.competition
 
 

@@ -27,20 +27,20 @@ KEPT = timedelta(days=30)
 _ASKED = f"""\
 Hello,
 
-Someone, hopefully you, asked to reset the password of the account with this address on {{server}}.
-Choose a new one within {{minutes}} minutes; the link works once:
+A new password was requested for the account with this address on {{server}}.
+Choose one within {{minutes}} minutes; the link works once:
 
 {LINK_PLACE}
 
-If it was not you, ignore this mail. Your password stays as it is.
+If it was not you, you can ignore this email: your password is unchanged.
 """
 _CHANGED = """\
 Hello {username},
 
 {what} of your account "{username}" on {address} was just changed.
 
-If it was you, you are done. If not, reset your password there, revoke any API token you do not recognise, and tell the
-organisers.
+If it was you, you are done. If not, reset your password there, revoke any API token you do not recognise, and notify
+the organisers.
 """
 
 
@@ -79,7 +79,7 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
         .with_for_update(of=PasswordReset)
     )
     if found is None:
-        raise NotFound("This link was used already, or is too old. Please ask for another.")
+        raise NotFound("This link was already used, or has expired. Please request another.")
     return found
 
 

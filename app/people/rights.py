@@ -23,7 +23,7 @@ Needs = Right | tuple[Right, ...]
 ANY_RIGHT: tuple[Right, ...] = ()
 
 RIGHT_WORDS = {
-    Right.EDIT: "edit the competition, and say who has to do with it",
+    Right.EDIT: "edit the competition, and manage its people",
     Right.SUBMISSIONS: "see submissions and scores, and decide about them",
     Right.GOLD: "upload, check and publish gold",
     Right.MESSAGES: "write announcements and answer questions",

@@ -256,7 +256,7 @@ def _cells_changed(old: LeaderboardRow | None, new: LeaderboardRow | None) -> in
 def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int, waiting: Collection[str] = ()) -> str:
     if new is None:
         is_waiting = old is not None and str(old.submission_id) in waiting
-        return "is not scored anew yet" if is_waiting else "leaves the board"
+        return "is not rescored yet" if is_waiting else "leaves the board"
     if old is None:
         return "is new on the board"
     said = []

@@ -138,7 +138,7 @@ def _other_gold_in_use(session: Session, rescored: RescoredTask) -> bool:
 def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
     progress = progress_of(session, rescoring)
     if not progress.is_ready:
-        waits = f"{progress.waiting} of {progress.of} submissions are not scored anew yet"
+        waits = f"{progress.waiting} of {progress.of} submissions are not rescored yet"
         failed = f"{progress.failed} failed on our side and have to be scored again"
         said = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
         raise RescoringNotReady(

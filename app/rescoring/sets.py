@@ -124,7 +124,7 @@ def start_rescoring(
     session.flush()
     made = add_missing_runs(session, rescoring, now)
     if not made:
-        raise NothingToRescore("No submission of these tasks has scores yet, so there is nothing to score anew.")
+        raise NothingToRescore("No submission of these tasks has scores yet, so there is nothing to rescore.")
     details = {
         "competition": competition.name,
         "tasks": [place_of(one) for one in concerned],
@@ -171,7 +171,7 @@ def _is_in(place: str, names: tuple[str, str]) -> bool:
 
 def _trouble_with(note: str) -> str:
     if not note.strip():
-        return "Say in a sentence why: teams read it once the set is published."
+        return "Give a reason in a sentence: teams see it once the set is published."
     if len(note) > NOTE_CHARACTERS:
         return f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."
     return "NUL characters cannot be kept." if "\0" in note else ""

@@ -46,7 +46,7 @@ _WHAT = {
     RunStatus.SCORED: "was scored.",
     RunStatus.REJECTED: "has errors and was not scored. It uses none of your quota. See every error, line by line:",
     RunStatus.FAILED: "could not be scored. That was not your fault, and uses none of your quota; the organisers "
-    "have been told.",
+    "have been notified.",
 }
 
 

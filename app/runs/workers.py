@@ -135,7 +135,7 @@ def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now:
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""
     since = session.scalar(waiting_since().where(Submission.phase_task_id == phase_task.id))
-    return f"Submissions have been waiting for a worker with torch since {_minute(since)}." if since else ""
+    return f"Scoring for this task is delayed since {_minute(since)}; nothing is lost." if since else ""
 
 
 def waiting_since() -> Select[datetime]:

@@ -52,7 +52,7 @@ TEAMS = (
         {
             "idiom-detection": "Naive Bayes",
             "idiom-similarity": "Character n-grams; ridge regression",
-            "idiom-paraphrase": "What the dictionary says",
+            "idiom-paraphrase": "Dictionary lookup",
         },
     ),
     DemoTeam(

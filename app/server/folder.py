@@ -17,7 +17,7 @@ from app.server.datadir import ServeError
 from app.server.prepare import printable, reason_of
 
 PHASES = """\
-# The competitions of this server. `evergold check` says what is wrong here, by line; `evergold apply` puts it to work.
+# The competitions of this server. `evergold check` reports errors here, by line; `evergold apply` applies it.
 # The guide, which your server shows under /guide/phases-yaml, explains every key.
 version: 1
 
@@ -45,7 +45,7 @@ include: ["competitions/*/competition.yaml"]
 #       - name: evaluation
 #         title: "Evaluation"
 #         start: "2027-01-10 12:00 UTC"      # included; '… +02:00' and '… AoE' are understood, too
-#         end: "2027-01-31 23:59 AoE"        # excluded; leave it out, and the phase stays open for ever
+#         end: "2027-01-31 23:59 AoE"        # excluded; leave it out, and the phase is always open
 #         entry: best                        # which of a team's submissions stands on the board: best, last or all
 #         limits: {per_day: 5, total: 50}    # rejected and failed submissions do not count
 #         tasks:

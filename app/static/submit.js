@@ -103,9 +103,9 @@ class UploadForm {
       this.show(percent, `${percent} % of ${inSize(event.total)} sent`);
     });
     request.upload.addEventListener("load", () => {
-      this.show(100, "Sent; the server is storing it.");
+      this.show(100, "Uploaded. Saving…");
       this.part("cancel").hidden = true;  // it may count by now
-      this.say("The file was sent.");
+      this.say("Uploaded. Saving…");
     });
     request.addEventListener("load", () => {
       if (PASSING.includes(request.status)) this.tryAgain(address, body, lost);

@@ -176,7 +176,7 @@ def check_submission_form(
     sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
     document, faults = read_document(sent, form_of(phase_task), of_system)
     if method and document.get(CardPart.METHOD, method) != method:
-        faults[CardPart.METHOD] = "The card gives another method than the field; say it once."
+        faults[CardPart.METHOD] = "The card and the field give different methods; give one."
     elif method:
         document[CardPart.METHOD] = method
         faults.pop(CardPart.METHOD, None)
@@ -226,8 +226,8 @@ def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: st
     ).first()
     if earlier is not None:
         raise SameFile(
-            f"Your team sent this very file at {in_utc(earlier.submitted_at.replace(microsecond=0))} already. "
-            "Sending it again uses your quota once more.",
+            f"Your team already submitted this exact file on {in_utc(earlier.submitted_at.replace(microsecond=0))}. "
+            "Submitting it again uses another submission.",
             submission=str(earlier.id),
         )
 

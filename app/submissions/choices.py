@@ -103,7 +103,7 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     if not may_choose(settings, now) and settings.choose_until is not None:
         until = settings.choose_until
         raise NoChoice(
-            f"Teams could choose until {in_utc(until)} ({in_aoe(until)}); the server's clock says {in_utc(now)}.",
+            f"Teams could choose until {in_utc(until)} ({in_aoe(until)}); server time is {in_utc(now)}.",
             choose_until=until.isoformat(),
             now=now.isoformat(),
         )

@@ -65,7 +65,7 @@ def accept_merge(
         raise Forbidden("This is for the captain of the team.")
     team = session.get_one(Team, offer.asking_id, populate_existing=True)
     if not staying:
-        raise NotFound("Everybody has left the team that asked.")
+        raise NotFound("Everybody has left the team that made the offer.")
     limit = members_max(competition)
     if limit is not None and len(joining) + len(staying) > limit:
         raise TeamFull(

@@ -166,7 +166,7 @@ def _check_at_once(session: Session, user: User, now: datetime) -> None:
     count = session.scalars(waiting).one()
     if count >= AT_ONCE:
         raise LimitReached(
-            f"{count} files of yours are still being checked; please wait for one of them.",
+            f"You already have {count} checks running; wait for one to finish.",
             limit=AT_ONCE,
             used=count,
             per="moment",

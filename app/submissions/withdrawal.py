@@ -133,7 +133,7 @@ def _check(session: Session, submission: Submission, now: datetime) -> None:
     until = closes_at(phase, allowance_of(session, submission.team_id, phase.id))
     if until is not None and until <= now:
         raise NotWithdrawable(
-            f"Your team could withdraw submissions until {in_utc(until)} ({in_aoe(until)}); the server's clock says "
+            f"Your team could withdraw submissions until {in_utc(until)} ({in_aoe(until)}); server time is "
             f"{in_utc(now)}. Write to the organisers, who can hide a row.",
             until=until.isoformat(),
             now=now.isoformat(),

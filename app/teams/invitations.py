@@ -70,7 +70,7 @@ def find_invitation(session: Session, competition: Competition, secret: str, now
         .options(joinedload(TeamInvitation.team, innerjoin=True))
     )
     if found is None:
-        raise NotFound("This invitation was revoked, has expired or never existed. Please ask for another.")
+        raise NotFound("This invitation was revoked, has expired or never existed. Please request another.")
     return found
 
 

@@ -115,7 +115,7 @@ def join_team(
     present = lock_both(session, competition, user, invitation.team_id)
     still_open = select(TeamInvitation.id).where(TeamInvitation.id == invitation.id, TeamInvitation.ended_at.is_(None))
     if session.scalar(still_open) is None:
-        raise NotFound("This invitation has ended. Please ask for another.")
+        raise NotFound("This invitation has expired. Please request another.")
     team = session.get_one(Team, invitation.team_id, populate_existing=True)
     if present is not None and present.id == team.id:
         return team

@@ -75,7 +75,7 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
         raise NoMerging("In this competition teams do not merge.", merge_until=None)
     if now >= until:
         raise NoMerging(
-            f"Teams could merge until {in_utc(until)} ({in_aoe(until)}); the server's clock says {in_utc(now)}.",
+            f"Teams could merge until {in_utc(until)} ({in_aoe(until)}); server time is {in_utc(now)}.",
             merge_until=until.isoformat(),
         )
 
@@ -95,7 +95,7 @@ def ask_to_merge(
         raise InvalidForm("Please correct what is marked.", fields={"team": wrong})
     offer = _between(session, team, asked)
     if offer is not None and offer.status == OfferStatus.DECLINED:
-        raise NoMerging(f"'{asked.name}' has declined. If they change their mind, they can ask you.", merge_until=None)
+        raise NoMerging(f"'{asked.name}' has declined. They can still make you an offer.", merge_until=None)
     if offer is not None and offer.status == OfferStatus.OPEN:
         return offer
     _check_not_too_many(session, team)
@@ -199,7 +199,7 @@ def _record(
 _ASKED = """\
 Hello {username},
 
-{who} asks whether your team "{asked}" will merge into the team "{asking}", in "{title}". Your captain can accept or
+{who} offers to merge your team "{asked}" into the team "{asking}", in "{title}". Your captain can accept or
 decline until {until}:
 
 {page}

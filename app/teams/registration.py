@@ -141,7 +141,7 @@ def registration_needed(competition: Competition, missing: Missing) -> Registrat
 MISSING_WORDS = {
     Missing.REGISTRATION: "Please register for this competition first.",
     Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
-    Missing.ANSWERS: "Please answer what the organisers ask everybody who takes part first.",
+    Missing.ANSWERS: "Please answer the organisers' questions to all participants first.",
     Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you. Your account page sends "
     "another; where a server sends no mail, who runs it has the link.",
     Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",

@@ -22,7 +22,7 @@ from evergold.cli.parts import Commands, joined
 from evergold.cli.server_commands import INSTALL_SERVER, server_command
 from evergold.version import VERSION
 
-EXIT_CODES = """Exit codes: 0 scored, or whatever was asked for; 1 an error; 2 rejected: the file is wrong;
+EXIT_CODES = """Exit codes: 0 scored, or done; 1 an error; 2 rejected: the file is wrong;
 3 refused: a limit, or a phase that is not open; 4 failed: the server's fault; 5 the server cannot be reached;
 6 the gold or the items are wrong; 64 wrong usage."""
 
@@ -43,7 +43,7 @@ def top(
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Scores predictions for shared tasks whose gold stays hidden, and keeps their leaderboards open."""
+    """Submit to shared tasks, validate files offline, read leaderboards, and run your own."""
 
 
 #: The application that runs a command line.

@@ -25,15 +25,15 @@ PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the 
 @commands.command(rich_help_panel=TEAM_PANEL)
 def register(
     server: ServerOption = None,
-    username: Annotated[str, typer.Option(help="3 to 40 letters a-z, digits and . _ -; asked for if missing.")] = "",
-    email: Annotated[str, typer.Option(help="Your e-mail address; asked for if missing.")] = "",
+    username: Annotated[str, typer.Option(help="3 to 40 letters a-z, digits and . _ -; prompted for if missing.")] = "",
+    email: Annotated[str, typer.Option(help="Your e-mail address; prompted for if missing.")] = "",
     display_name: Annotated[str, typer.Option(help="The name that boards show; default: the user name.")] = "",
     password_stdin: PasswordStdin = False,
     as_json: JsonOption = False,
 ) -> None:
     """Create an account and log in."""
     address, _ = chosen(server)
-    username = username or ask("User name", "--username")
+    username = username or ask("User name", "--username and --password-stdin")
     email = email or ask("E-mail address", "--email")
     password = read_password(password_stdin, confirm=True)
     with connected(address, None) as client:
@@ -45,7 +45,7 @@ def register(
 @commands.command(rich_help_panel=TEAM_PANEL)
 def login(
     server: ServerOption = None,
-    username: Annotated[str, typer.Option(help="User name or e-mail address; asked for if missing.")] = "",
+    username: Annotated[str, typer.Option(help="User name or e-mail address; prompted for if missing.")] = "",
     password_stdin: PasswordStdin = False,
     token_stdin: Annotated[
         bool, typer.Option("--token-stdin", help="Read a token, made on the account page, from stdin.")
@@ -57,7 +57,7 @@ def login(
     if token_stdin:
         document = _keep_token(address, sys.stdin.readline().strip())
     else:
-        username = username or ask("User name or e-mail address", "--username")
+        username = username or ask("User name or e-mail address", "--username and --password-stdin")
         password = read_password(password_stdin, confirm=False)
         with connected(address, None) as client:
             document = _log_in(client, address, username, password)

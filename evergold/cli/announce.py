@@ -44,13 +44,13 @@ def publish(
     competition: CompetitionArgument,
     title: Annotated[str, typer.Option(help="One line.")],
     text: Annotated[str, typer.Option(metavar="FILE", help="A file with Markdown; - for the standard input.")],
-    pin: Annotated[bool, typer.Option("--pin", help="It stands above the others.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Pin it above the others.")] = False,
     mail: Annotated[
         str,
         typer.Option(metavar="GROUP", help="all, entered:PHASE, without-valid:PHASE, organisers; default: nobody."),
     ] = "",
-    preview: Annotated[bool, typer.Option("--preview", help="Only say how many people would get the mail.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Send the mails without asking back.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only count the people who would get the mail.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Send the mails without confirmation.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +81,7 @@ def edit(
     text: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file with Markdown, - for stdin; default: as it is.")
     ] = None,
-    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Put it above the others, or not any more.")] = None,
+    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Pin it above the others, or unpin it.")] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -135,7 +135,7 @@ def _ask_back(counted: Json) -> None:
     """Confirm the mails; without a terminal, require --yes."""
     remark(_in_words(counted))
     if not sys.stdin.isatty():
-        raise CommandError("Nothing was sent: say --yes to send mails without being asked.", Code.USAGE)
+        raise CommandError("Nothing was sent: use --yes to send mails without confirmation.", Code.USAGE)
     typer.confirm("Send them?", abort=True, err=True)
 
 

@@ -28,7 +28,7 @@ def baseline(
     option: OptionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the submission of a very simple system from public data alone: what yours should beat.
+    """Write the submission of a very simple system from public data alone: a baseline to beat.
 
     Without a NAME the baselines of the task type are listed.
     """

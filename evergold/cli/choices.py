@@ -16,7 +16,7 @@ commands = typer.Typer()
 def choose(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A scored submission of your team.")],
     board: Annotated[str | None, typer.Option(metavar="NAME", help="Only on this board; default: on all.")] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Choose it no longer.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the choice.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -28,27 +28,27 @@ def choose(
         print_json(submission)
         return
     boards = ", ".join(submission["choice"]["boards"])
-    say(f"Your team stands with this submission on: {boards}." if boards else "This submission is chosen no longer.")
+    say(f"This submission counts for your team on: {boards}." if boards else "This submission is no longer chosen.")
 
 
 @commands.command(rich_help_panel=TEAM_PANEL)
 def withdraw(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
-    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Put it back: it counts again.")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore it: it counts again.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Withdraw a submission, before its phase closes: it counts on no board; its quota stays used."""
+    """Withdraw a submission, before its phase closes: it counts on no board, but still against your quota."""
     address, token = chosen(server)
     if not is_sure and not undo:
-        typer.confirm("Withdraw it? Its quota stays used.", abort=True, err=True)
+        typer.confirm("Withdraw it? It still counts against your quota.", abort=True, err=True)
     with connected(address, token) as client:
         submission = client.withdraw(submission_id, undo=undo).document
     if as_json:
         print_json(submission)
         return
     if undo:
-        say("Put back: this submission counts again.")
+        say("Restored: this submission counts again.")
         return
     say("Withdrawn: this submission counts on no board. Your team and the organisers still see it.")

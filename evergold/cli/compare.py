@@ -34,9 +34,11 @@ def compare(
     train: TrainOption = None,
     option: OptionOption = None,
     metric: MetricOption = None,
-    resamples: Annotated[int, typer.Option(min=FEWEST_RESAMPLES, help="How often chance is asked.")] = 10_000,
+    resamples: Annotated[
+        int, typer.Option(min=FEWEST_RESAMPLES, help="The number of permutations and resamples.")
+    ] = 10_000,
     seed: Annotated[
-        str, typer.Option(metavar="TEXT", help="What chance starts from: the gold's commitment, for a board's numbers.")
+        str, typer.Option(metavar="TEXT", help="The random seed; the gold's commitment gives a board's numbers.")
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -111,7 +113,7 @@ def _show(found: dict[Name, Difference]) -> None:
     ]
     print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
     if len(found) > 1:
-        remark("Each p is that of one score alone: among many, some fall below .05 by chance.")
+        remark("p-values are not corrected for multiple comparisons.")
     if undefined := max(one.undefined for one in found.values()):
         remark(f"In up to {undefined} resamples a score was undefined; intervals are those of the others.")
 

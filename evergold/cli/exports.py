@@ -11,7 +11,7 @@ from evergold.cli.connection import ServerOption, logged_in, quoted
 from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark, say
 
 commands = typer.Typer()
-exports = typer.Typer(no_args_is_help=True, help="Take out what organisers need: declarations, predictions, people.")
+exports = typer.Typer(no_args_is_help=True, help="Export declarations, predictions or participants.")
 
 
 commands.add_typer(exports, name="export", rich_help_panel=PANEL)
@@ -22,7 +22,7 @@ def predictions(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     phase: Annotated[str, typer.Option(metavar="NAME", help="Only of this phase.")] = "",
     task: Annotated[str, typer.Option(metavar="NAME", help="Only of this task.")] = "",
-    entries: Annotated[bool, typer.Option("--entries", help="Only what stands on a board now.")] = False,
+    entries: Annotated[bool, typer.Option("--entries", help="Only current entries of boards.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; default: COMPETITION-predictions.zip."),

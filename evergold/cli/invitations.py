@@ -26,7 +26,7 @@ def invitations(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List invitations to a role in a competition that wait for your answer; or answer one.
+    """List invitations to a role in a competition that you have not answered; or answer one.
 
     They are for the address that you have confirmed on this server.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
-judge = typer.Typer(no_args_is_help=True, help="Human judgement: rounds, marks, and what they come to.")
+judge = typer.Typer(no_args_is_help=True, help="Human judgement: rounds, marks, and their results.")
 commands.add_typer(judge, name="judge", rich_help_panel=PANEL)
 
 PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
@@ -46,7 +46,7 @@ def start(
         list[str] | None, typer.Option(metavar="ID", help="One to judge; default: those on the boards.")
     ] = None,
     annotator: Annotated[
-        list[str] | None, typer.Option(metavar="LANGUAGE:USER", help="Somebody who is to judge a language.")
+        list[str] | None, typer.Option(metavar="LANGUAGE:USER", help="An annotator of a language.")
     ] = None,
     guidelines: Annotated[
         Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Markdown for the annotators.")
@@ -76,7 +76,7 @@ def start(
 @judge.command("import")
 def import_marks(
     file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)],
-    to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="What was judged.")],
+    to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="The annotators' marks.")],
     name: NameOption = "human",
     server: ServerOption = None,
     as_json: JsonOption = False,

@@ -118,7 +118,7 @@ def status(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a submission (the exit code is its state), or list yours."""
+    """Show a submission (exit code reflects the status), or list yours."""
     address, token = chosen(server)
     with connected(address, token) as client:
         if submission_id:

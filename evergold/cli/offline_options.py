@@ -17,7 +17,7 @@ GoldOption = Annotated[
 ]
 ItemsOption = Annotated[
     Path | None,
-    typer.Option(metavar="PATH", exists=True, help="The blind file; default: gold says what must be covered."),
+    typer.Option(metavar="PATH", exists=True, help="The blind file; default: the items of the gold."),
 ]
 TrainOption = Annotated[
     list[Path] | None,

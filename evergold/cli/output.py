@@ -147,7 +147,7 @@ TEAM_PANEL = "Taking part"
 def ask(question: str, option: str) -> str:
     """Prompt on the terminal; without one, raise an error that names the option."""
     if not sys.stdin.isatty():
-        raise CommandError(f"There is no terminal to ask on; use {option}.", Code.USAGE)
+        raise CommandError(f"Not running in a terminal: pass {option}.", Code.USAGE)
     answer: str = typer.prompt(question, err=True)
     return answer
 
@@ -157,6 +157,6 @@ def read_password(from_stdin: bool, *, confirm: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise CommandError("There is no terminal to ask for the password on; use --password-stdin.", Code.USAGE)
+        raise CommandError("Not running in a terminal: pass --password-stdin.", Code.USAGE)
     password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=confirm, err=True)
     return password

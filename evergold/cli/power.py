@@ -44,7 +44,7 @@ def power(
     ] = 0.8,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the smallest difference that this gold can tell apart, for every score, at 80 % power and p < .05.
+    """Show the smallest difference that this gold can detect, for every score, at 80 % power and p < .05.
 
     From predictions of baselines (best two or more), else from two made-up systems.
     """

@@ -27,7 +27,7 @@ def probe(
     device: Annotated[str, typer.Option(metavar="NAME", help="Of an encoder: cpu, cuda, mps.")] = "cpu",
     option: OptionOption = None,
 ) -> None:
-    """Ask a model for the vectors of the probing task's sentences, and write them as a valid submission.
+    """Compute a model's vectors of the probing task's sentences, and write them as a valid submission.
 
     Needs `evergold[probe]` for models of Hugging Face, nothing for word vectors.
     """

@@ -52,7 +52,7 @@ def ask(
     title: Annotated[str, typer.Option(help="In a few words.")],
     text: TextOption,
     show_name: Annotated[
-        bool, typer.Option("--show-name", help="Others may learn who asked, if the answer is for everybody.")
+        bool, typer.Option("--show-name", help="Show your name if the answer is made public.")
     ] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
@@ -74,12 +74,12 @@ def answer(
     number: NumberArgument,
     text: TextOption,
     public: Annotated[
-        bool, typer.Option("--public", help="Everybody sees question and answer; else the asker alone.")
+        bool, typer.Option("--public", help="Make question and answer public; else only the sender sees the answer.")
     ] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question as an organiser, or change the answer; whoever asked gets a mail."""
+    """Answer a question as an organiser, or change the answer; the sender of the question is notified."""
     form = {"answer": _read(text), "is_public": public}
     with logged_in(server) as (client, address):
         answered = client.send("PUT", f"{_path(competition)}/{number}/answer", json=form).json()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
-rescore = typer.Typer(no_args_is_help=True, help="Score submissions anew as a set, and publish or drop it.")
+rescore = typer.Typer(no_args_is_help=True, help="Rescore submissions as a set, and publish or drop it.")
 commands.add_typer(rescore, name="rescore", rich_help_panel=PANEL)
 
 SetArgument = Annotated[str, typer.Argument(metavar="COMPETITION/SET", help="As `evergold rescorings` lists them.")]
@@ -29,7 +29,7 @@ ASK_SECONDS = 5.0
 
 @rescore.command()
 def start(
-    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="What to score anew.")],
+    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="The submissions to rescore.")],
     note: Annotated[str, typer.Option(metavar="TEXT", help="Why; teams read it once the set is published.")],
     also: Annotated[
         list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="More of the same competition.")
@@ -99,14 +99,14 @@ def diff(place: SetArgument, server: ServerOption = None, as_json: JsonOption = 
             print_table(["Team", *headings, "What happens"], rows, numbers=headings)
     progress = document["progress"]
     if progress["waiting"] or progress["failed"]:
-        remark(f"So far: {progress['waiting']} are not scored anew yet, {progress['failed']} failed on our side.")
+        remark(f"So far: {progress['waiting']} are not rescored yet, {progress['failed']} failed on our side.")
 
 
 @rescore.command()
 def publish(
     place: SetArgument,
     tell_teams: Annotated[
-        bool, typer.Option("--tell-teams", help="Write to teams whose place changed on a board that they can see.")
+        bool, typer.Option("--tell-teams", help="Notify teams whose rank changed on a board that they can see.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Until everything is scored.")] = False,
     server: ServerOption = None,
@@ -176,7 +176,7 @@ def _show(document: Json, as_json: bool) -> None:
     rows = [(f"{one['phase']}/{one['task']}", str(one["gold_version"] or "plain gold")) for one in document["tasks"]]
     print_table(["Task", "Gold version"], rows)
     if document["progress"]:
-        say(f"Scored anew: {_done(document)}.")
+        say(f"Rescored: {_done(document)}.")
 
 
 def _done(document: dict[str, Any]) -> str:

@@ -49,17 +49,17 @@ def score(
         str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")
     ] = TABLE,
     with_intervals: Annotated[
-        bool, typer.Option("--intervals", help="Also say how sure each score is: its 95 % interval.")
+        bool, typer.Option("--intervals", help="Also compute a 95 % interval for each score.")
     ] = False,
     private_share: Annotated[
         float | None,
         typer.Option(metavar="SHARE", help="Score both parts of divided items: the share that is private …"),
     ] = None,
     private_seed: Annotated[
-        str | None, typer.Option(metavar="SEED", help="… and the seed that chooses them, as `private_part` says.")
+        str | None, typer.Option(metavar="SEED", help="… and the seed that chooses them, as in `private_part`.")
     ] = None,
 ) -> None:
-    """Score a prediction against gold at home: the same numbers as on the server, signatures included."""
+    """Score a prediction against gold locally: the same numbers as on the server, signatures included."""
     from evergold.scoring import ScoringError
 
     files = Files(gold, prediction, items, tuple(train or ()))

@@ -38,10 +38,15 @@ _CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
 @commands.command(rich_help_panel=TEAM_PANEL)
 def submit(
     file: PredictionArgument,
-    to: Annotated[str, typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Where it goes.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="COMPETITION/PHASE/TASK", help="Destination, e.g. demo/evaluation/idiom-detection."
+        ),
+    ],
     track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
     system: Annotated[
-        str, typer.Option(help="The name of your system: its runs share a method card; default: the method.")
+        str, typer.Option(help="The name of your system: its submissions share a method card; default: the method.")
     ] = "",
     method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
     description: Annotated[str, typer.Option(help="Notes for yourself and the organisers.")] = "",
@@ -56,7 +61,7 @@ def submit(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a file and wait for its scores; the exit code says what became of it."""
+    """Submit a file and wait for its scores; the exit code reflects the status."""
     place, answers = parse_place(to, "TASK"), read_card(card) if card else None
     address, token = chosen(server)
     if not token:
@@ -100,7 +105,7 @@ def show_submission(submission: Json, as_json: bool) -> None:
         show_scores(submission["scores"], submission["visibility"]["precision"])
     if submission["problems"]:
         if submission["status"] == "scored":
-            say("Noticed in the file:")
+            say("Warnings:")
         print_problems(submission["problems"], submission["problems_omitted"])
 
 
@@ -120,8 +125,8 @@ def show_standings(standings: list[Json]) -> None:
         )
         for one in standings
     ]
-    heads = ["Board", "Score", "Change", "To best", "Rank then", "Now", "Counts"]
-    print_table(heads, rows, numbers=["Score", "Change", "To best", "Rank then"])
+    heads = ["Board", "Score", "Change", "To best", "Rank at submission", "Current rank", "Counts"]
+    print_table(heads, rows, numbers=["Score", "Change", "To best", "Rank at submission"])
 
 
 def _digits(value: float | None) -> str:

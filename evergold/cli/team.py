@@ -158,17 +158,16 @@ def transfer(
 @teams.command()
 def merge(
     competition: CompetitionArgument,
-    ask: Annotated[str, typer.Option("--ask", metavar="TEAM", help="Ask it to become part of your team.")] = "",
+    ask: Annotated[str, typer.Option("--ask", metavar="TEAM", help="Offer to merge it into your team.")] = "",
     accept: Annotated[
-        str, typer.Option("--accept", metavar="TEAM", help="Let your team become part of it; this cannot be undone.")
+        str,
+        typer.Option("--accept", metavar="TEAM", help="Accept its offer and become part of it; this cannot be undone."),
     ] = "",
-    end: Annotated[
-        str, typer.Option("--end", metavar="TEAM", help="Decline its offer, or take back the one to it.")
-    ] = "",
+    end: Annotated[str, typer.Option("--end", metavar="TEAM", help="Decline its offer, or cancel yours.")] = "",
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what offers to merge wait for an answer; ask another team, or answer, as the captain."""
+    """Show open offers to merge; as the captain, offer a merge to another team, or answer one."""
     if sum(map(bool, (ask, accept, end))) > 1:
         raise CommandError("Give one of --ask, --accept and --end.", Code.USAGE)
     path = _path(competition, "merging")

@@ -31,29 +31,29 @@ _CODES = {"valid": Code.OK, "invalid": Code.REJECTED, "failed": Code.FAILED}
 @commands.command(rich_help_panel=TEAM_PANEL)
 def validate(
     file: PredictionArgument,
-    task: Annotated[str, typer.Option(metavar="TYPE", help="At home: the task type, e.g. idiom-detection.")] = "",
+    task: Annotated[str, typer.Option(metavar="TYPE", help="Locally: the task type, e.g. idiom-detection.")] = "",
     items: Annotated[
-        Path | None, typer.Option(metavar="FILE", exists=True, help="At home: the blind file of the phase.")
+        Path | None, typer.Option(metavar="FILE", exists=True, help="Locally: the blind file of the phase.")
     ] = None,
     option: OptionOption = None,
     to: Annotated[
         str,
-        typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Let the server check it; nothing is submitted."),
+        typer.Option("--to", metavar="COMPETITION/PHASE/TASK", help="Validate on the server; nothing is submitted."),
     ] = "",
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a file at home, exactly as the server would, without network or gold; or let the server check it.
+    """Validate a file locally, exactly as the server would, without network or gold; or on the server.
 
-    With --task and --items at home; with --to on the server, which uses no quota and counts nowhere.
+    With --task and --items locally; with --to on the server, which uses no quota.
     """
     if to:
         if task or items or option:
-            raise CommandError("--to lets the server check; --task, --items and --option are for at home.", Code.USAGE)
+            raise CommandError("Either --to (on the server), or --task, --items and --option (locally).", Code.USAGE)
         _on_the_server(file, to, server, as_json)
         return
     if not task or items is None:
-        raise CommandError("Give --task and --items to check at home, or --to to let the server check.", Code.USAGE)
+        raise CommandError("Pass --task and --items (locally), or --to (on the server).", Code.USAGE)
     _at_home(file, task, items, task_options(option), as_json)
 
 
@@ -83,7 +83,7 @@ def _show(validation: Json, as_json: bool) -> None:
     say(str(validation["message"]))
     if validation["problems"]:
         if validation["status"] == "valid":
-            say("Noticed in the file:")
+            say("Warnings:")
         print_problems(validation["problems"], validation["problems_omitted"])
 
 

@@ -252,9 +252,8 @@ def _note_unfilled(
     if len(absent) > table.skipped_rows:
         total = _counted(len(items.ids), "item")
         ids = listed([items.ids[place] for place in absent])
-        message = (
-            f"{setting} lacks {len(absent)} of {total} ({_by_language(absent, items)}), no row has these ids: {ids}"
-        )
+        verb = "is" if len(absent) == 1 else "are"
+        message = f"{setting}: {len(absent)} of {total} {verb} missing ({_whose(absent, items)}): {ids}"
         problems.add("missing-id", message, column="ID")
     blank = [place for place in rest if rows[place] >= 0]
     if blank:
@@ -267,6 +266,14 @@ def _note_unfilled(
 def _by_language(places: Sequence[int], items: Items) -> str:
     counts = Counter(items.languages[place] for place in places)
     return ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
+
+
+def _whose(places: Sequence[int], items: Items) -> str:
+    """Return `EN 12, PT 2`; of one language `all EN`, of one item `EN`."""
+    first = items.languages[places[0]]
+    if any(items.languages[place] != first for place in places):
+        return _by_language(places, items)
+    return first if len(places) == 1 else f"all {first}"
 
 
 def _counted(number: int, noun: str) -> str:

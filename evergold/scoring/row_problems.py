@@ -34,7 +34,7 @@ def note_faults(code: str, column: str, faulty: Sequence[T], explain: Callable[[
         problems.add(code, fault.message, line=fault.line, column=column, text=fault.text)
     if more := faulty[LINES_NAMED:]:
         first = explain(more[0])
-        message = f"{len(more)} more lines, this one first, have the same problem: {first.message}"
+        message = f"… and {len(more)} more lines like this, starting here: {first.message}"
         problems.add(code, message, line=first.line, column=column, text=first.text, lines=len(more))
 
 

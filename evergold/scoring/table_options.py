@@ -31,7 +31,7 @@ def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[st
 
 
 class TableOptions(Options):
-    """What organisers set.
+    """Options of the task type.
 
     metrics: one or more of a kind; id, value: the columns' names in gold and prediction; gold_value: the name of the
     value column in gold (None: the same); groups: gold columns to score by, each with its values; labels: what a label

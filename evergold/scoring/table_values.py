@@ -48,7 +48,7 @@ def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions
     if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):
         return f"{shorten(value)!r} has no letter a to z and no digit, all that ROUGE knows: take chrf"
     if options.kind == "labels" and labels is not None and value not in labels:
-        return f"{shorten(value)!r} is not a label; the labels are {listed(labels)}"
+        return f"invalid label {shorten(value)!r}: expected one of {listed(labels)}"
     if options.kind == "numbers":
         return _number_fault(value, None if gold else options.minimum, None if gold else options.maximum)
     return None

@@ -78,7 +78,7 @@ def test_a_row_of_the_matrix_says_whom_it_beats_with_p_corrected(engine: Engine,
         ("2. Bob", "0.2000", "", "> 0.0400"),
         ("3. Cat", "< 0.0300", "< 0.0400", ""),
     )
-    assert found.summary == "2 of 3 pairs of 3 systems are told apart."
+    assert found.summary == "2 of 3 pairs of 3 systems differ significantly."
 
 
 def test_the_forest_has_what_the_board_has(engine: Engine, runs: dict[str, int]) -> None:

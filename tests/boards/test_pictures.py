@@ -80,7 +80,7 @@ def test_of_very_many_tries_the_newest_are_drawn(
     pictures = drawn(engine)
     assert [label for _, _, label in points(pictures["progress"], "Entries")] == ["Bob", "Ada", "Bob"]
     assert [value for _, value, _ in points(pictures["progress"], "Record")] == [0.55, 0.6]
-    assert "record among them" in pictures["progress"].about
+    assert "best score among them" in pictures["progress"].about
     assert pictures["submissions"].about.startswith("The newest scored submissions")
 
 
@@ -141,7 +141,7 @@ def test_who_does_not_see_own_scores_does_not_find_them_here(engine: Engine, cli
     hide(engine, own_scores="never")
     found = drawn(engine, climbed[0])["progress"]
     assert [y for _, y, _ in points(found, "Entries")] == [0.6, 0.6]
-    assert found.about.startswith("What stands on the board")
+    assert found.about.startswith("Points are current entries")
 
 
 def test_baselines_and_published_results_are_lines_and_no_records(engine: Engine, climbed: list[User]) -> None:

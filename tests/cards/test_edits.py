@@ -79,10 +79,10 @@ def test_what_is_required_is_asked_for_before_anything_is_accepted(engine: Engin
         enter(engine, people[0], 0.5, track="closed", card={"paper": "no link", "fields": {"parameters": 5}})
     assert refused.value.details["fields"] == {
         "track": "This competition has no tracks; leave it out.",
-        "method": "The organisers ask for this.",
+        "method": "The organisers require this.",
         "paper": "A link begins with http:// or https:// and has no spaces.",
-        "code": "The organisers ask for this.",
-        "fields.ensemble": "The organisers ask for this.",
+        "code": "The organisers require this.",
+        "fields.ensemble": "The organisers require this.",
     }
     with reading(engine) as session:
         assert session.scalars(submissions_here()).all() == []

@@ -151,16 +151,16 @@ def test_everything_wrong_is_told_at_once_by_field() -> None:
     wrong = faults(form, paper="here", colour="red", fields={"parameters": "big", "size": 5})
     assert wrong == {
         "colour": "There is no such field; there are method, summary, paper, code, data, languages, fields.",
-        "method": "The organisers ask for this.",
+        "method": "The organisers require this.",
         "paper": LINK,
-        "code": "The organisers ask for this.",
+        "code": "The organisers require this.",
         "fields.size": "There is no such field; there are parameters, family, ensemble, training.",
         "fields.parameters": "'big' is not a number; write 350 or 3.5e8.",
-        "fields.training": "The organisers ask for this.",
+        "fields.training": "The organisers require this.",
     }
     assert faults(form, code="https://example.org", method="m", fields=[]) == {
-        "fields.parameters": "The organisers ask for this.",
-        "fields.training": "The organisers ask for this.",
+        "fields.parameters": "The organisers require this.",
+        "fields.training": "The organisers require this.",
     }
     assert faults(fields=["x"]) == {"fields": "Answers are a mapping: name of the field, answer."}
 

@@ -37,7 +37,7 @@ def evergold(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 def test_check_of_the_repository_s_own_file_finds_nothing(evergold: Evergold) -> None:
     code, out, _ = evergold("check", "--phases", REPOSITORY / "phases.yaml")
-    lines = [line for line in out.splitlines() if not line.startswith(("public now: ", "gold that scores tell: "))]
+    lines = [line for line in out.splitlines() if not line.startswith(("public now: ", "gold that scores reveal: "))]
     assert (code, lines) == (Code.OK, [f"{REPOSITORY / 'phases.yaml'}: 0 errors, 0 warnings."])
 
 
@@ -92,7 +92,9 @@ def test_check_says_what_scores_tell_of_hidden_gold(evergold: Evergold, tmp_path
     folder.write("gold/demo/practice.csv", GOLD)
     gold = ("--gold", tmp_path / "gold")
     _, out, _ = evergold("check", "--phases", folder.phases, *gold)
-    told = next(line for line in out.splitlines() if line.startswith("gold that scores tell: demo/practice/detection"))
+    told = next(
+        line for line in out.splitlines() if line.startswith("gold that scores reveal: demo/practice/detection")
+    )
     assert "3 items with 3 bits; a submission tells at most 4.0 bits (1 score, 4 decimals), a team may send 10" in told
     assert "one team can read up to 100 % of the gold, 10 teams up to 100 % (warning: readable)" in told
     assert "Better: private_part: {share: 0.5, …} (nothing)" in told
@@ -107,7 +109,7 @@ def test_plan_says_what_scores_would_tell(evergold: Evergold, tmp_path: Path) ->
     place = ("--phases", folder.phases, "--data-dir", tmp_path / "var")
     evergold("apply", "--migrate", *place)
     _, out, _ = evergold("plan", folder.phases, "--data-dir", tmp_path / "var")
-    assert "gold that scores tell: demo/evaluation/detection: 3 items taken as 3 bits" in out
+    assert "gold that scores reveal: demo/evaluation/detection: 3 items taken as 3 bits" in out
     _, out, _ = evergold("plan", folder.phases, "--data-dir", tmp_path / "var", "--json")
     assert [leak["task"] for leak in json.loads(out)["leaks"]] == ["detection", "detection"]
     folder.change(
@@ -115,7 +117,7 @@ def test_plan_says_what_scores_would_tell(evergold: Evergold, tmp_path: Path) ->
         "            gold: demo/practice.csv\n            gold_is_public: true\n",
     )
     _, out, _ = evergold("check", "--phases", folder.phases)
-    assert "gold that scores tell: demo/practice" not in out, "everybody has it"
+    assert "gold that scores reveal: demo/practice" not in out, "everybody has it"
 
 
 @pytest.mark.parametrize(

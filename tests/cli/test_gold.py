@@ -199,7 +199,7 @@ def test_check_says_everything_that_is_wrong(evergold: Evergold, gold_file: Path
     code, out, _ = evergold("gold", "check")
     assert code == Code.ERROR
     assert "others may read it" in out
-    assert f"PROBLEM  {PLACE}: gold version 1: the sealed file was cut, changed" in out
+    assert f"PROBLEM  {PLACE}: gold version 1: the sealed file is corrupt or was tampered with" in out
     key_file.unlink()
     out = evergold("gold", "check")[1]
     assert "not in this worker's key file" in out

@@ -81,7 +81,7 @@ def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: py
     made = json_of(capsys, "invite", COMPETITION, "new@example.org", "organiser", "--right", "submissions")
     assert (made["address"], made["rights"], made["invited_by"]) == ("new@example.org", ["submissions"], None)
     with reading(get_engine(get_settings().database_address)) as session:
-        assert "Whoever runs this server invites you" in session.scalars(select(OutgoingMail.body)).one()
+        assert "The administrator of this server invites you" in session.scalars(select(OutgoingMail.body)).one()
     assert json_of(capsys, "invitations", COMPETITION)["invitations"] == [made]
     assert run(["role", "invitations", COMPETITION]) == Code.OK
     assert "new@example.org" in capsys.readouterr().out

@@ -67,7 +67,7 @@ def test_failed_runs_are_listed_with_the_reason(evergold: Evergold, failed: int)
 
 def test_failed_runs_get_a_second_chance(evergold: Evergold, failed: int, sqlite_engine: Engine) -> None:
     code, _, err = evergold("runs", "--failed", "--queue-again")
-    assert (code, err) == (Code.OK, "1 run will be scored again; the sweep tells the workers.\n")
+    assert (code, err) == (Code.OK, "1 run will be scored again; the sweep notifies the workers.\n")
     assert the_run(sqlite_engine, failed).status == RunStatus.QUEUED
     assert evergold("runs", "--failed") == (Code.OK, "No run has failed.\n", "")
 

@@ -88,4 +88,4 @@ def test_without_workers_the_table_is_empty_and_without_a_database_it_says_so(
     get_engine(get_settings().database_address).dispose()
     code, out, err = evergold("workers")
     assert (code, out) == (Code.ERROR, "")
-    assert err.startswith("Error: The database cannot be asked: no such table: workers")
+    assert err.startswith("Error: The database cannot be read: no such table: workers")

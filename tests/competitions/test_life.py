@@ -158,7 +158,7 @@ def test_it_is_hidden_at_once_and_deleted_after_the_wait(here: Engine) -> None:
     add_competition(here, name="others")
     plan(here)
     assert seen_by(here, None) == [False]
-    with pytest.raises(ImpossibleStage, match="keep it first"):
+    with pytest.raises(ImpossibleStage, match="Cancel the deletion first"):
         live(here, Stage.PUBLISHED)
     with writing(here) as session:
         assert delete_due(session, NOW + WAITING - HOUR) == []

@@ -228,7 +228,7 @@ def test_historic_file_is_checked_by_line(demo: Competition, old: str, new: str,
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (["BERT", "GPT", ""], "line 3, column method: another line of this result says BERT"),
+        (["BERT", "GPT", ""], "line 3, column method: another line of this result has BERT"),
         (["B" * 201, "", ""], "line 2, column method: a method is one line of at most 200 characters"),
     ],
 )
@@ -345,8 +345,8 @@ def test_task_and_board_that_no_phase_shows_are_warned_of(demo: Competition) -> 
         "        columns: [{metric: macro_f1, split: zero_shot/all}]\n",
     )
     assert [(f.line, f.severity, f.message.split(":")[0]) for f in demo.check()] == [
-        (11, "warning", "no phase asks the task 'spare'"),
-        (13, "warning", "no phase asks the task 'spare'"),
+        (11, "warning", "no phase has the task 'spare'"),
+        (13, "warning", "no phase has the task 'spare'"),
     ]
 
 

@@ -51,8 +51,8 @@ def test_too_few_items_of_a_language_to_rank_anything_are_worth_a_warning(folder
     found = check_phases(folder.phases, now=NOW, gold=folder.phases.parent / "gold")
     few = [f"{finding.severity}: {finding.message}" for finding in found if FEW in finding.message]
     # 2.8016 · √(2 · 0.75 · 0.25 / n): 17 points for 99 items, and for one no 2 points more than 100.
-    assert "warning: pt has only 99 items: systems 17 points apart may tie (evergold power says more)" in few
-    assert "warning: pt has only 1 item: systems 100 points apart may tie (evergold power says more)" in few, "practice"
+    assert "warning: pt has only 99 items: systems 17 points apart may tie (see evergold power)" in few
+    assert "warning: pt has only 1 item: systems 100 points apart may tie (see evergold power)" in few, "practice"
     assert not any("en has" in message and "100 items" in message for message in few)
 
 
@@ -94,9 +94,9 @@ def test_gold_that_cannot_be_read_is_told_with_its_lines(folder: Competition) ->
 @pytest.mark.parametrize(
     ("gold", "misfit"),
     [
-        (GOLD + "4,x.EN.3,EN,1\n", "it has 1 that nobody is asked for: '4'"),
-        (GOLD.replace("3,x.EN.2,EN,1\n", ""), "it lacks 1 that everybody is asked for: '3'"),
-        (GOLD.replace("x.EN.2,EN", "x.EN.2,PT"), "1 say something else there: '3'"),
+        (GOLD + "4,x.EN.3,EN,1\n", "it has 1 without a blind item: '4'"),
+        (GOLD.replace("3,x.EN.2,EN,1\n", ""), "it lacks 1 of the blind items: '3'"),
+        (GOLD.replace("x.EN.2,EN", "x.EN.2,PT"), "1 differ there: '3'"),
     ],
 )
 def test_gold_that_does_not_fit_the_items_is_an_error(folder: Competition, gold: str, misfit: str) -> None:
@@ -132,8 +132,8 @@ def test_a_score_that_the_task_does_not_have_is_told_without_gold(folder: Compet
 
 def test_misfits_are_counted_and_the_first_are_named() -> None:
     gold = {str(number): None for number in range(5)}
-    assert misfits({}, gold) == ["it has 5 that nobody is asked for: '0', '1', '2' and 2 more"]
-    assert misfits(gold, {"0": None}) == ["it lacks 4 that everybody is asked for: '1', '2', '3' and 1 more"]
+    assert misfits({}, gold) == ["it has 5 without a blind item: '0', '1', '2' and 2 more"]
+    assert misfits(gold, {"0": None}) == ["it lacks 4 of the blind items: '1', '2', '3' and 1 more"]
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

@@ -64,7 +64,7 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
         ),
         (
             ("visibility: {board: public, public_from: close}",),
-            "36 error: 'public_from' says nothing about a board that is public: write board: hidden or ranks_only",
+            "36 error: 'public_from' has no effect on a public board: write board: hidden or ranks_only",
         ),
         (
             ("visibility: {board: hidden}",),
@@ -184,7 +184,7 @@ def test_a_task_contradicts_itself_or_its_phase(demo: Competition) -> None:
         "            choose_until: close\n",
     )
     assert demo.said() == [
-        "41 error: 'public_from' says nothing about a board that is public: write board: hidden or ranks_only",
+        "41 error: 'public_from' has no effect on a public board: write board: hidden or ranks_only",
         "42 error: per_month (7) is more than total (3)",
         "42 error: per_week (8) is more than per_month (7)",
         "43 error: 'choose_until' is for the entry rule 'chosen': here teams do not choose",
@@ -244,7 +244,7 @@ def test_apply_says_what_changed(engine: Engine, demo: Competition) -> None:
         (["entry: ladder"], "35 error: the entry rule 'ladder' needs a 'ladder_step', such as 0.01"),
         (
             ["entry: last", "ladder_step: 0.01"],
-            "36 error: 'ladder_step' is for the entry rule 'ladder': here scores are told as they are",
+            "36 error: 'ladder_step' is for the entry rule 'ladder': here scores are shown unchanged",
         ),
         (["entry: ladder", "ladder_step: 0"], "36 error: 'ladder_step' must be above 0, but is 0"),
     ],

@@ -70,7 +70,7 @@ def test_a_prediction_can_be_checked_at_home(tmp_path: Path) -> None:
     assert scoring.validate("table", EXAMPLE / "items.csv", PREDICTION, {"labels": "ironic,sincere"}) == ()
     broken = tmp_path / "broken.csv"
     broken.write_text(PREDICTION.read_text(encoding="utf-8").replace("en-2,ironic", "en-2,Ironic"), encoding="utf-8")
-    with pytest.raises(scoring.InvalidPrediction, match="line 3, column label: 'Ironic' is not a label"):
+    with pytest.raises(scoring.InvalidPrediction, match="line 3, column label: invalid label 'Ironic'"):
         scoring.validate("table", EXAMPLE / "items.csv", broken, {"labels": "ironic,sincere"})
 
 

@@ -79,7 +79,8 @@ def test_changes_are_to_the_run_before_the_best_other_the_baseline_and_the_next_
 
 
 @pytest.mark.parametrize(
-    ("rule", "counting", "why"), [(EntryRule.BEST, "second", "best counts"), (EntryRule.LAST, "third", "newest counts")]
+    ("rule", "counting", "why"),
+    [(EntryRule.BEST, "second", "best submission"), (EntryRule.LAST, "third", "latest submission")],
 )
 def test_the_run_that_counts_is_the_one_on_the_board_and_says_why(
     engine: Engine, people: list[User], runs: dict[str, UUID], rule: EntryRule, counting: str, why: str

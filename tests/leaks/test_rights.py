@@ -47,7 +47,7 @@ def test_no_link_and_no_form_leads_to_a_refusal(guarded: Place, role: str) -> No
                 if HERE.match(target) and "?as=" not in target:  # borrowed eyes see less on purpose
                     followed.setdefault(target, str(address))
             sent = {form["action"] for form in page.all("form") if form.get("method") == "post"}
-            if "Take back: " not in answer.text:
+            if "Revoke: " not in answer.text:
                 sent.discard(LEAVING)  # the table asks for another's role, and this is one's own
             forms |= {(action, str(address)) for action in sent}
         refused += [

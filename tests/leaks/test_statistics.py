@@ -171,7 +171,7 @@ def test_a_row_says_whom_it_is_told_apart_from(unscored: Place) -> None:
         with unscored.client("anonymous") as anybody:
             page = anybody.send("GET", f"{PAGE}/rows/{unscored.submitted['beta'][0]}").text
         assert [words in page for words in ("95 % interval</th>", "Compared with the other rows")] == [outsiders] * 2
-        assert page.count("better than this row") == page.count("worse than this row") == int(outsiders)
+        assert page.count("significantly better</td>") == page.count("significantly worse</td>") == int(outsiders)
 
 
 def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:

@@ -69,7 +69,7 @@ def test_every_word_of_a_question_is_in_its_place(sqlite_engine: Engine, people:
     assert mail.subject == "[Idioms] Question: Is it blind?"
     assert mail.body.startswith(
         f"Ada (user name ada) asks about Idioms:\n\n{FORM.title}\n\n{FORM.text}\n\n--\n"
-        "Answer privately or publicly: https://scores.example.org/competitions/idioms/questions"
+        "Reply on the question page (privately or to everyone): https://scores.example.org/competitions/idioms/questions"
     )
     assert f"#question-{question.id}\n" in mail.body
 

@@ -285,7 +285,7 @@ def test_what_an_unfinished_set_has_not_scored_yet_is_said_not_to_leave_the_boar
     seal_gold(engine, b"better gold", places=places)
     number = start(engine)
     words = {move.words for board in difference(engine, number).boards for move in board.moves}
-    assert words == {"is not scored anew yet"}
+    assert words == {"is not rescored yet"}
     score_set(engine, number, {submission_id: 0.7})
     words = {move.words for board in difference(engine, number).boards for move in board.moves}
     assert words == {""}

@@ -147,7 +147,7 @@ def test_the_command_names_what_is_wrong_and_writes_it_anew(
     spoil(board)
     code, _, errors = command("--check")
     assert code == Code.ERROR
-    assert "Not what the runs say: 1 standing." in errors
+    assert "Differs from the runs: 1 standing." in errors
     code, out, _ = command("--check", "--json")
     assert code == Code.ERROR
     with reading(board) as session:

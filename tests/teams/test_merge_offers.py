@@ -40,9 +40,7 @@ def test_members_of_the_team_that_is_asked_get_one_mail(engine: Engine, people: 
     ada, _, cat, _ = people
     end(engine, ada, ask(engine, ada, "Second"))
     ask(engine, ada, "Second")
-    asked = (
-        'Ada asks whether your team "Second" will merge into the team "First", in "Idioms". Your captain can accept or'
-    )
+    asked = 'Ada offers to merge your team "Second" into the team "First", in "Idioms". Your captain can accept or'
     assert mails(engine) == [("cat@example.org", asked), ("dan@example.org", asked)]
 
 

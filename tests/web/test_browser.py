@@ -50,7 +50,7 @@ class Viewer:
         self.go("/register")
         for name, value in (("username", username), ("email", f"{username}@example.org"), ("password", PASSWORD)):
             self.page.fill(f"#{name}", value)
-        self.page.get_by_role("button", name="Make my account").click()
+        self.page.get_by_role("button", name="Create account").click()
         expect(self.page.locator(".person > summary")).to_be_visible()
 
 
@@ -247,7 +247,7 @@ def test_a_new_token_is_shown_once_and_can_be_revoked(look: Any) -> None:
     looking.register()
     looking.go("/account")
     looking.page.get_by_label("Name of a new token").fill("laptop")
-    looking.page.get_by_role("button", name="Make a token").click()
+    looking.page.get_by_role("button", name="Create token").click()
     expect(looking.page.locator("#secret")).to_contain_text("evg_")
     looking.page.reload()
     expect(looking.page.locator("#secret")).to_have_count(0)

@@ -47,8 +47,8 @@ def test_without_a_worker_that_has_torch_the_board_says_that_submissions_wait(
     assert len(runs) == 5
     shown = page(empty_site, BOARD)
     markup.check(shown)
-    assert "Submissions have been waiting for a worker with torch since 2026-06-01 00:00 UTC." in text_of(shown)
-    assert "waiting for a worker with torch" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
+    assert "Scoring for this task is delayed since 2026-06-01 00:00 UTC; nothing is lost." in text_of(shown)
+    assert "Scoring for this task is delayed" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
 
 
 def test_scored_for_real_the_plain_deletion_is_ahead_and_the_picture_shows_why_that_is_no_feat(
@@ -69,4 +69,4 @@ def test_scored_for_real_the_plain_deletion_is_ahead_and_the_picture_shows_why_t
     entropies = {point["label"]: point["x"] for one in plane["series"] for point in one["points"]}
     assert sorted(entropies) == sorted(order)
     assert entropies["Copy"] < entropies["Deletion"] < entropies["Magpie"] < entropies["Loureiro"]
-    assert "Submissions have been waiting" not in shown
+    assert "Scoring for this task is delayed" not in shown

@@ -82,7 +82,7 @@ def test_home_knows_everlasting_boards(site: Site) -> None:
         session.scalars(select(Phase)).one().ends_at = None
     found = text_of(visit(site, HOME))
     assert "Everlasting" in found
-    assert "open for ever" in found
+    assert "always open" in found
 
 
 def test_home_without_competitions_says_so(empty_site: Site) -> None:

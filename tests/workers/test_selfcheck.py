@@ -176,7 +176,7 @@ def test_a_record_is_replaced_only_when_that_is_asked_for(own_model: str, monkey
     path.write_text(path.read_text().replace(str(scores["bertscore all"]), "0.5"))
     with pytest.raises(CannotRecord, match=r"0\.5000000 was recorded\..*--replace"):
         record_model(own_model, encoder_settings(), NOW)
-    assert record_model(own_model, encoder_settings(), NOW, anew=True) == path
+    assert record_model(own_model, encoder_settings(), NOW, overwrite=True) == path
     assert check_machine().state == SelfCheck.PASSED
 
 

@@ -98,7 +98,7 @@ class BucketStorage:
             file.unlink()
             log.error("stored_file_damaged", key=self._prefix + name, sha256=digest)
         raise StorageDamaged(
-            "The server's storage does not give this file as it was stored; please tell the organisers."
+            "The server's storage does not give this file as it was stored; please contact the organisers."
         )
 
     def _copied(self, name: str) -> tuple[Path, str]:

@@ -10,8 +10,12 @@ from app.figures.labels import cut_to, text_width
 from evergold.figures.svg import add, add_text, number
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
-_WORDS: dict[Look, str] = {"better": "is better than", "worse": "is worse than", "same": "cannot be told apart from"}
-_KEYS: dict[Look, str] = {"better": "Row is better", "worse": "Row is worse", "same": "Not told apart"}
+_WORDS: dict[Look, str] = {
+    "better": "is better than",
+    "worse": "is worse than",
+    "same": "does not differ significantly from",
+}
+_KEYS: dict[Look, str] = {"better": "Row is better", "worse": "Row is worse", "same": "No significant difference"}
 _LARGEST, _KEY_LINE = 44.0, 21.0
 #: Font sizes of the squares by class, largest first: all squares have the same size, or none has text.
 _SIZES = (("fig-cell-text", 11.0), ("fig-cell-text fig-small", 9.5))

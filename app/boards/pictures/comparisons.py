@@ -21,7 +21,7 @@ MOST_ROWS, MOST_SYSTEMS = 60, 24
 _MOST_NAMES = 4
 _TITLES: Mapping[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
 Outcome = Literal["better", "worse", "same"]
-_OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same": "Not told apart"}
+_OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same": "No significant difference"}
 
 _SIGNS: Mapping[Outcome, str] = {"better": ">", "worse": "<", "same": ""}
 P_AXIS = Axis("p", decimals=4)
@@ -45,10 +45,10 @@ def forest(seen: Seen) -> Picture | None:
     level = next(one.level for _, row in rows if (one := row.cells[rank_by].interval))
     return Picture(
         name="forest",
-        title="How sure the scores are",
+        title="Confidence intervals",
         kind="forest",
         about=f"A dot is the score, the line through it the {100 * level:g}\u00a0% interval. "
-        "Lines across the picture divide clusters: everybody above is better than everybody below.",
+        "Lines separate clusters: every system above is significantly better than every system below.",
         summary=_sureness(kept, seen),
         x=x,
         y=Axis("System", "category", tuple(name for name, _ in kept)),
@@ -87,7 +87,7 @@ def _sureness(rows: Sequence[Named], seen: Seen) -> str:
     """Describe the candidates for the first rank, and the number of clusters."""
     first = [name for name, row in rows if row.rank_range and row.rank_range[0] == 1]
     if not first:
-        return f"{len(rows)} systems with their intervals; which of them can be told apart is not known yet."
+        return f"{len(rows)} systems with their intervals; comparisons are being computed."
     count = len({row.cluster for _, row in rows if row.cluster is not None})
     clusters = "one cluster" if count == 1 else f"{count} clusters"
     if len(first) == 1:
@@ -120,11 +120,11 @@ def pairs(seen: Seen) -> Picture | None:
     systems = Axis("System", "category", names)
     return Picture(
         name="pairs",
-        title="Who is better than whom",
+        title="Pairwise comparison",
         kind="matrix",
-        about="In a filled square the system of the row is better than that of the column, in a dashed one worse. The "
-        f"numbers are p of paired permutation tests, corrected for all pairs (Holm): up to {ALPHA:g} two systems are "
-        "told apart.",
+        about="In a filled square the row's system is significantly better than the column's, in a dashed one worse. "
+        f"The numbers are p of paired permutation tests, corrected for all pairs (Holm): up to {ALPHA:g} two systems "
+        "differ significantly.",
         summary=_told_apart(compared, len(places)),
         x=systems,
         y=systems,
@@ -164,7 +164,7 @@ def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
 
 def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str:
     told, every = sum(what == "better" for what, _ in compared.values()), len(compared) // 2
-    return f"{told} of {every} pairs of {count} systems are told apart."
+    return f"{told} of {every} pairs of {count} systems differ significantly."
 
 
 def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> Point:

@@ -14,9 +14,9 @@ from app.boards.rows import LeaderboardRow
 MOST_ENTRIES = 1000
 #: A longer time is counted by months.
 MOST_DAYS = 92
-_EVERY = "Every scored submission is a point, the line is the record so far."
-_NEWEST = "Each of the newest scored submissions is a point, the line is the record among them."
-_STANDING = "What stands on the board is a point, the line is the record so far."
+_EVERY = "Points are scored submissions; the line is the best score to date."
+_NEWEST = "Points are the latest scored submissions; the line is the best score among them."
+_STANDING = "Points are current entries; the line is the best score to date."
 
 
 def progress(seen: Seen) -> Picture | None:

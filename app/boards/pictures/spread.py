@@ -42,9 +42,9 @@ def distribution(seen: Seen) -> Picture | None:
     names = [f"{x.text_of(edges[at])} to {x.text_of(edges[at + 1])}" for at in range(number)]
     return Picture(
         name="distribution",
-        title="How the scores are spread",
+        title="Score distribution",
         kind="histogram",
-        about="A bar counts the scores of the board in its range, without its upper end; lines are baselines.",
+        about="Each bar counts the scores in its range (upper bound excluded); lines are baselines.",
         summary=_summary(values, lines, x, higher_is_better=ranking.higher_is_better),
         x=Axis(x.title, "value", tuple(names), x.decimals, x.percent),
         y=y,

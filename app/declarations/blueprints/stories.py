@@ -60,7 +60,7 @@ STORIES = (
     Story(
         "open",
         "The board is open, always",
-        "Everybody sees the scores that rank at once, the others at the end, and scores tell of the gold. For "
+        "Everybody sees the ranking scores at once, the others at the end; scores reveal something about the gold. For "
         "practice, for teaching, and after a contest.",
         _LIVE,
         is_divided=False,
@@ -74,7 +74,7 @@ STORIES = (
     Story(
         "sealed",
         "Everything is sealed until you publish",
-        "Teams hear whether a file is valid: no score, no rank. You open the board, and the scores, when you want.",
+        "Teams only see whether a file is valid: no score, no rank. You publish board and scores when you want.",
         {"board": BoardShown.HIDDEN.value, "public_from": None, "own_scores": OwnScores.NEVER.value},
     ),
 )

@@ -93,7 +93,7 @@ def check_competition(
     in_phases = {one.name for one in phase_tasks}
     for name, task in tasks.items():
         if name not in in_phases:
-            findings.warning(task.node, f"no phase asks the task '{name}': it is shown nowhere")
+            findings.warning(task.node, f"no phase has the task '{name}': it is shown nowhere")
     _warn_of_overlaps(phase_tasks, findings)
     _warn_of_public_gold(phase_tasks, now, findings)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
@@ -338,7 +338,7 @@ def _check_boards(
             board = Board(node, task, [one for one in phase_tasks if one.name == name])
             boards.append(board)
             if not board.phase_tasks:
-                findings.warning(node, f"no phase asks the task '{name}': the board is shown nowhere")
+                findings.warning(node, f"no phase has the task '{name}': the board is shown nowhere")
             _check_columns(board, findings)
         elif name is not None:
             hint = f"{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}"

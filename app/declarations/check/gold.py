@@ -102,7 +102,7 @@ def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Find
             whose = "the test set" if language == "all" else language
             apart = min(100, round(100 * smallest_of_shares(max(items, 1))))
             number = f"{items} item{'' if items == 1 else 's'}{part}"
-            message = f"{whose} has only {number}: systems {apart} points apart may tie (evergold power says more)"
+            message = f"{whose} has only {number}: systems {apart} points apart may tie (see evergold power)"
             findings.warning(node, message)
 
 
@@ -112,9 +112,9 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     only_items = [name for name in items if name not in gold]
     other = [name for name in gold if name in items and gold[name] != items[name]]
     said = (
-        (only_gold, "it has {count} that nobody is asked for: {names}"),
-        (only_items, "it lacks {count} that everybody is asked for: {names}"),
-        (other, "{count} say something else there: {names}"),
+        (only_gold, "it has {count} without a blind item: {names}"),
+        (only_items, "it lacks {count} of the blind items: {names}"),
+        (other, "{count} differ there: {names}"),
     )
     return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
 

@@ -24,7 +24,7 @@ def check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]
         known = [one for one in _known_boards(ranking, boards, findings)]
         tasks = {_text(boards[one], "task") or "" for one in known}
         if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
-            findings.error(ranking, f"no phase asks all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
+            findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
         if _text(ranking, "by") == RankingBy.MEAN_SCORE:
             _check_directions(ranking, competition, [boards[one] for one in known], findings)
 

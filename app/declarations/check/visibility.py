@@ -61,9 +61,7 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fi
     board, public_from = _value(said, "board"), _value(said, "public_from")
     if public_from is not None and board == "public":
         place = own.entries.get("public_from") or own.entries.get("board") or own
-        findings.error(
-            place, "'public_from' says nothing about a board that is public: write board: hidden or ranks_only"
-        )
+        findings.error(place, "'public_from' has no effect on a public board: write board: hidden or ranks_only")
     if board in ("hidden", "ranks_only") and public_from is None:
         what = "is hidden for ever" if board == "hidden" else "shows ranks alone for ever"
         place = own.entries.get("board") or own.entries.get("public_from") or own
@@ -145,7 +143,7 @@ def _check_ladder(node: Node, said: Mapping[str, Node], findings: Findings) -> N
     step = node.entries.get("ladder_step")
     is_ladder = _value(said, "entry") == "ladder"
     if step is not None and step.value is not None and not is_ladder:
-        findings.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are told as they are")
+        findings.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are shown unchanged")
     if is_ladder and _value(said, "ladder_step") is None:
         findings.error(node.entries.get("entry") or node, "the entry rule 'ladder' needs a 'ladder_step', such as 0.01")
 

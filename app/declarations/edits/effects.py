@@ -101,7 +101,7 @@ def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -
     found = []
     for place, was in before.items():
         now = after.get(place)
-        what = list(_differences(was, now)) if now else ["is not asked any more"]
+        what = list(_differences(was, now)) if now else ["is removed"]
         if what:
             rescore = was.scored if now and was.scored_against != now.scored_against else 0
             found.append(Effect(*place, what, was.teams, was.submissions, rescore))

@@ -112,7 +112,9 @@ def text_parts(document: Document) -> list[Part]:
         Field(("description",), "Description", Kind.TEXT, hint="Markdown."),
         Field(("website",), "Website", Kind.LINE, hint="http:// or https://"),
         Field(("contact",), "Contact", Kind.LINE, hint="An e-mail address, or how to reach you."),
-        Field(("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. A new text is accepted anew."),
+        Field(
+            ("registration", "terms"), "Terms", Kind.TEXT, hint="Markdown. Participants must accept a new text again."
+        ),
     )
     found = [Part("The competition", competition), Part("How it is cited", _CITATION, is_open=False)]
     if questions := tuple(_questions(document)):
@@ -158,7 +160,7 @@ def _questions(document: Document) -> Iterator[Field]:
 def _dates(path: ValuePath) -> tuple[Field, ...]:
     return (
         Field((*path, "start"), "Start", Kind.MOMENT, hint=_WHEN, is_required=True),
-        Field((*path, "end"), "End", Kind.MOMENT, hint="At this very moment it is closed. Empty: open for ever."),
+        Field((*path, "end"), "End", Kind.MOMENT, hint="The phase closes at this moment. Empty: always open."),
     )
 
 

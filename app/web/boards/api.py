@@ -107,7 +107,7 @@ def read_board_csv(
     operation_id="get_board",
     summary="A leaderboard",
     description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
-    "answer is 304 as long as nothing changed. What is hidden from you, and until when, `visibility` says. The other "
+    "answer is 304 as long as nothing changed. `visibility` shows what is hidden from you, and until when. The other "
     "parameters sort, search and filter what you are shown; ranks stay those of the whole board, and what is not on it "
     "is a 422.",
     response_model=BoardOut,

@@ -54,7 +54,7 @@ class _BoardToExport:
     operation_id="export_board",
     summary="A leaderboard as a table for a paper",
     description="Markdown, or LaTeX with booktabs; the best value of each column in bold (of those that compete). "
-    "`column` may be given several times, as `metric split`, or `card NAME` for what method cards say; `official` asks "
+    "`column` may be given several times, as `metric split`, or `card NAME` for method cards; `official` gives "
     "for the board as it was when its phase closed.",
     response_class=Response,
     responses={

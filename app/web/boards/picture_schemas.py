@@ -61,7 +61,7 @@ class AxisOut(ApiModel):
 class PointOut(ApiModel):
     """A point, a bar, or a cell of a matrix."""
 
-    x: float | str | None = Field(description="a number, a moment or a name, as the axis says; null: undefined")
+    x: float | str | None = Field(description="a number, a moment or a name, depending on the axis; null: undefined")
     y: float | str | None
     value: float | None = Field(description="of a cell in a matrix; null elsewhere")
     low: float | None = Field(description="the lower end of the interval of `x`; null where there is none")
@@ -98,7 +98,7 @@ class PictureOut(ApiModel):
             "name": "progress",
             "title": "Progress over time",
             "kind": "steps",
-            "about": "Every scored submission is a point, the line is the record so far.",
+            "about": "Points are scored submissions; the line is the best score to date.",
             "summary": "1 entry from 2026-01-18 to 2026-01-18. The record is 0.7134, by Magpie since 2026-01-18.",
             "x": {"title": "Submitted", "kind": "time", "categories": [], "decimals": 0, "percent": False},
             "y": {"title": "Macro F1", "kind": "value", "categories": [], "decimals": 4, "percent": False},

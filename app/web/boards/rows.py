@@ -41,9 +41,9 @@ def read_row_marks(
 @router.put(
     PLACE,
     operation_id="mark_row",
-    summary="Say that a row is unranked, disqualified or hidden, for organisers",
+    summary="Mark a row as unranked, disqualified or hidden, for organisers",
     description="Of a team, or of one submission: if only that one is disqualified or hidden, the entry rule goes on "
-    "with the others. What was said before is replaced. Official boards that are frozen already stay as they are.",
+    "with the others. An earlier mark is replaced. Official boards that are already frozen do not change.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_row_mark(
@@ -72,7 +72,7 @@ def put_row_mark(
 @router.delete(
     f"{PLACE}/{{mark_id}}",
     operation_id="clear_row",
-    summary="Take back what was said of a row, for organisers",
+    summary="Clear the mark of a row, for organisers",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )

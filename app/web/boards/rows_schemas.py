@@ -23,7 +23,7 @@ _EXAMPLE: dict[str, Any] = {
 
 
 class RowMarkIn(ApiModel):
-    """Whose row it is: that of a team, by its name, or one submission of it; and what is to be said of it."""
+    """A mark for all rows of a team, by its name, or for one of its submissions."""
 
     model_config = example(
         {"team": "Ada Lovelace", "submission": None, "status": "unranked", "note": "used additional data"}
@@ -36,7 +36,7 @@ class RowMarkIn(ApiModel):
 
 
 class RowMarkOut(ApiModel):
-    """What is said of a row."""
+    """The mark of a row."""
 
     model_config = example(_EXAMPLE)
 
@@ -50,7 +50,7 @@ class RowMarkOut(ApiModel):
 
 
 class RowMarksOut(ApiModel):
-    """Everything that is said of rows of a task in a phase, by team."""
+    """All marks of rows of a task in a phase, by team."""
 
     model_config = example({"rows": [_EXAMPLE]})
 

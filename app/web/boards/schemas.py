@@ -103,11 +103,11 @@ class RankRangeOut(ApiModel):
 
 
 class StatisticsOut(ApiModel):
-    """Whether intervals, ranges of ranks and clusters stand on the board, and which version of it they belong to."""
+    """The state of intervals, rank ranges and clusters, and the board version they belong to."""
 
     state: StatisticsState = Field(
         description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
-        "computed; `withheld`: they would tell more than the board (hidden digits, a Ladder); `none`"
+        "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder); `none`"
     )
     version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
 
@@ -123,9 +123,9 @@ class RowOut(ApiModel):
     achieved_at: Moment | None
     system: str = Field(description="what its team calls it; empty where it has no name, or is not shown")
     method: str
-    card: CardOut | None = Field(description="what the team says of its system; null: not shown here")
+    card: CardOut | None = Field(description="the method card of its system; null: not shown here")
     status: RowStatus | None = Field(
-        description="said by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
+        description="set by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
         "but its team and organisers)"
     )
     note: str = Field(description="why it has a status; stands as a footnote below the board")
@@ -138,7 +138,7 @@ class RowOut(ApiModel):
     is_outdated: bool = Field(description="scored against another gold than the one in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
     rank_range: RankRangeOut | None = Field(
-        None, description="the ranks that it may have, as far as these items tell; null: see `statistics` of the board"
+        None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
     )
     cluster: int | None = Field(
         None, description="from 1 at the top: everybody in it is significantly better than everybody in those below"
@@ -149,7 +149,7 @@ class CommittedGoldOut(ApiModel):
     """A version of sealed gold. Once gold and salt are published, anybody can check that it was never exchanged."""
 
     version: int
-    commitment: str = Field(description="sha256 of salt and gold; without the salt it says nothing")
+    commitment: str = Field(description="sha256 of salt and gold; without the salt it reveals nothing")
 
 
 class SuccessorOut(ApiModel):
@@ -212,12 +212,12 @@ class BoardOut(Named):
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
     rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
-    card_columns: list[CardColumnOut] = Field(description="what method cards say that stands beside the scores")
+    card_columns: list[CardColumnOut] = Field(description="the answers of method cards shown beside the scores")
     gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
     sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
     task_versions: list[int] = Field(description="of the task type that scored the rows; several: not all compare")
     outdated_rows: int = Field(
-        description="how many were scored against another gold than the one in use, and wait to be scored anew"
+        description="the number of rows scored against another gold than the one in use, not rescored yet"
     )
     part: Half | None = Field(description="of the items, whose scores these are; null: items are not divided")
     statistics: StatisticsOut

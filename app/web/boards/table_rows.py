@@ -29,7 +29,7 @@ LONG_CHARACTERS = 32
 _SPECIAL = re.compile("[&<>\"']")
 _UNRANKED = '<span class="visually-hidden">not ranked</span>'
 _RANGE = (
-    '<span class="ranks" title="It may have any of these ranks, as far as these items tell">'
+    '<span class="ranks" title="The range of ranks consistent with the data">'
     '<span class="visually-hidden">, may be any of </span>{}</span>'
 )
 _OPENS = '<a class="open-row" data-row href="'

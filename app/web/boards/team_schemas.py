@@ -41,7 +41,7 @@ class TeamSystemOut(ApiModel):
 
 
 class PublicTeamOut(ApiModel):
-    """What the boards show you of a team."""
+    """A team as the boards show it to the viewer."""
 
     model_config = example(
         {
@@ -77,7 +77,7 @@ class PublicTeamOut(ApiModel):
     team: str
     is_mine: bool
     rows: list[TeamRowOut] = Field(description="phases and boards in the order of the competition")
-    systems: list[TeamSystemOut] = Field(description="of which its rows say something")
+    systems: list[TeamSystemOut] = Field(description="of its rows")
     page: str
 
 

@@ -25,7 +25,7 @@ _EXAMPLE: dict[str, Any] = {
 
 
 class AllowanceIn(ApiModel):
-    """What a team is allowed in a phase, in each of its tasks."""
+    """An extension for one team: a later deadline or more submissions, in each task of a phase."""
 
     model_config = example(
         {
@@ -53,7 +53,7 @@ class AllowanceIn(ApiModel):
 
 
 class AllowanceOut(ApiModel):
-    """What a team is allowed in a phase, by whom, since when."""
+    """An extension for one team in a phase, with who granted it and when."""
 
     model_config = example(_EXAMPLE)
 

@@ -145,7 +145,7 @@ def _hours(counts: Sequence[HourCount]) -> HoursShown:
 
 @router.post(f"{DESK}/mail")
 def send_mail_again(server: ServerHere, user: Annotated[User, Depends(form_guard(DESK))], competition: str) -> Response:
-    """What could not be delivered, once more."""
+    """Send undelivered mails again."""
     now = server.clock()
     with writing(server.engine) as session:
         found = organised(session, user, competition, MAILS)

@@ -45,6 +45,7 @@ GUIDES = {
     "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
     "performance": ("Performance", "For everybody: how fast it is, and how that was measured."),
     "adding-a-task": ("Adding a task type", "For developers."),
+    "glossary": ("Glossary", "For everybody: one word for each thing."),
 }
 _NO_SLUG = re.compile(r"[^\w\- ]")
 

@@ -21,7 +21,7 @@ router = page_router()
 
 #: In order of appearance.
 GROUPS = {
-    "open": ("Open now", "A deadline is running."),
+    "open": ("Open now", "Deadline approaching"),
     "upcoming": ("Upcoming", "Not open yet."),
     "everlasting": ("Everlasting", "The competition is over, the board never closes: submit whenever you like."),
     "closed": ("Closed", "The boards stay."),

@@ -10,7 +10,7 @@ from app.web.http.schemas import ApiModel, Moment, example
 
 
 class LifeIn(ApiModel):
-    """What the life of a competition is to be."""
+    """The new status of a competition."""
 
     model_config = example({"stage": "published", "halt": "paused", "reason": "the gold of track B is corrected"})
 
@@ -26,7 +26,7 @@ class LifeIn(ApiModel):
 
 
 class LifeOut(ApiModel):
-    """What the life of a competition is."""
+    """The status of a competition."""
 
     model_config = example(
         {"stage": "published", "halt": "paused", "reason": "the gold of track B is corrected", "delete_at": None}

@@ -99,7 +99,7 @@ class Limits(ApiModel):
 
 
 class Quota(ApiModel):
-    """What the viewer's team has used, and may still use, of a task in a phase; null: no limit."""
+    """The used and remaining submissions of the viewer's team for a task in a phase; null: no limit."""
 
     used_today: int
     used_week: int = Field(0, description="since Monday, of UTC")
@@ -146,7 +146,7 @@ class PhaseOut(Named):
 
 
 class PaperOut(ApiModel):
-    """The overview paper; empty: not said."""
+    """The overview paper; empty: not given."""
 
     title: str
     authors: list[str] = Field(description="as BibTeX has them; those of the competition, if it has none of its own")
@@ -157,10 +157,10 @@ class PaperOut(ApiModel):
 
 
 class CitationOut(ApiModel):
-    """How the competition is cited; ready to use at `/citation`."""
+    """The citation of the competition; as BibTeX at `/citation`."""
 
     authors: list[str] = Field(description="as BibTeX has them; empty: the organisers, without names")
-    licence: str = Field(description="of the data; empty: not said")
+    licence: str = Field(description="of the data; empty: not given")
     paper: PaperOut | None = Field(description="null: there is none yet")
 
 
@@ -206,7 +206,7 @@ class Download(ApiModel):
 
 
 class PhaseTaskOut(Named):
-    """A task as it is asked in one phase."""
+    """A task in one phase."""
 
     model_config = example(
         {

@@ -33,7 +33,7 @@ _ZIP: dict[int | str, dict[str, Any]] = {
     "/competitions/{competition}/phases/{phase}/tasks/{task}/starter-kit.zip",
     operation_id="download_starter_kit",
     summary="A script and a notebook to begin with",
-    description="Both load the blind file, write a baseline's predictions, check them at home and, if told to, submit "
+    description="Both load the blind file, write a baseline's predictions, validate and, with an option, submit "
     "them. 404 where the task has no blind file, or its type no baseline.",
     response_class=Response,
     responses=_ZIP | error_responses(401, 404),

@@ -25,19 +25,19 @@ EXAMPLE_VISIBILITY = {
 
 
 class VisibilityOut(ApiModel):
-    """What those see now who do not organise; organisers see everything, and this says what of it is theirs alone."""
+    """The participants' view now. Organisers see everything, and here what is hidden from others."""
 
     board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
-    board_at: Moment | None = Field(description="when boards become public; null: they are, or nobody said when")
+    board_at: Moment | None = Field(description="when boards become public; null: they are, or it is not set")
     names: bool = Field(description="false: rows of teams have neutral names")
-    names_at: Moment | None = Field(description="when teams get their names; null: they have them, or nobody said when")
+    names_at: Moment | None = Field(description="when teams get their names; null: they have them, or it is not set")
     own_scores: bool = Field(description="whether teams see the scores of their own submissions")
     own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
     slices: Slices = Field(
         description="which scores: those that rank (`none`; `ranked`: until the phase ends), those in `columns` of "
         "boards, or `all`"
     )
-    slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or nobody said when")
+    slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or it is not set")
     precision: int | None = Field(
         description="decimals of values, of which a value of 10 or more has fewer; null: all of them"
     )
@@ -46,7 +46,7 @@ class VisibilityOut(ApiModel):
 
 
 def visibility_out(view: View) -> VisibilityOut:
-    """Return the participants' view as an API model, whoever the viewer is."""
+    """Return the participants' view as an API model, for every viewer."""
     shown = view.participant_view
     return VisibilityOut(
         board=shown.board,

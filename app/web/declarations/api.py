@@ -40,7 +40,7 @@ router = api_router("organising")
 
 PLACE = "/competitions/{competition}"
 PAGE_LENGTH = 50
-Preview = Annotated[bool, Query(description="say what would change, and change nothing")]
+Preview = Annotated[bool, Query(description="show what would change, and change nothing")]
 #: Smaller archives stay in memory.
 _SPOOLED_BYTES = 8 * 1024 * 1024
 
@@ -61,8 +61,8 @@ def read_declaration(server: ServerHere, user: ApiOrganiser, competition: Compet
     f"{PLACE}/declaration",
     operation_id="edit_declaration",
     summary="Edit dates, limits, visibility, texts and the citation, for organisers",
-    description="Everything wrong is told at once, by the names of the values; nothing is changed then. If there is a "
-    "newer revision than `base`, `details` says who changed what meanwhile.",
+    description="All errors are reported at once, by the names of the values; nothing is changed then. If there is a "
+    "newer revision than `base`, `details` lists who changed what meanwhile.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
     dependencies=EDITING,
 )

@@ -40,7 +40,7 @@ class CreatedOut(ApiModel):
     operation_id="create_competition",
     summary="Make a competition from a zip, for those who may organise here",
     description="As `declaration.zip` of another one has it: a competition.yaml and its files, without gold. It is a "
-    "draft, and yours. Everything wrong is told at once, by the names of the values; nothing is made then.",
+    "draft, and yours. All errors are reported at once, by the names of the values; nothing is created then.",
     status_code=201,
     openapi_extra=upload_body("the zip"),
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),

@@ -82,7 +82,7 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
         {
             "title": wrong_text(title, 200),
             "name": "" if _is_name(name) else "Lower-case letters a-z, digits, and single hyphens between them.",
-            "type": "" if copied or task_type in TASKS else "Choose what is asked.",
+            "type": "" if copied or task_type in TASKS else "Choose a task type.",
         }
     )
     if not copied:

@@ -137,7 +137,7 @@ def read_written_image(
     blueprint_id: RowId,
     path: Annotated[str, Query(max_length=300)],
 ) -> Response:
-    """For the preview; a file that came in a zip is not made anew yet, and only its owner is sent it."""
+    """Return an image for the preview; one from a zip is not re-encoded yet, so only its owner gets it."""
     with reading(server.engine) as session:
         files = find_blueprint(session, user, blueprint_id).files
     sha256 = next((file.sha256 for file in files if file.path == path), None)

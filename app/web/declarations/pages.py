@@ -103,7 +103,7 @@ def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) ->
 def revision_number(text: str | None) -> int:
     """Return the revision number of a form's hidden field; raise InvalidForm."""
     if text is None or not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
-        raise InvalidForm("This form does not say what it was made from: please load it again.", fields={"base": "?"})
+        raise InvalidForm("This form has no base revision: please load it again.", fields={"base": "?"})
     return int(text)
 
 

@@ -82,7 +82,7 @@ class DeclarationDifference(ApiModel):
 
 
 class DeclarationOut(ApiModel):
-    """A declaration with all that it says."""
+    """A declaration with its content."""
 
     model_config = example(
         {
@@ -116,7 +116,7 @@ class EffectOut(ApiModel):
 
 
 class OutcomeOut(ApiModel):
-    """What an edit did, or would do."""
+    """The changes that an edit made, or would make."""
 
     model_config = example(_OUTCOME)
 
@@ -143,7 +143,7 @@ class EditForm(ApiModel):
 
 
 class BackForm(ApiModel):
-    """Which revision was seen last."""
+    """The revision that the sender saw last."""
 
     model_config = example({"base": 4, "note": "The board was not to be public yet"})
 

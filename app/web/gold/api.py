@@ -31,12 +31,12 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
 _FIELDS: dict[str, dict[str, Any]] = {
-    "also": {"type": "string", "description": "further phases that ask this task, with commas between"},
+    "also": {"type": "string", "description": "further phases with this task, separated by commas"},
     "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
     "public": {
         "type": "boolean",
-        "description": "anybody may have it: where the phase says so, too, teams see its items. It is "
-        "sealed with it, and cannot be said later. Send it, and `also`, before the file",
+        "description": "the gold is public: where the phase allows it, teams see its items. The setting is "
+        "sealed with the gold and cannot be added later. Send it, and `also`, before the file",
     },
 }
 _BODY = upload_body(
@@ -74,7 +74,7 @@ def read_gold_list(
 @router.post(
     PLACE,
     operation_id="put_gold",
-    summary="Put a new version of a task's gold, for organisers",
+    summary="Upload a new version of a task's gold, for organisers",
     description="It is sealed as it comes in: this process can store it, and never read it again. A worker checks it: "
     "the first version is used as soon as it was found right, a later one when it is published.",
     status_code=201,
@@ -117,7 +117,7 @@ def publish_gold_version(
     operation_id="check_gold",
     summary="Have a worker check a version of gold (again), for organisers",
     description="Whether the task type reads it and it fits the items, as after a change of items or options. What is "
-    "in use stays in use, whatever is found. The list says what was.",
+    "in use stays in use, whatever is found. The list shows the result.",
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )

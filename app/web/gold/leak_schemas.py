@@ -38,7 +38,7 @@ class RemedyOut(ApiModel):
 
 
 class LeakOut(ApiModel):
-    """What one team can read of a task's gold in a whole phase, at most."""
+    """An upper bound for what one team can learn about a task's gold in a whole phase."""
 
     model_config = example(_EXAMPLE)
 
@@ -49,9 +49,9 @@ class LeakOut(ApiModel):
     is_measured: bool = Field(description="whether it was computed from the gold")
     scores: int = Field(description="how many are shown of a submission")
     decimals: int | None = Field(description="of each; null: all")
-    bits_per_submission: float = Field(description="that all numbers shown of it tell at most")
+    bits_per_submission: float = Field(description="an upper bound of what its shown numbers reveal")
     submissions: int | None = Field(description="that a team may send in the phase; null: any number")
-    total_bits: float | None = Field(description="that they tell together; null: any number")
+    total_bits: float | None = Field(description="an upper bound of what all reveal together; null: any number")
     share: float | None = Field(description="of the gold that decides the final ranks, read by one team; null: unknown")
     share_of_ten_teams: float | None = Field(description="the same, by ten teams together")
     share_of_public_part: float | None = Field(description="where the items have a private part, which decides")

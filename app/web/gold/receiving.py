@@ -127,7 +127,7 @@ class _Sealing:
         unknown = [name for name in names if name not in known]
         if unknown:
             others = ", ".join(f"'{name}'" for name in known if name != self.phase) or "none"
-            _wrong("also", f"No other phase '{unknown[0][:60]}' asks this task; these do: {others}.")
+            _wrong("also", f"No other phase '{unknown[0][:60]}' has this task; these do: {others}.")
         versions = {name: known[name] for name in dict.fromkeys(names)}
         return replace(self.binding, versions=versions, is_public=_is_yes("public", fields.get("public", "")))
 

@@ -31,7 +31,7 @@ class GoldVersionOut(ApiModel):
     put_at: Moment
     put_by: str | None = Field(description="user name; null: the command line")
     in_use_since: Moment | None = Field(description="null: prepared; publishing puts it in use for new submissions")
-    is_public: bool = Field(description="whoever put it said that anybody may have it")
+    is_public: bool = Field(description="declared public at the upload")
     check: GoldCheck = Field(description="whether a worker has read it, and found that it fits the items")
     checked_at: Moment | None
     used_when_valid: bool = Field(description="it is put in use as soon as its check ends well")

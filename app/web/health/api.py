@@ -54,7 +54,7 @@ class CachedHealth:
     "/healthz",
     operation_id="read_health",
     summary="Whether the web process is alive",
-    description="Asks nobody else: for supervisors and load balancers. Whether all is well says `/readyz`. `upgrading` "
+    description="Checks this process, for supervisors and load balancers. `/readyz` checks everything. `upgrading` "
     "while everything else is answered by 503, because the database is of another version than this process.",
     responses=error_responses(),
 )
@@ -68,7 +68,7 @@ async def read_health(request: Request) -> Health:
     operation_id="read_readiness",
     summary="Whether every part of the server is well",
     description="503 when one is not, with the same list in `details.parts`. For monitoring: with a part missing the "
-    "server still takes uploads, so a load balancer should ask `/healthz`.",
+    "server still takes uploads, so a load balancer should use `/healthz`.",
     responses=error_responses(),
 )
 def read_readiness(request: Request, server: ServerHere) -> Readiness:
@@ -81,7 +81,7 @@ def read_readiness(request: Request, server: ServerHere) -> Readiness:
 
 @router.get("/metrics", include_in_schema=False)
 def read_metrics(request: Request, server: ServerHere) -> Response:
-    """For Prometheus: with the token of the settings, or, where there is none, from this machine."""
+    """Metrics for Prometheus; needs the token of the settings or, if none is set, a request from this machine."""
     _check_may_read_metrics(request, server)
     with reading(server.engine) as session:
         text = metrics.exposition(session, server.clock())
@@ -90,7 +90,7 @@ def read_metrics(request: Request, server: ServerHere) -> Response:
 
 @router.get("/status", include_in_schema=False)
 def read_status(request: Request, server: ServerHere) -> Response:
-    """The same parts for people, without a count that could tell what a board does not."""
+    """The state of all parts for people, without counts that would reveal what boards hide."""
     now = server.clock()
     with suppress(EvergoldError, SQLAlchemyError):  # only for the page header
         identify(request, server)

@@ -26,16 +26,16 @@ from app.teams.registration import MISSING_WORDS
 
 PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
 STAGES = {
-    Stage.DRAFT: ("Draft", "Organisers and testers see it; for everybody else there is no such competition."),
-    Stage.PRIVATE: ("Private", "So do guests, and everybody who takes part; nobody else."),
-    Stage.PUBLISHED: ("Published", "Everybody sees it, and it stands on the front page."),
+    Stage.DRAFT: ("Draft", "Visible to organisers and testers only."),
+    Stage.PRIVATE: ("Private", "Also visible to guests and participants."),
+    Stage.PUBLISHED: ("Published", "Visible to everybody, and listed on the front page."),
 }
 HALTS = {
     Halt.NONE: ("Running", "Phases decide what can be uploaded."),
-    Halt.PAUSED: ("Paused", "No uploads, whatever the phases say; everything else goes on."),
+    Halt.PAUSED: ("Paused", "No uploads, even in open phases; everything else continues."),
     Halt.ARCHIVED: (
         "Archived",
-        "Nothing is changed any more, and it is not on the front page; whoever sees it, reads it.",
+        "Read-only, and not listed on the front page.",
     ),
 }
 
@@ -74,29 +74,29 @@ CHECK_STATES = {
     ValidationStatus.FAILED: "Failed",
 }
 ENTRY_RULES = {
-    EntryRule.BEST: "Each team stands here with its best submission.",
-    EntryRule.LAST: "Each team stands here with its last scored submission.",
-    EntryRule.ALL: "Every scored submission stands here.",
-    EntryRule.CHOSEN: "Each team stands here with the submission that it chose.",
-    EntryRule.LADDER: "A Ladder: each team stands here with its record, which only real improvements move.",
+    EntryRule.BEST: "Each team is ranked by its best scored submission.",
+    EntryRule.LAST: "Each team is ranked by its latest scored submission.",
+    EntryRule.ALL: "Every scored submission is listed.",
+    EntryRule.CHOSEN: "Each team is ranked by the submission that it chose.",
+    EntryRule.LADDER: "A Ladder: each team is ranked by its record, which only clear improvements change.",
 }
 ENTRY_SHORT = {
     EntryRule.BEST: "The best submission counts",
-    EntryRule.LAST: "The last valid submission counts",
+    EntryRule.LAST: "The latest valid submission counts",
     EntryRule.ALL: "Every valid submission counts",
     EntryRule.CHOSEN: "Each team chooses which submission counts",
-    EntryRule.LADDER: "The record counts, told in steps (a Ladder)",
+    EntryRule.LADDER: "The record counts, shown in steps (a Ladder)",
 }
 REGISTRATION_MODES = {
     RegistrationMode.OPEN: "Everybody may take part.",
     RegistrationMode.CONFIRMED: "Everybody who has confirmed their e-mail address may take part.",
-    RegistrationMode.APPROVAL: "Whom the organisers approve may take part.",
-    RegistrationMode.DOMAIN: "Whose e-mail address has one of these domains may take part:",
-    RegistrationMode.LIST: "Whom the organisers have put on their list may take part.",
+    RegistrationMode.APPROVAL: "Participants need the organisers' approval.",
+    RegistrationMode.DOMAIN: "Participants need an e-mail address of one of these domains:",
+    RegistrationMode.LIST: "Participants must be on the organisers' list.",
 }
 REGISTRATION_STATES = {
-    RegistrationStatus.UNCONFIRMED: "waits for the address",
-    RegistrationStatus.PENDING: "waits for you",
+    RegistrationStatus.UNCONFIRMED: "address not confirmed",
+    RegistrationStatus.PENDING: "waiting for you",
     RegistrationStatus.APPROVED: "approved",
     RegistrationStatus.REFUSED: "refused",
 }
@@ -107,7 +107,7 @@ ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     400: ("That request was not complete", "Please go back and try again."),
     401: ("Please log in", "This page is for people who are logged in."),
     403: ("That is not allowed", ""),
-    404: ("Nothing here", "The address may be mistyped, or the thing you look for belongs to somebody else."),
+    404: ("Page not found", "The link may be wrong, or you may not have access."),
     405: ("That does not work here", "Please go back and try again."),
     413: ("That is too large", "Please check that you chose the right file; a zip of it may be small enough."),
     429: ("Please wait a little", ""),

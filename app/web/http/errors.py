@@ -48,13 +48,13 @@ _HTTP_MESSAGES = {
 _WORDS = {
     400: "The request is malformed.",
     401: "No token, or one that is unknown, expired or revoked.",
-    403: "Not yours to do, or not what this token is for: see `code`.",
+    403: "You are not allowed to do this, or this token is not: see `code`.",
     404: "There is no such thing, or it is not yours.",
     408: "The body came too slowly, or stood still.",
     409: "A conflict with the state of things: see `code`.",
     413: "Larger than allowed here.",
     415: "The body has another content type than this route takes.",
-    416: "The Range header asks for what the file does not have.",
+    416: "The Range header is outside of the file.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
     503: "The database cannot be reached, or the server is too busy for this, or being upgraded: see `code`.",
@@ -95,7 +95,7 @@ def error_response(request: Request, status: int, code: str, message: str, **det
 
 def internal_error(request: Request, request_id: str) -> Response:
     """Return a 500 that reveals nothing but the request id."""
-    message = "Something went wrong on our side. If it happens again, please tell the organisers this request id."
+    message = "Something went wrong on our side. If it happens again, please send the organisers this request id."
     return error_response(request, 500, "internal_error", message, request_id=request_id)
 
 
@@ -167,7 +167,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     known = cast(HTTPException, error)
     if known.detail == _UNREADABLE_BODY:
-        return error_response(request, 422, "invalid_request", "The body is no JSON in UTF-8.")
+        return error_response(request, 422, "invalid_request", "The request body is not valid UTF-8 JSON.")
     if wants_page(request):  # no route matched, so nobody has identified the user yet, whom the page header shows
         with suppress(EvergoldError, SQLAlchemyError):
             await run_sync(identify, request, request.app.state.server)

@@ -31,7 +31,7 @@ _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "strin
 #: Documented responses of every route that sends a stored file, besides its errors.
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, byte by byte.", "content": _BYTES},
-    206: {"description": "The part that the Range header asks for.", "content": _BYTES},
+    206: {"description": "The part named by the Range header.", "content": _BYTES},
     304: {"description": "You have it already (If-None-Match)."},
     307: {"description": "The file at the store's own address, for some minutes; public files only."},
 }
@@ -90,7 +90,7 @@ def stored_file_response(request: Request, server: Server, sha256: str, name: st
         path = local_file(storage, sha256)
     except FileNotFoundError:
         log.error("stored_file_missing", sha256=sha256)
-        raise NotFound("This file is not in the server's storage any more; please tell the organisers.") from None
+        raise NotFound("This file is not in the server's storage any more; please contact the organisers.") from None
     check_range(request.headers.get("range"), path.stat().st_size)
     headers["Content-Disposition"] = attachment(name)
     return FileResponse(path, headers=headers, media_type="application/octet-stream")

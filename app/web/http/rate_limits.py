@@ -70,7 +70,7 @@ class Rules:
 def rules_of(settings: Settings) -> Rules:
     """Return the rules with the numbers of the settings."""
     guesses = "Too many wrong passwords; please wait a while. Who is logged in, and every token, goes on working."
-    resets = "A new password was asked for too often; please wait a while."
+    resets = "A new password was requested too often; please wait a while."
     return Rules(
         failed_pair=Rule("failed-pair", settings.failed_logins_per_10_minutes, 600, "10 minutes", guesses),
         failed_account=Rule("failed-account", settings.failed_logins_per_hour_and_account, 3600, "hour", guesses),
@@ -111,7 +111,7 @@ def rules_of(settings: Settings) -> Rules:
             settings.password_resets_per_hour_and_account,
             3600,
             "hour",
-            "You have asked for this mail too often; please look for it, and wait a while.",
+            "You have requested this mail too often; please check your inbox, and wait a while.",
         ),
         uploads=Rule(
             "uploads",

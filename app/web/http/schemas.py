@@ -39,7 +39,7 @@ class ErrorDetail(ApiModel):
 
 
 class ErrorBody(ApiModel):
-    """What comes with every status of 400 and above."""
+    """The body of every response with status 400 or above."""
 
     model_config = example(
         {"error": {"code": "not_found", "message": "There is no competition 'idiom' on this server.", "details": {}}}

@@ -210,7 +210,7 @@ def delete_round(server: ServerHere, user: ApiOrganiser, competition: Competitio
 @router.put(
     "/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}",
     operation_id="appoint_annotator",
-    summary="Ask somebody to judge a language, for organisers",
+    summary="Assign an annotator to a language, for organisers",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_annotator(
@@ -234,7 +234,7 @@ def put_annotator(
 @router.delete(
     "/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}",
     operation_id="dismiss_annotator",
-    summary="Ask somebody to judge no more, for organisers",
+    summary="Remove an annotator from a language, for organisers",
     description="Marks that they gave stay.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409),

@@ -64,7 +64,7 @@ class Sheet:
 
 @router.get("/judging")
 def read_assignments(request: Request, server: ServerHere, user: PageUser) -> Response:
-    """Everything that the visitor is asked to judge."""
+    """All paraphrases assigned to the visitor."""
     with reading(server.engine) as session:
         found = list_assignments(session, user)
         sheets = [
@@ -112,7 +112,7 @@ def send_marks(
     place: int,
     form: Annotated[MarksForm, Form()],
 ) -> Response:
-    """Keep what was said; then, from a script, only how far the annotator is, else on to the next one that is open."""
+    """Save marks; return the progress to a script, else redirect to the next open item."""
     with writing(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
         text_id = _text_id(sheet, place)
@@ -136,7 +136,7 @@ def send_clear(
     language: str,
     place: int,
 ) -> Response:
-    """Take back what was said of one paraphrase."""
+    """Clear the marks of one paraphrase."""
     with writing(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
         clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))

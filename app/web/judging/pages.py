@@ -54,7 +54,7 @@ class AnnotatorForm(PageForm):
 
 @router.get(ROUNDS)
 def read_rounds(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    """The rounds of a competition: for organisers all, for annotators what they are asked to judge."""
+    """The rounds of a competition: all for organisers, their own assignments for annotators."""
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         mine = list_assignments(session, user, found)
@@ -62,7 +62,7 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
         if not organises and not mine:
             if may_organise(session, user, found, ANY_RIGHT):
                 check_may_organise(session, user, found, Right.SUBMISSIONS)
-            raise Forbidden("This is for the organisers of the competition, and for those whom they asked to judge.")
+            raise Forbidden("This is for the organisers of the competition, and for its annotators.")
         rounds = list_rounds(session, found) if organises else []
         tab: TabName = "desk" if organises else "overview"
         workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab)

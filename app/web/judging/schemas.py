@@ -58,7 +58,7 @@ class RoundRequest(ApiModel):
 
 
 class JudgingProgress(ApiModel):
-    """How far an annotator is."""
+    """The progress of an annotator."""
 
     model_config = example({"language": "en", "annotator": "anna", "is_active": True, "done": 12, "total": 150})
 
@@ -110,7 +110,7 @@ class AlphaOut(ApiModel):
 
 
 class CorrelationOut(ApiModel):
-    """Of human with automatic scores across systems; null with the reason where it is undefined."""
+    """Correlation of human with automatic scores across systems; if undefined, null with the reason."""
 
     systems: int
     pearson: float | None
@@ -120,7 +120,7 @@ class CorrelationOut(ApiModel):
 
 
 class JudgedOut(ApiModel):
-    """How many of a system's items have marks."""
+    """The number of a system's items that have marks."""
 
     judged: int
     items: int
@@ -176,7 +176,7 @@ class RoundResults(RoundOut):
 
 
 class ImportOut(ApiModel):
-    """What an import changed."""
+    """The changes made by an import."""
 
     model_config = example({"round": "human", "added": 300, "changed": 0, "unchanged": 0})
 

@@ -22,7 +22,7 @@ _EXAMPLE = {
 
 
 class AnnouncementIn(ApiModel):
-    """What an organiser writes."""
+    """An announcement to publish."""
 
     model_config = example({"title": _EXAMPLE["title"], "text": _EXAMPLE["text"], "is_pinned": True})
 
@@ -46,7 +46,7 @@ class NewAnnouncementIn(AnnouncementIn):
 
 
 class AnnouncementOut(ApiModel):
-    """What everybody sees of an announcement."""
+    """An announcement as everybody sees it."""
 
     model_config = example(_EXAMPLE)
 

@@ -109,7 +109,7 @@ def count_receivers(
         found = organised(session, user, competition, Right.MESSAGES)
         wanted = chosen_group(session, found, group, user)
         if wanted is None:
-            sentence = f"Say which group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
+            sentence = f"Choose a group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
             raise InvalidForm(sentence, fields={"group": sentence})
         return receivers_out(str(wanted), receivers(session, found, wanted))
 
@@ -154,7 +154,7 @@ def post_announcement(
     f"{PLACE}/{{announcement_id}}",
     operation_id="edit_announcement",
     summary="Change an announcement, for organisers",
-    description="It says from then on when it was edited. No mail goes out.",
+    description="It shows when it was edited. No mail is sent.",
     tags=["organising"],
     responses=error_responses(401, 403, 404, 422),
 )

@@ -27,13 +27,13 @@ _EXAMPLE = {
 
 
 class QuestionIn(ApiModel):
-    """What somebody asks the organisers."""
+    """A question to the organisers."""
 
     model_config = example(_ASKED)
 
     title: str = Field(max_length=2 * TITLE_CHARACTERS, description="one line")
     text: str = Field(max_length=2 * QUESTION_CHARACTERS, description="plain text")
-    shows_name: bool = Field(False, description="others may learn who asked, should the question become public")
+    shows_name: bool = Field(False, description="show the sender's name if the answer is made public")
 
 
 class AnswerIn(ApiModel):
@@ -55,7 +55,7 @@ class QuestionOut(ApiModel):
     text: str = Field(description="plain text")
     shows_name: bool
     asked_at: Moment
-    asker: str | None = Field(description="the display name; null: whoever asked wants no name there")
+    asker: str | None = Field(description="the display name; null: the sender chose not to show it")
     is_mine: bool
     is_public: bool = Field(description="whether everybody sees it, once it is answered")
     answer: str = Field(description="Markdown; empty: not answered yet")

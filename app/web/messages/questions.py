@@ -41,7 +41,7 @@ PLACE = "/competitions/{competition}/questions"
     PLACE,
     operation_id="list_questions",
     summary="Questions to the organisers, and their answers",
-    description="Those that are public, and your own; for organisers all. Who asked is told only if they wanted that.",
+    description="Those that are public, and your own; for organisers all. Senders are named only if they chose so.",
     responses=error_responses(401, 404, 422),
 )
 def read_questions(server: ServerHere, viewer: ApiViewer, competition: CompetitionName) -> QuestionList:
@@ -93,7 +93,7 @@ def post_question(
     f"{PLACE}/{{question_id}}/answer",
     operation_id="answer_question",
     summary="Answer a question, or change the answer, for organisers",
-    description="Whoever asked gets a mail when the words are new. It closes the question.",
+    description="The sender gets a mail when the answer is new. It closes the question.",
     tags=["organising"],
     responses=error_responses(401, 403, 404, 422),
 )

@@ -180,7 +180,7 @@ def change_email(
     turn: PasswordTurn,
     form: Annotated[EmailForm, Form()],
 ) -> Response:
-    """The old address is told: whoever reads there may be the one to whom the account belongs."""
+    """Change the address, and notify the old one: its reader may be the owner of the account."""
     now = server.clock()
     _confirm(request, server, user, form.email_password, "email_password")
     with writing(server.engine) as session:

@@ -20,7 +20,7 @@ _EXAMPLE_TOKEN = {
 
 
 class Registration(ApiModel):
-    """What a new account needs."""
+    """The data of a new account."""
 
     model_config = example(
         {
@@ -74,7 +74,7 @@ class TokenRequest(ApiModel):
 
     name: str = Field(description="what you will recognise it by, 1 to 100 characters")
     scopes: list[TokenScope] | None = Field(
-        None, description="what it may be used for; default: everything that you, or the token that asks, may do"
+        None, description="what it may be used for; default: all permissions that you, or the token in use, have"
     )
     expires_in_days: int = Field(
         auth.TOKEN_DAYS, ge=auth.TOKEN_DAYS_ALLOWED[0], le=auth.TOKEN_DAYS_ALLOWED[1], description="it ends by itself"
@@ -90,7 +90,7 @@ class Token(ApiModel):
 
     id: int
     name: str
-    prefix: str = Field(description="the first characters of the secret, to tell tokens apart")
+    prefix: str = Field(description="the first characters of the secret, to recognise the token")
     scopes: list[TokenScope]
     created_at: Moment
     expires_at: Moment | None = Field(description="null: never; only tokens from before there was an expiry")

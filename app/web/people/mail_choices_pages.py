@@ -66,7 +66,7 @@ def send_unsubscribe(
     fields: SentFields,
     link: LinkParameter = "",
 ) -> Response:
-    """A mail program says One-Click, and has neither cookie nor page: who could forge it would need the link."""
+    """Unsubscribe. A mail program sends List-Unsubscribe=One-Click without a cookie; the link itself is the proof."""
     if form.one_click != ONE_CLICK:
         check_form(request, fields.get(csrf.FORM_FIELD))
     with writing(server.engine) as session:

@@ -54,7 +54,7 @@ def _forgot_page(
 @router.post("/forgot", dependencies=[OwnForm])
 @form_again(_forgot_page, InvalidForm, LimitReached)
 def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotForm, Form()]) -> Response:
-    """The same answer, after the same work, whether there is such an account or not."""
+    """Mail a reset link; with or without such an account the answer and the work are the same."""
     _ask(request, server, form.username)
     return _forgot_page(request, form, sent=True)
 

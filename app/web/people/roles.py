@@ -70,8 +70,8 @@ def read_invitations(server: ServerHere, user: ApiOrganiser, competition: Compet
     f"{PLACE}/invitations",
     operation_id="invite_to_role",
     summary="Invite somebody to a role by mail, for organisers",
-    description="Whoever confirmed the address accepts on the page *Invitations*; again begins its 30 days anew. Who "
-    "has no account yet gets a mail that leads to one.",
+    description="The user with this address accepts on the page *Invitations*, within 30 days; inviting again "
+    "restarts them. Somebody without an account gets a mail that leads to one.",
     status_code=201,
     responses=error_responses(401, 403, 404, 422, 429),
 )
@@ -111,7 +111,7 @@ def delete_invitation(
     f"{PLACE}/owner",
     operation_id="hand_over_competition",
     summary="Hand a competition over to another organiser, for its owner",
-    description="Its files, gold and number count in the quota of whoever owns it, and who does holds every right.",
+    description="Its files, gold and number count in the quota of its owner, who holds every right.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, owner: OwnerIn) -> OwnerOut:
@@ -124,7 +124,7 @@ def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
 @router.put(
     f"{PLACE}/organiser/{{username}}/rights",
     operation_id="change_rights",
-    summary="Say what an organiser may, for the owner of a competition",
+    summary="Set an organiser's permissions, for the owner of a competition",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_rights(

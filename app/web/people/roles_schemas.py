@@ -11,8 +11,8 @@ _EXAMPLE = {"username": "grace", "role": "organiser", "rights": ["edit", "gold"]
 
 
 class RoleOut(ApiModel):
-    """What somebody may do in a competition besides taking part; administrators need no role. rights: of an
-    organiser; the owner holds all."""
+    """A role in a competition besides taking part; administrators need none. rights: of an organiser; the owner
+    holds all."""
 
     model_config = example(_EXAMPLE)
 
@@ -31,7 +31,7 @@ class RoleList(ApiModel):
 
 
 class RightsIn(ApiModel):
-    """What an organiser may from now on."""
+    """The new permissions of an organiser."""
 
     model_config = example({"rights": ["edit", "messages"]})
 
@@ -68,7 +68,7 @@ class RoleInvitationOut(ApiModel):
     id: int
     role: Role
     rights: list[Right] = Field(description="of an organiser")
-    address: str = Field(description="empty: whoever has the secret link")
+    address: str = Field(description="empty: anybody with the secret link")
     invited_by: str | None = Field(description="a user name; null: on the server's command line")
     expires_at: Moment
 
@@ -115,7 +115,7 @@ class OwnInvitationList(ApiModel):
 
 
 class AcceptedInvitation(ApiModel):
-    """Where one has a role now."""
+    """The competition and the role that were accepted."""
 
     model_config = example({"competition": "demo"})
 
@@ -123,7 +123,7 @@ class AcceptedInvitation(ApiModel):
 
 
 class OwnerIn(ApiModel):
-    """Who is to own a competition."""
+    """The new owner of a competition."""
 
     model_config = example({"owner": "grace"})
 
@@ -131,7 +131,7 @@ class OwnerIn(ApiModel):
 
 
 class OwnerOut(OwnerIn):
-    """Who owns it."""
+    """The owner of a competition."""
 
 
 def role_out(competition: Competition, row: CompetitionRole) -> RoleOut:

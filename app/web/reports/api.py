@@ -71,7 +71,7 @@ def read_report_csv(
     "/submissions/{submission_id}/report/{name}.txt",
     operation_id="get_report_text",
     summary="A text report of the task, such as the official evaluator's",
-    description="Line by line as the official evaluator prints it; `links.texts` of the report says which there are.",
+    description="Line by line as the official evaluator prints it; `links.texts` of the report lists them.",
     response_class=PlainTextResponse,
     responses={
         200: {

@@ -145,7 +145,7 @@ def read_figure(
     with reading(server.engine) as session:
         report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
     if not report.view.has_details:
-        raise NotFound("Figures of reports are not shown in this phase: they tell more than its scores may.")
+        raise NotFound("Figures of reports are not shown in this phase: they reveal more than its scores may.")
     draw = REPORT_FIGURES.get(report.task_type)
     if draw is None:
         raise NotFound("Reports of this task type have no figures.")

@@ -49,7 +49,7 @@ def read_rescorings(server: ServerHere, user: ApiOrganiser, competition: Competi
 @router.post(
     SETS,
     operation_id="start_rescoring",
-    summary="Score submissions anew, beside the scores that stand, for organisers",
+    summary="Rescore submissions as a set, without changing boards yet, for organisers",
     description="Boards do not change, and nobody else learns of it, before the set is published. Uploads go first.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 422),

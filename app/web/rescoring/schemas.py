@@ -36,7 +36,7 @@ class RescoredTaskOut(ApiModel):
 
 
 class RescoringProgress(ApiModel):
-    """How far an open set is: `of` submissions count."""
+    """The progress of an open set: `of` is its number of submissions."""
 
     of: int
     scored: int
@@ -74,7 +74,7 @@ class RescoringList(ApiModel):
 
 
 class NewRescoring(ApiModel):
-    """What to score anew."""
+    """The submissions to rescore."""
 
     model_config = example(
         {
@@ -108,7 +108,7 @@ class MoveOut(ApiModel):
     score_before: float | None
     score_after: float | None
     cells_changed: int
-    words: str = Field(description="what happened, where scores alone do not say it")
+    words: str = Field(description="what happened, where scores alone do not show it")
 
 
 class BoardMovesOut(ApiModel):
@@ -123,7 +123,7 @@ class BoardMovesOut(ApiModel):
 
 
 class RankDifference(ApiModel):
-    """What publishing changes, as far as the set is scored; of a published set, what it changed."""
+    """Changes by publishing, as far as the set is scored; for a published set, those it made."""
 
     model_config = example(
         {

@@ -200,7 +200,7 @@ def choose_submission(
     "/submissions/{submission_id}/choice",
     operation_id="withdraw_choice",
     summary="Choose this submission no longer",
-    description="What counts then is what the phase says for teams that made no choice.",
+    description="The phase's rule for teams without a choice then applies.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
@@ -213,7 +213,7 @@ def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> Sub
     "/submissions/{submission_id}/withdrawal",
     operation_id="withdraw_submission",
     summary="Withdraw a submission",
-    description="Until the phase closes; it counts on no board then, unless it is put back. Its quota stays used, its "
+    description="Until the phase closes; it then counts on no board, unless restored, but against the quota; its "
     "file and scores stay for its team and the organisers. 409 `not_withdrawable`: it counts nowhere, or too late.",
     responses=error_responses(401, 403, 404, 409, 422),
 )

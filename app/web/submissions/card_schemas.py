@@ -39,7 +39,7 @@ class CardAnswerOut(ApiModel):
 
 
 class CardOut(ApiModel):
-    """What is known of a system; empty where nothing was said."""
+    """The method card of a system; fields that nobody filled in are empty."""
 
     method: str
     summary: str
@@ -70,7 +70,7 @@ class CardFieldOut(ApiModel):
 
 
 class CardFormOut(ApiModel):
-    """What cards of a task ask."""
+    """The fields of a task's method cards."""
 
     required: list[CardPart] = Field(description="which of method, summary, … must be there")
     languages: list[str] = Field(description="of the task; none: any codes")
@@ -140,7 +140,7 @@ class SubmissionCardOut(ApiModel):
     )
 
     submission: UUID
-    system: str = Field(description="its name; empty: nothing was said of it yet")
+    system: str = Field(description="its name; empty: not given")
     card: CardOut
     form: CardFormOut
     version: int = Field(description="rises with every change; 0: nobody has written a card yet")

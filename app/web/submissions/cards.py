@@ -26,7 +26,7 @@ router = api_router("submissions")
     "/submissions/{submission_id}/card",
     operation_id="get_card",
     summary="The method card of a submission",
-    description="With what the organisers ask, and with every change so far. For its team and the organisers; "
+    description="With the organisers' fields, and with every change so far. For its team and the organisers; "
     "everybody else reads cards in the rows of boards, where names are shown.",
     responses=error_responses(401, 404, 422),
 )
@@ -37,9 +37,9 @@ def read_card(server: ServerHere, user: ApiUser, submission_id: UUID) -> Submiss
 @router.put(
     "/submissions/{submission_id}/card",
     operation_id="edit_card",
-    summary="Say what the system behind a submission is",
+    summary="Write the method card of a submission",
     description="The whole card, until the official board of the phase is made: 409 `card_frozen` from then on. "
-    "Nothing is changed unless everything is right; all that is not is told at once, by field (`fields.NAME` for "
+    "Nothing is changed unless everything is right; all errors are reported at once, by field (`fields.NAME` for "
     "answers). `system` gives the system another name. With `version`, 409 `card_changed` if somebody else "
     "changed it since.",
     responses=error_responses(401, 403, 404, 409, 422),

@@ -42,10 +42,10 @@ class ComparedScoreOut(ApiModel):
 
 
 class ItemResultOut(ApiModel):
-    """What one item came to in one of the two."""
+    """The result of one item in one of the two submissions."""
 
     predicted: str | int | float
-    is_right: bool | None = Field(description="null where right or wrong is not what is asked")
+    is_right: bool | None = Field(description="null where items are not right or wrong")
     error: float | None = Field(description="predicted minus gold; of several answers, how many are on one side alone")
     found: int | None = Field(
         description="of several answers, how many gold has too; gold and predicted are counts then"
@@ -60,7 +60,7 @@ class ComparedItemOut(ApiModel):
     gold: str | int | float | None
     a: ItemResultOut
     b: ItemResultOut
-    better: BetterOut | None = Field(description="which one is right, or closer; null where nothing says so")
+    better: BetterOut | None = Field(description="which one is right, or closer; null where that is undefined")
 
 
 class ComparedItemsOut(ApiModel):

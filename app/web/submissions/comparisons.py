@@ -29,7 +29,7 @@ router = api_router("submissions")
     description="A is the older, B the newer, in whatever order they are named; scores that boards rank by come first. "
     "Scores compare where they were computed in the same way, as far as their "
     "phases show them. Single items are there only where the organisers declare the gold of both public, and for runs "
-    "that were scored since; `items.hidden` says why there are none. 409 `not_comparable` for submissions to two "
+    "that were scored since; `items.hidden` is the reason if none. 409 `not_comparable` for submissions to two "
     "tasks, or not scored (yet).",
     responses=error_responses(401, 404, 409, 422),
 )

@@ -67,7 +67,7 @@ def queue_failed_runs_again(
     "/competitions/{competition}/failed-runs/{run_id}/queue-again",
     operation_id="queue_failed_run_again",
     summary="Score a failed submission after all, for organisers",
-    description="For when the cause is mended. Workers hear of it within a minute.",
+    description="For when the cause is fixed. Workers start within a minute.",
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )

@@ -73,7 +73,7 @@ def read_all_submissions(
     "/competitions/{competition}/submissions/marks",
     operation_id="mark_submissions",
     summary="Mark several submissions, for organisers",
-    description="Unranked, disqualified or hidden: each alone, whatever is said of its team; all of them or, where one "
+    description="Unranked, disqualified or hidden: each alone, whatever its team's mark; all of them or, where one "
     "is wrong, none.",
     responses=error_responses(401, 403, 404, 413, 422),
     status_code=204,
@@ -87,7 +87,7 @@ def put_marks(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
 @router.post(
     "/competitions/{competition}/submissions/rescoring",
     operation_id="rescore_submissions",
-    summary="Have several submissions scored anew, for organisers",
+    summary="Rescore several submissions, for organisers",
     description="Failed ones are queued again. For scored ones a rescoring set is started with all that was sent to "
     "their tasks, since a board is always scored against one gold; nothing changes before it is published. 409 "
     "`rescoring_open` where a set has one of the tasks already.",

@@ -45,7 +45,7 @@ class ListedSubmissionOut(ApiModel):
     phase: str
     task: str
     status: RunStatus
-    mark: RowStatus | None = Field(description="what you said of it, or else of its team, on this task")
+    mark: RowStatus | None = Field(description="its mark, or else its team's, on this task")
     is_late: bool = Field(description="accepted after the close")
     withdrawn_at: Moment | None
     method: str
@@ -64,7 +64,7 @@ class ListedSubmissions(ApiModel):
 
 
 class ChosenMark(ApiModel):
-    """What is to be said of several submissions."""
+    """A mark for several submissions."""
 
     model_config = example({"submissions": [_ID], "status": "unranked", "note": "used additional data"})
 
@@ -74,7 +74,7 @@ class ChosenMark(ApiModel):
 
 
 class ChosenRescoring(ApiModel):
-    """Which submissions to score anew, and why."""
+    """The submissions to rescore, and the reason."""
 
     model_config = example({"submissions": [_ID], "note": "A label was wrong."})
 
@@ -83,13 +83,13 @@ class ChosenRescoring(ApiModel):
 
 
 class ScoredAnewOut(ApiModel):
-    """What is scored anew now."""
+    """The submissions being rescored."""
 
     model_config = example({"queued_again": 0, "rescoring": 3, "tasks": ["evaluation/idiom-detection"]})
 
     queued_again: int = Field(description="failed ones, which are scored after all")
     rescoring: int | None = Field(description="the set that was started for those that had scores; null: none")
-    tasks: list[str] = Field(description="of the set: all that was sent to them is scored anew")
+    tasks: list[str] = Field(description="of the set: all submissions to them are rescored")
 
 
 def listed_out(submission: ListedSubmission) -> ListedSubmissionOut:

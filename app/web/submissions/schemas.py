@@ -107,7 +107,7 @@ class ProblemOut(ApiModel):
 
 
 class SubmissionProgress(ApiModel):
-    """How far a scoring is that takes long; written about once a second."""
+    """The progress of a long scoring, updated about once a second."""
 
     items_done: int
     items_total: int
@@ -122,24 +122,24 @@ class WaitingOut(ApiModel):
 
 
 class ChoiceOut(ApiModel):
-    """Where teams choose which of their submissions counts: whether this one is chosen."""
+    """The state of the choice, where teams choose which of their submissions counts."""
 
     boards: list[str] = Field(description="those on which the team wants to stand with it")
     until: Moment | None = Field(description="until then the last choice counts; null: for ever")
 
 
 class RescoredOut(ApiModel):
-    """That the organisers had it scored anew, against corrected gold or by other rules."""
+    """A rescoring by the organisers, against corrected gold or by other rules."""
 
     at: Moment
-    note: str = Field(description="why, as the organisers say")
+    note: str = Field(description="the organisers' reason")
     before: RunStatus
     after: RunStatus
     scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
 
 
 class SubmissionLinks(ApiModel):
-    """Where to go from a submission."""
+    """Links from a submission."""
 
     self: str
     file: str = Field(description="the file as you sent it")

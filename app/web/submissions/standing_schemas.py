@@ -36,7 +36,7 @@ EXAMPLE_STANDING: dict[str, Any] = {
     "rank_then": 4,
     "up": 2,
     "counts": True,
-    "why": "newest counts",
+    "why": "latest submission",
     "interval": {
         "low": 0.6911,
         "high": 0.7159,
@@ -56,7 +56,7 @@ EXAMPLE_STANDING: dict[str, Any] = {
 
 
 class IntervalOut(ApiModel):
-    """Where the score of other items of this kind would lie, `level` of the times."""
+    """A confidence interval of a score at `level`."""
 
     low: float
     high: float
@@ -65,7 +65,7 @@ class IntervalOut(ApiModel):
 
 
 class DifferenceTestOut(ApiModel):
-    """Whether a difference of two runs in one score may be chance."""
+    """A significance test of the difference of two submissions in one score."""
 
     difference: float
     low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
@@ -77,7 +77,7 @@ class DifferenceTestOut(ApiModel):
 
 
 class RivalsOut(ApiModel):
-    """A run that stands on a board beside the other rows: who is told apart from it."""
+    """An entry compared with the other rows of its board: which of them differ significantly."""
 
     state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
     baseline: str | None = Field(description="the best one that was compared with it")
@@ -88,27 +88,27 @@ class RivalsOut(ApiModel):
 
 
 class StandingOut(ApiModel):
-    """What a scored run means for one board, in the column that ranks it, as far as the phase shows it to its team."""
+    """A scored submission on one board, in the ranking column, as far as the phase shows it to its team."""
 
     board: str
     metric: str
     split: str
     value: float | None
     reason: str | None
-    change: float | None = Field(description="to the team's run before; null for its first")
+    change: float | None = Field(description="from the team's previous submission; null for its first")
     to_best: float | None = Field(description="to the best of the team's other runs")
     to_baseline: float | None = Field(description="to the best baseline on the board")
     rank: int | None = Field(description="where this run would stand today, or stands if it counts")
     of: int | None = Field(description="among so many")
-    rank_then: int | None = Field(description="of the team, right after this run; null in lists that do not ask for it")
+    rank_then: int | None = Field(description="the team's rank at submission; null in lists that leave it out")
     up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
-    counts: bool | None = Field(description="whether the team stands with this run; null where that is not told")
-    why: str = Field(description="the rule by which a run counts", examples=["newest counts"])
+    counts: bool | None = Field(description="whether this submission is the team's entry; null where that is hidden")
+    why: str = Field(description="the rule by which a run counts", examples=["latest submission"])
     interval: IntervalOut | None = Field(
         description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
     )
     change_test: DifferenceTestOut | None = Field(description="whether `change` may be chance; null as for `interval`")
-    rivals: RivalsOut | None = Field(description="of a run that counts; null where the board tells no such thing")
+    rivals: RivalsOut | None = Field(description="of a submission that counts; null where the board hides comparisons")
 
 
 def standing_out(standing: RunStanding) -> StandingOut:

@@ -138,7 +138,7 @@ async def send_to_check(
     task: str,
     key: FormKey = "",
 ) -> Response:
-    """The same form's other button: the file is only checked, and whatever else was typed is not kept."""
+    """Validate the file only (the form's other button); the other fields are not stored."""
     received = await receive_validation(
         request,
         server,

@@ -17,7 +17,7 @@ STATUS_WORDS = {
     ValidationStatus.QUEUED: "Your file has arrived and waits to be checked.",
     ValidationStatus.RUNNING: "Your file is being checked.",
     ValidationStatus.VALID: "Your file can be scored. This was only a check: nothing was submitted.",
-    ValidationStatus.INVALID: "Your file has problems and could not be scored. This was only a check: it cost nothing.",
+    ValidationStatus.INVALID: "This file cannot be scored yet. Nothing was submitted and your quota is unchanged.",
     ValidationStatus.FAILED: "The check failed, and it was not your fault. Please try again in a while.",
 }
 _EXAMPLE = {
@@ -55,7 +55,7 @@ _EXAMPLE = {
 
 
 class ValidationLinks(ApiModel):
-    """Where to go from a validation."""
+    """Links from a validation."""
 
     self: str
     problems: str = Field(description="the problems as CSV")

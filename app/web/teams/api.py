@@ -110,7 +110,7 @@ def post_member(server: ServerHere, user: ApiSubmitter, competition: Competition
     f"{TEAM}/members/{{username}}",
     operation_id="remove_team_member",
     summary="Remove a member, for the captain",
-    description="The open invitation ends, for whoever is removed may know it.",
+    description="The open invitation ends, since the removed member may know it.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -123,7 +123,7 @@ def delete_member(server: ServerHere, user: ApiSubmitter, competition: Competiti
     f"{TEAM}/invitation",
     operation_id="invite_to_team",
     summary="Make a link that invites to your team, for its captain",
-    description="The link before ends. Whoever has the link may join, until it ends or the team is full.",
+    description="The previous link ends. Anybody with the link may join, until it ends or the team is full.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409),
 )

@@ -38,7 +38,7 @@ def read_offers(server: ServerHere, user: ApiUser, competition: CompetitionName)
 @router.post(
     PLACE,
     operation_id="ask_to_merge",
-    summary="Ask another team to become part of yours, for the captain",
+    summary="Offer a merge to another team, for the captain",
     description="Nothing changes until its captain accepts. 409 `no_merging` after the date, or where it has declined.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 413, 422),
@@ -54,8 +54,8 @@ def post_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionN
 @router.post(
     f"{PLACE}/{{offer_id}}/acceptance",
     operation_id="accept_merge",
-    summary="Let your team become part of the one that asks, for the captain",
-    description="All its members and submissions are those of the team that asked; this cannot be undone. 409 "
+    summary="Accept another team's offer to merge, for the captain",
+    description="All its members and submissions move to the offering team; this cannot be undone. 409 "
     "`no_merging` where both have submitted more than one team could have by now, `team_full` where you are too many.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
@@ -70,7 +70,7 @@ def post_acceptance(server: ServerHere, user: ApiSubmitter, competition: Competi
     f"{PLACE}/{{offer_id}}",
     operation_id="end_merge_offer",
     summary="Decline an offer to merge, or take your own back, for the captain",
-    description="A team that has declined is not asked again by the same team; it may ask.",
+    description="A team that declined gets no second offer from the same team; it may make one itself.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )

@@ -49,7 +49,7 @@ _EXAMPLE_LISTED = {
 
 
 class RegistrationQuestionOut(ApiModel):
-    """What everybody who registers is asked."""
+    """A question to everybody who registers."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class RegistrationQuestionOut(ApiModel):
 
 
 class RegistrationOut(ApiModel):
-    """How you stand in a competition."""
+    """Your registration in a competition."""
 
     model_config = example(_EXAMPLE)
 
@@ -68,7 +68,7 @@ class RegistrationOut(ApiModel):
     mode: RegistrationMode = Field(description="who may take part")
     terms: str = Field(description="Markdown; empty: there is nothing to accept")
     terms_sha256: str | None
-    questions: list[RegistrationQuestionOut] = Field(description="what everybody who registers is asked")
+    questions: list[RegistrationQuestionOut] = Field(description="questions to everybody who registers")
     answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="as they are now")
@@ -78,7 +78,7 @@ class RegistrationOut(ApiModel):
 
 
 class RegistrationRequest(ApiModel):
-    """What registering needs."""
+    """The data of a registration."""
 
     model_config = example({"accepted_terms_sha256": _TERMS_SHA256, "answers": {"affiliation": "A university"}})
 

@@ -59,7 +59,7 @@ class TeamName(ApiModel):
 
 
 class TeamCaptain(ApiModel):
-    """Who shall be the captain."""
+    """The new captain of a team."""
 
     model_config = example({"username": "grace"})
 
@@ -75,7 +75,7 @@ class JoinRequest(ApiModel):
 
 
 class MergeQuestion(ApiModel):
-    """Which team is asked."""
+    """The team to merge with."""
 
     model_config = example({"team": "Proverbial"})
 
@@ -83,25 +83,25 @@ class MergeQuestion(ApiModel):
 
 
 class MergeOfferOut(ApiModel):
-    """One team asks another; if that accepts, all are members of the team that asks."""
+    """An offer by one team to another; if accepted, everybody becomes a member of the offering team."""
 
     model_config = example(_OFFER_EXAMPLE)
 
     id: int
     asking: str = Field(description="the team that will stay")
-    asked: str = Field(description="the team that will be part of it")
-    asked_by: str = Field(description="who asked, by display name")
+    asked: str = Field(description="the team that would join it")
+    asked_by: str = Field(description="the sender of the offer, by display name")
     asked_at: Moment
 
 
 class MergingOut(ApiModel):
-    """What waits for an answer."""
+    """Offers that have not been answered."""
 
     model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER_EXAMPLE], "by_us": []})
 
     merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
-    to_us: list[MergeOfferOut] = Field(description="your team is asked")
-    by_us: list[MergeOfferOut] = Field(description="your team asks")
+    to_us: list[MergeOfferOut] = Field(description="offers to your team")
+    by_us: list[MergeOfferOut] = Field(description="offers by your team")
 
 
 class InvitationOut(ApiModel):
@@ -114,7 +114,7 @@ class InvitationOut(ApiModel):
         }
     )
 
-    link: str = Field(description="whoever has it may join, until it ends or the team is full")
+    link: str = Field(description="anybody with the link may join, until it ends or the team is full")
     expires_at: Moment
 
 

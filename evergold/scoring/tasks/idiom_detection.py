@@ -210,7 +210,7 @@ def _label_column(options: Options) -> ValueColumn:
     def explain(text: str) -> str:
         meant = next((m for m in (text.strip(), text.strip().removesuffix(".0")) if m in number), None)
         hint = f"; write {meant}, without spaces or decimals" if meant else ""
-        return f"{shorten(text)!r} is not a label, it must be {allowed}{hint}"
+        return f"invalid label {shorten(text)!r}: expected {allowed}{hint}"
 
     return ValueColumn("Label", np.intp, number.get, explain, other_task=("idiom-similarity", "Sim"))
 

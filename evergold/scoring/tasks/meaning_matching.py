@@ -313,7 +313,7 @@ def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Pr
 def _explain(text: str) -> str:
     meant = text.strip().removesuffix(".0")
     hint = f"; write {meant}, without spaces or decimals" if meant in LABELS else ""
-    return f"{shorten(text)!r} is not a label, it must be 0 or 1{hint}"
+    return f"invalid label {shorten(text)!r}: expected 0 or 1{hint}"
 
 
 _LABEL_COLUMN = ValueColumn(

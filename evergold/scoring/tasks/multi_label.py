@@ -53,7 +53,7 @@ Labels = tuple[str, ...]
 
 
 class MultiLabelOptions(Options):
-    """What organisers set.
+    """Options of the task type.
 
     id, value: the columns' names; gold_value: of the value column in gold (None: the same); separator: between labels;
     labels: those there are (None: gold's); both_empty: what an item without labels on either side counts in samples F1
@@ -288,7 +288,7 @@ def _labels(
     labels = tuple(cell.split(options.separator))
     for label in labels:
         if known is not None and label not in known:
-            shown = f"{shorten(label)!r} is not a label; the labels are {listed(known)}"
+            shown = f"invalid label {shorten(label)!r}: expected one of {listed(known)}"
             faults.add("bad-value", shown, line, column, cell)
         elif not _SPLIT.fullmatch(label):
             message = f"{shorten(label)!r} cannot be a label: 1 to 60 characters, no spaces, commas, / or |"

@@ -57,7 +57,7 @@ Cutoff = Literal[1, 3, 5, 10, 20, 50, 100, 1000]
 
 
 class RankingOptions(Options):
-    """What organisers set.
+    """Options of the task type.
 
     cutoffs: of nDCG; relevant_from: from which relevance on a document is relevant for MRR and MAP; gain: of nDCG, the
     relevance itself or 2^relevance - 1; most_documents: that a prediction may rank for one query; rank_by: which score

@@ -66,12 +66,12 @@ Clusters = tuple[str, ...] | None
 
 
 class SequenceOptions(Options):
-    """What organisers set.
+    """Options of the task type.
 
     scheme: of tags; reading: of tags that break the scheme; types: those there are (None: any), each with a column;
-    rank_by: which F1 of all spans is the first column; resample_by: what says which sentences or texts belong together
-    (a document), for intervals and comparisons: in CoNLL a comment `# NAME = …`, which holds until the next, in JSON
-    lines a key; no score depends on it.
+    rank_by: which F1 of all spans is the first column; resample_by: the name that groups sentences or texts
+    (by document), for intervals and comparisons: in CoNLL of a comment `# NAME = …`, valid until the next, in JSON
+    lines of a key; no score depends on it.
     """
 
     scheme: Scheme = "bio"

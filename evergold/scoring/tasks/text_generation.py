@@ -35,7 +35,7 @@ Numbers = Mapping[str, "np.ndarray[Any, np.dtype[np.float64]]"]
 
 
 class TextOptions(TableOptions):
-    """What organisers set besides what `table` has for texts; metrics: those beside BERTScore.
+    """Options besides those of `table` for texts; metrics: those besides BERTScore.
 
     model, layer: the encoder and the layer of its vectors (None: as bert-score recommends for the model); precision: of
     the encoder; idf: whether rare tokens weigh more; baseline: what unrelated texts have, to rescale with;

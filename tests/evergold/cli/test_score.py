@@ -64,9 +64,9 @@ def test_wrong_prediction_lists_its_problems_on_stderr(wrong: str, capsys: pytes
     first, *problems = output.err.splitlines()
     assert first == "Error: The prediction is wrong."
     assert [problem.partition(" (")[0] for problem in problems] == [
-        "  line 3, column Label: '7' is not a label, it must be 0 or 1",
-        "  line 5, column Label: '7' is not a label, it must be 0 or 1",
-        "  line 7, column Label: '7' is not a label, it must be 0 or 1",
+        "  line 3, column Label: invalid label '7': expected 0 or 1",
+        "  line 5, column Label: invalid label '7': expected 0 or 1",
+        "  line 7, column Label: invalid label '7': expected 0 or 1",
     ]
 
 
@@ -76,7 +76,7 @@ def test_wrong_prediction_is_json_where_asked(wrong: str, capsys: pytest.Capture
     assert error["code"] == "invalid_prediction"
     problems = error["details"]["problems"]
     assert [problem["line"] for problem in problems] == [3, 5, 7]
-    assert problems[0]["message"] == "'7' is not a label, it must be 0 or 1"
+    assert problems[0]["message"] == "invalid label '7': expected 0 or 1"
     assert error["details"]["problems_omitted"] == 0
 
 

@@ -23,13 +23,13 @@ def rejected(tmp_path: Path, lines: list[str], items: Items | None = None, optio
 @pytest.mark.parametrize(
     ("label", "said"),
     [
-        ("2", "'2' is not a label, it must be 0 or 1"),
-        ("1.0", "'1.0' is not a label, it must be 0 or 1; write 1, without spaces or decimals"),
-        (" 1", "' 1' is not a label, it must be 0 or 1; write 1, without spaces or decimals"),
-        ("NaN", "'NaN' is not a label, it must be 0 or 1"),
-        ("inf", "'inf' is not a label, it must be 0 or 1"),
-        (" ", "' ' is not a label, it must be 0 or 1"),
-        ("idiomatic", "'idiomatic' is not a label, it must be 0 or 1"),
+        ("2", "invalid label '2': expected 0 or 1"),
+        ("1.0", "invalid label '1.0': expected 0 or 1; write 1, without spaces or decimals"),
+        (" 1", "invalid label ' 1': expected 0 or 1; write 1, without spaces or decimals"),
+        ("NaN", "invalid label 'NaN': expected 0 or 1"),
+        ("inf", "invalid label 'inf': expected 0 or 1"),
+        (" ", "invalid label ' ': expected 0 or 1"),
+        ("idiomatic", "invalid label 'idiomatic': expected 0 or 1"),
     ],
 )
 def test_wrong_label_is_said_on_its_line(tmp_path: Path, label: str, said: str) -> None:
@@ -51,10 +51,8 @@ def test_missing_ids_are_counted_and_the_first_listed(tmp_path: Path) -> None:
     lines = [line for line in rows(MANY) if not line.startswith(("7,", "1", "61,"))]
     problems = rejected(tmp_path, lines, MANY)
     assert [problem.code for problem in problems] == ["missing-id", "missing-id"]
-    assert problems[0].message == (
-        "zero_shot lacks 14 of 100 items (EN 12, PT 2), no row has these ids: 1, 7, 10, 11, 12 and 9 more"
-    )
-    assert problems[1].message.startswith("one_shot lacks 14 of 100 items")
+    assert problems[0].message == ("zero_shot: 14 of 100 items are missing (EN 12, PT 2): 1, 7, 10, 11, 12 and 9 more")
+    assert problems[1].message.startswith("one_shot: 14 of 100 items are missing")
 
 
 def test_half_filled_setting_names_its_lines(tmp_path: Path) -> None:
@@ -144,7 +142,7 @@ def test_one_mistake_on_every_line_hides_no_other(tmp_path: Path) -> None:
     lines = rows(MANY, "1.0", ("zero_shot",)) + rows(MANY, "1", ("one_shot",))[:-1]
     problems = rejected(tmp_path, lines, MANY)
     assert [problem.line for problem in problems if problem.code == "bad-value"] == list(range(2, 23))
-    assert "80 more lines, this one first, have the same problem" in problems[-1].message
+    assert "… and 80 more lines like this, starting here: " in problems[-1].message
     assert "missing-id" in {problem.code for problem in problems}
 
 

@@ -154,7 +154,7 @@ def test_gold_that_the_items_file_does_not_cover_is_refused() -> None:
 def test_items_beyond_gold_are_demanded_but_not_scored(tmp_path: Path) -> None:
     more = write(tmp_path / "items", (GOLDEN / "items.csv").read_text() + "7,EN,,,,\n")
     items = TASK.read_items(more, OPTIONS)
-    with pytest.raises(InvalidPrediction, match="zero_shot lacks 1 of 7 items"):
+    with pytest.raises(InvalidPrediction, match="zero_shot: 1 of 7 items is missing"):
         TASK.read_prediction(GOLDEN / "prediction.csv", items, OPTIONS)
     text = (GOLDEN / "prediction.csv").read_text() + "7,EN,zero_shot,1\n"
     prediction = TASK.read_prediction(write(tmp_path / "p", text), items, OPTIONS)

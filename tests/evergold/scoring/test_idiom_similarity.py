@@ -163,7 +163,7 @@ def test_range_is_checked_where_the_organiser_sets_one(tmp_path: Path) -> None:
 def test_target_only_items_must_be_predicted_too(tmp_path: Path) -> None:
     rows = [",".join(row) for row in golden_rows() if row[0] != "9"]
     (only,) = rejected(write(tmp_path / "p", HEADER + "\n".join(rows)))
-    assert str(only) == "column ID: pre_train lacks 1 of 11 items (EN 1), no row has these ids: 9"
+    assert str(only) == "column ID: pre_train: 1 of 11 items is missing (EN): 9"
 
 
 def test_file_for_the_detection_task_is_recognised(tmp_path: Path) -> None:

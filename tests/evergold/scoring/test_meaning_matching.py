@@ -111,8 +111,8 @@ def test_problems_of_both_columns_are_said_at_once(write: Write) -> None:
     strengths = {**dict.fromkeys(RIGHT, "1"), "2": "high", "4": "nan", "6": ""}
     found = refused(write, file_of({**RIGHT, "3": "2", "5": "1.0"}, strengths))
     assert found == [
-        "line 4, column Label: '2' is not a label, it must be 0 or 1",
-        "line 6, column Label: '1.0' is not a label, it must be 0 or 1; write 1, without spaces or decimals",
+        "line 4, column Label: invalid label '2': expected 0 or 1",
+        "line 6, column Label: invalid label '1.0': expected 0 or 1; write 1, without spaces or decimals",
         "line 3, column Score: 'high' is not a finite number",
         "line 5, column Score: 'nan' is not a finite number",
         "line 7, column Score: zero_shot has Scores for some rows only, this is the first without: fill all or none",

@@ -95,9 +95,9 @@ def test_every_problem_is_told_by_line(write: Write) -> None:
         "column id: 2 of 3 ids are missing: 2, 3",
         "line 2, column labels: the label 'a' is there twice",
         "line 3, column id: id 1 appears twice, first on line 2",
-        "line 3, column labels: 'x' is not a label; the labels are a, b, c",
+        "line 3, column labels: invalid label 'x': expected one of a, b, c",
         "line 4, column id: id '9' is not an item",
-        "line 4, column labels: '' is not a label; the labels are a, b, c",
+        "line 4, column labels: invalid label '': expected one of a, b, c",
     ]
 
 

@@ -245,7 +245,7 @@ def test_one_mistake_on_every_line_hides_no_other(write: Write) -> None:
     rows = {key: "2" for key in full_rows()}
     found = refused(write, written(rows, "xx,neut,compound a,syn,nc,0.5"))
     assert len(found) == 22
-    assert "88 more lines, this one first, have the same problem" in found[-2]
+    assert "… and 88 more lines like this, starting here: " in found[-2]
     assert found[-1].startswith("line 110, column language")
 
 

@@ -252,7 +252,7 @@ def test_all_problems_are_said_at_once_by_line(write: Write) -> None:
     assert refused(write, LABEL_GOLD, text) == [
         "line 3, column id: id 1 appears twice, first on line 2",
         "line 4, column id: id '9' is not an item",
-        "line 5, column label: 'z' is not a label; the labels are a, b, c",
+        "line 5, column label: invalid label 'z': expected one of a, b, c",
         "line 6, column label: the value is empty",
         "line 7: 3 fields, the header has 2",
     ]

@@ -72,12 +72,12 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
         assert 'value="tomorrow"' in wrong.text
         page = browser.post(PAGE, data={**form, "until": "2026-01-12 12:00 UTC", "extra_per_day": "2"})
         assert page.url.path == PAGE
-        assert "Take back" in page.text
+        assert "Revoke" in page.text
         site.set_clock(NOW + DAY + HOUR)
         for address in (SUBMIT_PAGE, f"/competitions/{COMPETITION}/team"):
             told = text_of(browser.get(address).text)
-            assert "The organisers allow your team more in Evaluation" in told
-            assert f"2 more a day. They say: {WHY}" in told
+            assert "Your team has an extension in Evaluation" in told
+            assert f"2 more a day. Reason: {WHY}" in told
         assert "Upload and score" in browser.get(SUBMIT_PAGE).text
         overview = browser.get(f"/competitions/{COMPETITION}").text
         assert f'href="{SUBMIT_PAGE}"' in overview, "the tab is there for the late team"
@@ -105,8 +105,8 @@ def test_the_command_grants_lists_and_takes_back(
     assert (code, out) == (Code.OK, f"In {place}, Magpie is allowed: 2 more in all.\n")
     assert "Magpie\tevaluation\t2 more in all" in evergold("list", COMPETITION)[1]
     assert evergold("grant", place, "--team", "Nobody", "--reason", WHY, "--extra-total", "2")[0] != Code.OK
-    assert evergold("take-back", COMPETITION, str(FIRST_ALLOWANCE)) == (Code.OK, "Taken back.\n")
-    assert evergold("list", COMPETITION)[1] == "The same holds for every team.\n"
+    assert evergold("take-back", COMPETITION, str(FIRST_ALLOWANCE)) == (Code.OK, "Revoked.\n")
+    assert evergold("list", COMPETITION)[1] == "No team has an extension.\n"
 
 
 @pytest.mark.usefixtures("cheap_passwords")

@@ -137,7 +137,7 @@ def test_it_says_what_participants_see_and_lets_one_look(site: Site, olga: httpx
 
 
 def test_it_says_what_the_test_sets_can_tell_apart(site: Site, olga: httpx.Client) -> None:
-    assert "can tell apart" not in olga.get(DESK).text
+    assert "test sets can detect" not in olga.get(DESK).text
     part = ZERO_SHOT.replace("all", "pt")
     scores = (
         SmallestDifference("macro_f1", ZERO_SHOT, 0.06131, 739),
@@ -151,7 +151,7 @@ def test_it_says_what_the_test_sets_can_tell_apart(site: Site, olga: httpx.Clien
 
 
 def test_it_says_what_scores_tell_of_hidden_gold(site: Site, olga: httpx.Client) -> None:
-    assert "What scores tell of hidden gold" in olga.get(DESK).text
+    assert "What scores reveal about hidden gold" in olga.get(DESK).text
     with writing(site.engine) as session:
         phase_task = the_phase_task(session)
         phase_task.phase.submissions_total, phase_task.phase.visibility = 10, {}

@@ -161,9 +161,9 @@ def test_a_team_chooses_on_the_command_line(
     monkeypatch.setenv("EVERGOLD_SERVER", site.url)
     monkeypatch.setenv("EVERGOLD_TOKEN", planted.owner.client.headers["Authorization"].removeprefix("Bearer "))
     assert run(["choose", mine, "--board", "one-shot"]) == Code.OK
-    assert capsys.readouterr().out.endswith("Your team stands with this submission on: one-shot.\n")
+    assert capsys.readouterr().out.endswith("This submission counts for your team on: one-shot.\n")
     assert run(["choose", mine, "--undo"]) == Code.OK
-    assert capsys.readouterr().out.endswith("This submission is chosen no longer.\n")
+    assert capsys.readouterr().out.endswith("This submission is no longer chosen.\n")
     site.set_clock(CLOSE)
     assert run(["choose", mine]) == Code.REFUSED
     assert "Teams could choose until 2026-01-10 13:00 UTC" in capsys.readouterr().err

@@ -52,13 +52,13 @@ def test_organisers_hide_it_and_delete_it_and_keep_it_on_a_page(site: Site) -> N
         form = {"csrf_token": csrf_of(browser.get(PAGE).text)}
         wrong = browser.post(PAGE, data={**form, "stage": "private", "halt": "paused"})
         assert wrong.status_code == 422
-        assert "Say why: everybody who wants to upload reads it." in text_of(wrong.text)
+        assert "Give a reason: everybody who wants to upload sees it." in text_of(wrong.text)
         page = browser.post(PAGE, data={**form, "stage": "draft"})
         assert "Draft: organisers and testers alone see it." in text_of(page.text)
         assert f'href="/competitions/{COMPETITION}"' in browser.get("/").text
         assert site.client().get(f"/competitions/{COMPETITION}").status_code == 404
         page = browser.post(f"{PAGE}/deletion", data=form)
-        assert "Keep it" in page.text
+        assert "Cancel the deletion" in page.text
         assert "Draft:" in text_of(browser.post(f"{PAGE}/deletion/stop", data=form).text)
 
 

@@ -12,7 +12,7 @@ def test_the_preview_says_what_scores_would_tell_and_what_helps(ada: Linguist) -
     page = ada.browser.get(f"{place}/preview").text
     markup.check(page)
     shown = text_of(page)
-    assert "For you alone: what scores tell of hidden gold" in shown
+    assert "For organisers only: what scores reveal about hidden gold" in shown
     assert "evaluation, main up to 100 % readable" in shown
     assert "private_part: {share: 0.5, …}" in shown
     ada.say(place, "phases/0/tasks/main/private_part", share="0.5", seed="nobody-guesses-this-of-a-test")

@@ -49,7 +49,7 @@ def preview(ada: Linguist, place: str) -> str:
 def test_a_column_that_is_no_column_yet_shows_what_the_baseline_has(ada: Linguist, place: str) -> None:
     ada.say(place, "boards/0", **{"columns.2.metric": "mcc", "columns.2.split": "language/pt"})
     shown = preview(ada, place)
-    assert "Scores are those that its baselines have" in shown
+    assert "Scores are those of its baselines" in shown
     assert shown.count("after scoring") == 0
     row = shown.split("Always ironic", 1)[1].split()[:3]
     with_gold = ada.browser.get("/competitions/irony/phases/evaluation/boards/main").text

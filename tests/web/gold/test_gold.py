@@ -325,7 +325,7 @@ def test_the_form_seals_and_the_page_lists_it(site: Site, browser: httpx.Client,
     token = csrf_of(browser.get(PAGE).text)
     sent = browser.post(PAGE, data={"csrf_token": token}, files={"file": ("gold.csv", CONTENT)})
     assert (sent.status_code, sent.history[0].status_code) == (200, 303)
-    assert "once it is found right" in sent.text
+    assert "after it passes the check" in sent.text
     assert "CANARY" not in sent.text
     assert opened(site, key) == CONTENT
 

@@ -190,7 +190,7 @@ def test_an_incomplete_answer_is_kept_and_asked_for(site: Site, olga: httpx.Clie
     start(olga)
     page = judge(anna, 2, removed="yes", mwe_sense="3")
     assert page.status_code == 422
-    assert "Please answer what is still open" in text_of(page.text)
+    assert "Please complete the open ones" in text_of(page.text)
     assert 'name="mwe_sense" value="3" checked' in page.text
     assert judge(anna, 2, removed="yes", mwe_sense="7").status_code == 422
 

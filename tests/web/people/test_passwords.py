@@ -93,7 +93,7 @@ def test_a_used_or_old_link_is_said_to_be_so(site: Site, browser: httpx.Client) 
     for path in (path_of(link), "/password/new?link=wrong", "/password/new"):
         page = browser.get(path)
         assert page.status_code == 404
-        assert "Ask for another link" in page.text
+        assert "Request another link" in page.text
 
 
 def test_a_short_password_is_marked_and_the_form_stays(site: Site, browser: httpx.Client) -> None:

@@ -56,13 +56,13 @@ def evergold(
 
 def test_the_whole_story_on_the_command_line(site: Site, entered: dict[str, Any], evergold: Evergold) -> None:
     code, out, err = evergold("rescore", "start", f"{COMPETITION}/{PHASE}/{TASK}", "--note", NOTE)
-    assert (code, "Scored anew: 0 of 2." in out, f"/rescoring/{FIRST_SET}" in err) == (
+    assert (code, "Rescored: 0 of 2." in out, f"/rescoring/{FIRST_SET}" in err) == (
         Code.OK,
         True,
         True,
     )
     code, _, err = evergold("rescore", "publish", SET)
-    assert (code, "2 of 2 submissions are not scored anew yet" in err) == (Code.ERROR, True)
+    assert (code, "2 of 2 submissions are not rescored yet" in err) == (Code.ERROR, True)
     score_set(site.engine, FIRST_SET, {entered["ada"]: 0.4, entered["bob"]: 0.5})
     code, out, _ = evergold("rescore", "diff", SET)
     assert code == Code.OK

@@ -161,7 +161,7 @@ def test_the_whole_story_on_pages(site: Site, desk: httpx.Client, entered: dict[
     form = {"tasks": f"{PHASE}/{TASK}", "note": NOTE, "csrf_token": csrf_of(page.text)}
     made = desk.post(PAGE, data=form)
     assert made.url.path == f"{PAGE}/{FIRST_SET}"
-    assert "2 submissions not scored anew yet" in made.text
+    assert "2 submissions not rescored yet" in made.text
     score_set(site.engine, FIRST_SET, {entered["ada"]: 0.4, entered["bob"]: 0.5})
     ready = desk.get(f"{PAGE}/{FIRST_SET}").text
     assert "the largest move first; 0 rows unchanged" in ready

@@ -225,7 +225,7 @@ def test_the_form_asks_and_keeps_what_was_typed(site: Site, cheap_passwords: Non
         files = {"file": ("predictions.csv", CONTENT)}
         refused = browser.post(FORM, data=typed, files=files)
         assert refused.status_code == 422
-        assert refused.text.count("The organisers ask for this.") == 2
+        assert refused.text.count("The organisers require this.") == 2
         assert "&lt;b&gt;How&lt;/b&gt;" in refused.text
         assert '<option value="decoder" selected>' in refused.text
         assert site.submissions() == 0
@@ -313,7 +313,7 @@ def test_the_command_line_shows_and_changes_a_card(
     card.write_text(f"code: {LINK}\nfields: {{parameters: 560, training: 'yes'}}\n")
     place = f"{COMPETITION}/{PHASE}/{TASK}"
     code, _, err = evergold("submit", file, "--to", place, "--no-wait")
-    assert (code, "fields.parameters: The organisers ask for this." in err) == (Code.ERROR, True)
+    assert (code, "fields.parameters: The organisers require this." in err) == (Code.ERROR, True)
     code, out, _ = evergold("submit", file, "--to", place, "--no-wait", "--method", "m", "--card", card, "--json")
     assert code == Code.OK
     id_ = json.loads(out)["id"]

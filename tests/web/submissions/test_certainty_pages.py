@@ -70,7 +70,7 @@ def compared(two: tuple[UUID, UUID]) -> str:
 def test_pages_say_it_in_words(browser: httpx.Client, two: tuple[UUID, UUID]) -> None:
     runs = read(browser, RUNS)
     assert "+0.1200 p = .008 +0.0312 to +0.2088" in runs
-    assert "below it the 95 % interval" in runs
+    assert "with its 95 % interval" in runs
     assert "0.5512 to 0.6833" in read(browser, f"/submissions/{two[1]}")
     side_by_side = read(browser, compared(two))
     assert "How sure is that?" in side_by_side

@@ -160,10 +160,10 @@ def test_a_text_of_a_team_is_escaped(ada: Person, pair_of: Callable[..., Pair]) 
 def test_where_gold_is_hidden_there_is_a_sentence_and_no_item(site: Site, ada: Person, pair: Pair) -> None:
     declare(site, public=False)
     found = page(ada, pair, "&show=b")
-    assert "that would tell the gold" in found
+    assert "it would reveal the gold" in found
     assert "<bdi>i" not in found
     document = asked(ada, pair, show="b")["items"]
-    assert document["hidden"].endswith("that would tell the gold.")
+    assert document["hidden"].endswith("it would reveal the gold.")
     assert (document["rows"], document["both_right"], document["left_out"], document["next"]) == ([], 0, 0, None)
     assert set(document["shows"].values()) == {0}
 

@@ -176,7 +176,7 @@ def test_a_scored_page_shows_standing_scores_and_signatures(sent: tuple[Site, st
     markup.check(page)
     found = text_of(page)
     assert "<title>Scored 0.7037: Detection · Evergold</title>" in page
-    assert "zero-shot 0.7037 rank 1 of 1 Macro F1 · best counts" in found
+    assert "zero-shot 0.7037 rank 1 of 1 Macro F1 · counts: best submission" in found
     assert "Part Macro F1 Accuracy zero-shot · all 0.7037" in found
     assert "one-shot · all – undefined: not entered" in found
     assert "Macro F1 zero_shot/all 0.7037 idiom-detection:1|macro_f1|zero_shot/all" in found
@@ -189,7 +189,11 @@ def test_one_mistake_on_every_line_is_one_kind_of_problem_and_nothing_was_scored
     site, page, run_id = sent
     problems = Problems()
     note_faults(
-        "bad-label", "Label", list(range(2, 436)), lambda line: Fault(line, "'2' is not a label", "2"), problems
+        "bad-label",
+        "Label",
+        list(range(2, 436)),
+        lambda line: Fault(line, "invalid label '2': expected 0 or 1", "2"),
+        problems,
     )
     with writing(site.engine) as session:
         held = world.sure(claim_run(session, run_id, worker="worker:1", lease_seconds=60, now=NOW))
@@ -211,7 +215,7 @@ def test_an_id_that_is_none_is_an_address_that_is_none(site: Site, path: str) ->
     with log_in(site) as browser:
         answer = browser.get(path, headers=BROWSER)
     assert answer.status_code == 404
-    assert "Nothing here" in answer.text
+    assert "Page not found" in answer.text
     assert "valid" not in text_of(answer.text).lower()
 
 

@@ -132,7 +132,7 @@ CASES = {
         b"id,label\na,Yes\nb,no\nb,yes\nd,no\n",
         (
             "column id: 1 of 3 ids are missing: c",
-            "line 2, column label: 'Yes' is not a label; the labels are yes, no",
+            "line 2, column label: invalid label 'Yes': expected one of yes, no",
             "line 4, column id: id b appears twice, first on line 3",
             "line 5, column id: id 'd' is not an item",
         ),
@@ -156,7 +156,7 @@ CASES = {
         b"ID,Language,Setting,Label,Score\n1,EN,zero_shot,1,0.5\n2,PT,zero_shot,0,0.1\n3,EN,zero_shot,2,much\n",
         (
             "line 3, column Language: ",
-            "line 4, column Label: '2' is not a label, it must be 0 or 1",
+            "line 4, column Label: invalid label '2': expected 0 or 1",
             "line 4, column Score: 'much' is not a finite number",
         ),
     ),
@@ -164,7 +164,7 @@ CASES = {
         "formats/open/similarity",
         b"ID,Language,Setting,Sim\n1,EN,pre_train,0.5\n1,EN,pre_train,0.5\n2,EN,pre_train,inf\n9,EN,pre_train,1\n",
         (
-            "column ID: pre_train lacks 1 of 3 items (EN 1), no row has these ids: 3",
+            "column ID: pre_train: 1 of 3 items is missing (EN): 3",
             "line 3, column ID: id 1 appears twice",
             "line 4, column Sim: 'inf' is not a finite number",
             "line 5, column ID: id 9 is not an item of this phase",
@@ -174,9 +174,9 @@ CASES = {
         "formats/open/detection",
         b"ID,Language,Setting,Label\n1,EN,few_shot,1\n2,EN,fewshot,0\n3,EN,few_shot,x\n",
         (
-            "column ID: few_shot lacks 1 of 3 items (EN 1), no row has these ids: 2",
+            "column ID: few_shot: 1 of 3 items is missing (EN): 2",
             "line 3, column Setting: the setting 'fewshot' is unknown, it must be zero_shot or one_shot or few_shot",
-            "line 4, column Label: 'x' is not a label, it must be 0 or 1",
+            "line 4, column Label: invalid label 'x': expected 0 or 1",
         ),
     ),
     "similarities": Case(

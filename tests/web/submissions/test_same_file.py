@@ -30,7 +30,7 @@ def test_it_is_taken_only_when_it_is_confirmed_and_nothing_typed_is_lost(site: S
         assert first.status_code == 303
         again = send(ada, method="typed behind the file")
         assert again.status_code == 409
-        assert "sent this very file at 2026-01-10 12:00 UTC already" in text_of(again.text)
+        assert "already submitted this exact file on 2026-01-10 12:00 UTC." in text_of(again.text)
         assert 'value="typed behind the file"' in again.text
         assert site.submissions() == 1
         assert send(ada, again="yes").status_code == 303
@@ -54,6 +54,6 @@ def test_the_form_says_what_an_upload_does_and_what_is_left_after_it(site: Site)
         world.score(site.engine, last_run(site.engine), 0.5432)
         page = ada.get(SUBMIT_PAGE).text
     assert "this one replaces 0.5432 if it is better. 8 left today after it." in text_of(page)
-    assert "Same system as your last run of it" in text_of(page)
+    assert "We filled in the card of this system." in text_of(page)
     assert 'value="XLM-R"' in page
     assert page.index('id="file"') < page.index('id="method"'), "the file first"

@@ -209,7 +209,7 @@ def test_an_expired_log_in_is_said_and_the_form_stays_as_it_is(form: Viewer, sit
 def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
-    press(page, "Only check")
+    press(page, "Validate")
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
     end(
         site,
@@ -227,7 +227,7 @@ def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form:
         page.get_by_role("link", name="Download the problem list").click()
     assert HEBREW in Path(download.value.path()).read_text(encoding="utf-8")
     assert page.url.endswith("/submit"), "the file is still chosen"
-    press(page, "Only check")  # again: another check
+    press(page, "Validate")  # again: another check
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
     end(site)
     expect(page.locator("#checked")).to_contain_text("Your file can be scored.")
@@ -244,7 +244,7 @@ def test_without_scripts_checking_works_as_well(look: Callable[..., Viewer], sit
     file = tmp_path / "predictions.csv"
     file.write_bytes(CONTENT)
     looking.page.set_input_files("#file", file)
-    press(looking.page, "Only check")
+    press(looking.page, "Validate")
     expect(looking.page.locator(".chip")).to_have_text("Queued")
     end(site, Problem("bad-value", "what is this", line=2, text="x"))
     expect(looking.page.locator(".chip")).to_have_text("Has errors")  # the page asks again by itself
@@ -263,7 +263,7 @@ def test_what_a_check_found_fits_on_the_page(
     looking.go(SUBMIT_PAGE)
     page: Any = looking.page
     drop(page, name="a-file-with-quite-a-long-name-that-has-no-end-and-no-spaces-in-it-at-all.csv")
-    press(page, "Only check")
+    press(page, "Validate")
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
     end(site, Problem("bad-value", "the label is unknown " * 8, line=14, column="Label", text="x" * 100))
     expect(page.locator("#checked")).to_contain_text("1 problem")

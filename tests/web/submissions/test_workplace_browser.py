@@ -80,11 +80,11 @@ def test_six_runs_are_read_at_a_glance_and_the_one_that_counts_is_chosen_in_plac
     assert numbers(page, 5) == [1, 1, 2, 2, 1, 3], "ranks right after each"
     assert numbers(page, 6) == [1, 1, 2, 2, 1, 3], "ranks that each would have today"
     assert page.locator(".runs tr:has(.counts)").count() == 1
-    expect(page.locator(".runs tbody tr").first).to_contain_text("newest counts, as you have not chosen")
+    expect(page.locator(".runs tbody tr").first).to_contain_text("counts: latest submission, as you have not chosen")
     second = page.locator(".runs tbody tr").nth(1)
     second.get_by_role("button", name="Choose").click()
     expect(second.locator(".counts")).to_be_attached()
-    expect(second).to_contain_text("your choice counts")
+    expect(second).to_contain_text("counts: your choice")
     assert "/runs" in page.url, "in place"
     assert page.locator(".runs tr:has(.counts)").count() == 1
 

@@ -38,7 +38,7 @@ def test_one_asks_and_the_other_accepts_on_their_pages(site: Site) -> None:
         assert 'value="Secnd"' in unknown.text
         assert "<bdi>Second</bdi>" in send(ada, "merging", team="Second").text
         page = bob.get(PAGE).text
-        assert "asks whether your team will become part of <b><bdi>First</bdi></b>" in page
+        assert "offers to merge your team into <b><bdi>First</bdi></b>" in page
         offer = page.partition("/team/merging/")[2].partition("/")[0]
         assert send(ada, f"merging/{offer}/accept").status_code == 404
         assert "2 members" in send(bob, f"merging/{offer}/accept").text

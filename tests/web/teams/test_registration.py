@@ -370,7 +370,7 @@ def test_where_it_is_asked_who_has_not_confirmed_submits_nothing(site: Site) -> 
     with log_in_as_registered(site) as browser:
         assert "Confirm your address" in browser.get("/account").text
         page = send(browser, link, "/account/confirm-email")
-        assert "Your address is confirmed" in page.text
+        assert "Address confirmed" in page.text
         assert browser.get("/account").status_code == 200, "here one stays logged in"
         assert "Confirm your address" not in browser.get("/account").text
     assert ada.submit().status_code == 401, "a token from before the address was confirmed has ended"
