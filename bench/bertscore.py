@@ -90,7 +90,8 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
                 "clock_s": round(clock, 3),
                 "processor_s": round(processor, 3),
                 "clock_ratio": round(slowest[0] / clock, 2),
-                "processor_ratio": round(slowest[1] / processor, 2),
+                # The smallest sizes may take less than the clock can tell.
+                "processor_ratio": round(slowest[1] / processor, 2) if processor else None,
             }
             for name, (clock, processor) in times.items()
         ],
