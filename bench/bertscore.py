@@ -91,7 +91,7 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
                 "processor_s": round(processor, 3),
                 "clock_ratio": round(slowest[0] / clock, 2),
                 # The smallest sizes may take less than the clock can tell.
-                "processor_ratio": round(slowest[1] / processor, 2) if processor else None,
+                "processor_ratio": round(slowest[1] / processor, 2) if processor else 0.0,
             }
             for name, (clock, processor) in times.items()
         ],
