@@ -201,4 +201,4 @@ def test_a_long_check_says_how_far_it_is(
     assert (code, json.loads(out)["differences"]) == (Code.OK, [])
     assert "1 of 2 teams are looked at." in errors.splitlines()
     assert "1 of 2 teams are looked at." in command("--check")[2].splitlines()
-    assert "1 of 2 teams are written anew." in command("--rebuild")[2].splitlines()
+    assert "1 of 2 teams are written again." in command("--rebuild")[2].splitlines()

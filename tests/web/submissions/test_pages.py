@@ -54,8 +54,8 @@ def test_the_form_says_what_is_needed(site: Site) -> None:
         found = text_of(browser.get(SUBMIT_PAGE).text)
     assert "ID,Language,Setting,Label 1,EN,zero_shot," in found
     assert "10 left today" in found
-    assert "Deadline 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE What counts" in found
-    assert "at most 977 KiB" in found
+    assert "Deadline 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE The deadline applies" in found
+    assert "up to 977 KiB" in found
 
 
 def test_a_double_click_submits_once(site: Site) -> None:
