@@ -200,6 +200,6 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
     assert "is allowed more" in mail.subject
     assert "- open until 2026-01-12 12:00" in mail.body
     assert "comes after the close stands without a rank\n- 2 more in all, in each task\n" in mail.body
-    assert "They say: their cluster was down" in mail.body
+    assert "Reason: their cluster was down" in mail.body
     assert "/competitions/idioms/team" in mail.body
     assert others == []
