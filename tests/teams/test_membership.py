@@ -218,7 +218,7 @@ def test_nobody_joins_by_an_invitation_that_ended_while_they_came(engine: Engine
     with reading(engine) as session:
         seen = find_invitation(session, find_competition(session, COMPETITION), link, NOW)
     revoke(engine, ada)
-    with writing(engine) as session, pytest.raises(NotFound, match="has ended"):
+    with writing(engine) as session, pytest.raises(NotFound, match="has expired"):
         join_team(session, find_competition(session, COMPETITION), bob, seen, NOW)
     assert team_of(engine, bob) is None
 
