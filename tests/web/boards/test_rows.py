@@ -166,7 +166,7 @@ def test_the_command_line_marks_lists_and_clears(
 
     assert evergold("mark", place, "removed", "--team", "Ada")[0] == Code.USAGE
     code, _, err = evergold("mark", place, "unranked", "--team", "Ada")
-    assert (code, "note: Say why" in err) == (Code.ERROR, True)
+    assert (code, "note: Give a reason" in err) == (Code.ERROR, True)
     code, out, _ = evergold("mark", place, "unranked", "--team", "Ada", "--note", "more data")
     assert (code, out) == (Code.OK, f"On the boards of {place}, Ada is unranked now.\n")
     code, out, _ = evergold("list", place, "--json")
