@@ -195,7 +195,8 @@ def test_a_score_keeps_every_bit(engine: Engine, accepted: Accepted) -> None:
     value = 0.1 + 0.2  # 0.30000000000000004
     score(engine, accepted.run_id, value)
     with reading(engine) as session:
-        assert [row.value for row in session.scalars(fresh(ScoreRow).where(ScoreRow.metric == "macro_f1"))][0] == value
+        row = session.scalars(fresh(ScoreRow).where(ScoreRow.metric == "macro_f1", ScoreRow.split == ZERO_SHOT)).one()
+    assert row.value == value
 
 
 def test_a_rejection_keeps_the_problems_and_moves_no_board(engine: Engine, accepted: Accepted) -> None:
