@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.boards.snapshots import official_board
-from app.cards.edits import CardChanged, CardFrozen, edit_card
+from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card
 from app.competitions.find import find_board, find_competition
 from app.models import CardVersion, Snapshot, Submission, User
 from app.standings.check import check_task
@@ -159,6 +159,27 @@ def test_who_was_slower_is_told(engine: Engine, people: list[User]) -> None:
     assert refused.value.details == {"version": 1}
     with writing(engine) as session:
         assert edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=1) == 2
+
+
+def test_who_begins_to_write_is_told_the_newest_version_of_their_own_systems_card(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob = people[:2]
+    theirs = enter(engine, bob, 0.4, system="Crow")
+    sent = enter(engine, ada, 0.5)
+
+    def number() -> int:
+        with reading(engine) as session:
+            return card_number(session, get_submission(session, sent, ada))
+
+    assert number() == 0
+    for version in (1, 2, 3):
+        write(engine, theirs, bob, method=f"theirs {version}")
+        write(engine, theirs, bob, method=f"theirs, again {version}")
+        write(engine, sent, ada, method=f"mine {version}")
+        assert number() == version
+    again = enter(engine, ada, 0.6, minute=1, system="mine 1", card={"code": LINK})
+    assert history(engine, again, ada)[-1] == (4, "ada", ("Code",)), "an upload goes on counting"
 
 
 def test_changes_at_the_same_moment_are_kept_one_after_the_other(engine: Engine, people: list[User]) -> None:

@@ -16,7 +16,7 @@ from app.base.config import Settings
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached, NotFound
 from app.web import pages
 from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import OwnForm, SentForm, form_again
+from app.web.html.guards import OwnForm, SentForm, form_again, local_path
 from app.web.http.context import Server
 from app.web.http.routers import ForeignRouter, add_routes, page_router
 from app.web.main import create_app
@@ -101,6 +101,16 @@ def test_whoever_was_logged_out_comes_back_to_the_page_of_the_form(site: Site, s
         answer = anybody.post(f"{start}/{sent}", data={})
         assert (answer.status_code, answer.headers["Location"]) == (303, f"/login?next={start}/{page}&done=expired")
         assert anybody.get(f"{start}/{page}").status_code != 405
+
+
+@pytest.mark.parametrize("path", ["/", "/competitions/idioms?a=b", "/a//b"])
+def test_one_is_led_back_to_a_page_of_ours(path: str) -> None:
+    assert local_path(path) == path
+
+
+@pytest.mark.parametrize("path", ["", "//evil.example", "/\\evil.example", "https://evil.example", "a", "/\n/evil"])
+def test_and_to_no_other(path: str) -> None:
+    assert local_path(path) == "/"
 
 
 # ---------------------------------------------------------------------------------------------------------- form_again

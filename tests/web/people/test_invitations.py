@@ -290,9 +290,10 @@ def test_an_invitation_is_answered_over_the_api(site: Site, olga: httpx.Client) 
             browser.headers["X-CSRF-Token"] = csrf_of(browser.get("/account").text)
         mine = f"{API}/me/invitations"
         listed = grace.get(mine).json()["invitations"]
-        assert [(one["id"], one["competition"], one["role"], one["rights"]) for one in listed] == [
-            (2, COMPETITION, "tester", []),
-            (1, COMPETITION, "organiser", ["gold"]),
+        told = ("id", "competition", "title", "role", "rights")
+        assert [tuple(one[name] for name in told) for one in listed] == [
+            (2, COMPETITION, "Idioms", "tester", []),
+            (1, COMPETITION, "Idioms", "organiser", ["gold"]),
         ]
         assert eve.get(mine).json() == {"invitations": []}
         assert eve.post(f"{mine}/1/accept").status_code == 404

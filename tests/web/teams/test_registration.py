@@ -110,6 +110,13 @@ def test_questions_are_answered_and_answers_changed_on_the_page(site: Site, brow
     told = send(browser, PAGE, **{"answer-affiliation": "<b>A</b> university", "answer-gpu": "one"})
     assert "You are registered" in told.text
     assert "&lt;b&gt;A&lt;/b&gt; university" in told.text
+    answered = browser.get(f"/api/v1{PAGE}").json()
+    assert answered["answers"] == {"affiliation": "<b>A</b> university", "gpu": "one", "students": False}
+    assert [(one["name"], one["title"], one["required"]) for one in answered["questions"]] == [
+        ("affiliation", "Affiliation", True),
+        ("gpu", "Which GPU?", False),
+        ("students", "I am a student", False),
+    ]
     send(browser, PAGE, **{"answer-affiliation": "B", "answer-students": "yes"})
     with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
         organise(site, "olga")
