@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.competitions.columns import BoardColumn
-from app.competitions.find import find_competition
+from app.competitions.find import find_board, find_competition
 from app.feedback.chart import chart_svg
 from app.feedback.history import Attempt, History, Place, history_of, places_of
 from app.models import User
@@ -59,12 +59,14 @@ def test_places_are_in_the_organisers_order_and_then_by_the_start_of_phases(engi
 def test_a_history_is_of_one_task_and_its_boards(engine: Engine, people: list[User]) -> None:
     ada = people[0]
     beside.add_other_task(engine)
+    with writing(engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1].position = 9
     for minute, value in enumerate((0.5, 0.4, 0.7)):
         enter(engine, ada, value, minute=minute)
     beside.enter_other(engine, ada, 0.9)
     enter(engine, people[1], 0.8)
     mine = history(engine, ada, place())
-    assert [one.name for one in mine.boards] == ["zero-shot", "one-shot"]
+    assert ([one.name for one in mine.boards], mine.board.name) == (["one-shot", "zero-shot"], "zero-shot")
     assert [(one.value, one.change, one.is_record) for one in mine.attempts] == [
         (0.5, None, True),
         (0.4, -0.1, False),

@@ -23,7 +23,7 @@ def row(number: int, team: str, rank: int | None, value: float, kind: RowKind = 
     return LeaderboardRow(rank, team, kind, (Cell(value, None, "s"),), None, "", 1, page_id=UUID(int=number))
 
 
-def tested(difference: float, p: float) -> PairTest:
+def pair(difference: float, p: float) -> PairTest:
     return PairTest(difference, None, None, 0.95, p, p, "paired:1")
 
 
@@ -41,7 +41,7 @@ def board(column: BoardColumn = F1) -> Leaderboard:
     )
     p = {2: 0.01, 3: 0.3, 4: 0.2, 5: 0.01, 6: 0.001, 7: 0.001, 8: 0.001}
     tests: Mapping[tuple[UUID, UUID], PairTest] = {
-        (MINE, UUID(int=other)): tested(0.7 - rows[[2, 3, 1, 4, 5, 6, 7, 8].index(other)].cells[0].value, p[other])  # type: ignore[operator]
+        (MINE, UUID(int=other)): pair(0.7 - rows[[2, 3, 1, 4, 5, 6, 7, 8].index(other)].cells[0].value, p[other])  # type: ignore[operator]
         for other in p
     }
     return Leaderboard((column,), 0, rows, "1", EntryRule.BEST, statistics="current", pair_tests=dict(tests))
@@ -64,7 +64,7 @@ def test_the_baseline_is_the_best_one() -> None:
     found = peer_comparison(board(), MINE)
     assert found is not None
     assert (found.baseline, found.is_above_baseline) == ("Majority", True)
-    assert found.baseline_test == tested(0.7 - 0.4, 0.001)
+    assert found.baseline_test == pair(0.7 - 0.4, 0.001)
 
 
 def test_a_run_without_a_rank_is_compared_with_the_baseline_alone() -> None:

@@ -15,15 +15,16 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from app.base.api_links import API
 from app.base.db import writing
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
+from app.exports import predictions
 from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks
 from app.exports.predictions import ExportedSubmission
-from app.models import AuditEntry, CardVersion, Phase, Role, Submission, Team, TeamKind, User
+from app.models import AuditEntry, CardVersion, Phase, PhaseTask, Role, Submission, Team, TeamKind, User
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
 from tests import world
@@ -173,6 +174,25 @@ def test_a_competition_without_submissions_has_a_zip_with_an_empty_manifest(olga
     assert manifest(olga.client.get(ZIP)) == []
 
 
+def test_a_phase_without_tasks_has_a_zip_with_an_empty_manifest(site: Site, ada: Person, olga: Person) -> None:
+    ada.submitted()
+    with writing(site.engine) as session:
+        add_phase(site.engine, "empty", starts_at=NOW)
+        session.execute(delete(PhaseTask).where(PhaseTask.phase.has(name="empty")))
+    assert manifest(olga.client.get(ZIP, params={"phase": "empty"})) == []
+
+
+def test_what_is_read_in_parts_is_there_once(
+    site: Site, ada: Person, olga: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predictions, "_AT_ONCE", 1)
+    sent = [scored(site, ada, value, f"{value}".encode()) for value in (0.5, 0.6)]
+    document = json.loads(opened(olga.client.get(ZIP)).read("manifest.json"))
+    told = {one["submission"]: [score["value"] for score in one["scores"]] for one in document["submissions"]}
+    assert [told[one][0] for one in sent] == [0.5, 0.6]
+    assert {len(told[one]) for one in sent} == {4}, "two metrics on two splits"
+
+
 def test_a_file_that_is_gone_is_told_and_the_rest_is_there(site: Site, ada: Person, olga: Person) -> None:
     gone, there = ada.submitted(b"ID\n1\n")["id"], ada.submitted(b"ID\n2\n")["id"]
     file_of(site, b"ID\n1\n").unlink()
@@ -289,6 +309,9 @@ def test_participants_with_their_teams_and_what_they_sent(site: Site, ada: Perso
     add_phase(site.engine, "practice", starts_at=NOW - DAY)
     for _ in range(2):
         ada.submitted()
+    world.add_competition(site.engine, name="proverbs", ends_at=NOW + 9 * DAY)
+    world.add_team(site.engine, ada.user, name="Elsewhere", competition="proverbs")
+    world.submit(site.engine, ada.user, NOW + DAY, competition="proverbs")
     eve.submit(path=SUBMIT.replace("evaluation", "practice"))
     with writing(site.engine) as session:
         session.execute(update(Team).where(Team.name == "Eve").values(name="+1"))

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, delete
 from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.models import Competition, Halt, Stage, User
+from app.models import Competition, Halt, PhaseTask, Stage, User
 from app.web.html.words import life_words
 from app.web.html.workspace import Place, Workspace, workspace_of, workspace_of_task
 from app.web.http.viewer import Viewer
@@ -114,11 +114,32 @@ def test_where_nothing_is_open_a_team_with_a_later_close_is_led_to_its_own_phase
     assert "Submit" not in seen(engine, now=after)
 
 
-def test_organisers_alone_have_a_desk_and_who_submitted_has_runs(engine: Engine) -> None:
-    ada, root = world.add_user(engine, "ada"), world.add_user(engine, "root", is_administrator=True)
+def test_a_phase_without_tasks_has_neither_board_nor_pictures(engine: Engine) -> None:
+    add_phase(engine, "empty", starts_at=NOW)
+    with writing(engine) as session:
+        session.execute(delete(PhaseTask).where(PhaseTask.phase.has(name="empty")))
+
+    def empty(_: Session, competition: Competition) -> Place:
+        return Place(next(one for one in competition.phases if one.name == "empty"))
+
+    assert not {"Leaderboard", "Pictures"} & seen(engine, empty).keys()
+
+
+def test_the_tab_of_ones_runs_counts_them(engine: Engine) -> None:
+    ada = world.add_user(engine, "ada")
     world.submit(engine, ada)
-    assert (seen(engine, user=ada)["My runs"], "Desk" in seen(engine, user=ada)) == (f"{HERE}/runs", False)
-    assert (seen(engine, user=root)["Desk"], "My runs" in seen(engine, user=root)) == (f"{HERE}/desk", False)
+    with reading(engine) as session:
+        here = find_competition(session, COMPETITION)
+        found = workspace_of(session, here, Viewer(ada, None), NOW, "runs")
+    assert [(tab.title, tab.count) for tab in found.tabs if tab.count] == [("My runs", "1")]
+    assert [tab.name for tab in found.tabs if tab.is_current] == ["runs"]
+
+
+def test_organisers_alone_have_a_desk_and_who_is_logged_in_has_runs(engine: Engine) -> None:
+    ada, root = world.add_user(engine, "ada"), world.add_user(engine, "root", is_administrator=True)
+    found = [seen(engine, user=user) for user in (root, ada, None)]
+    assert [one.get("Desk") for one in found] == [f"{HERE}/desk", None, None]
+    assert [one.get("My runs") for one in found] == [f"{HERE}/runs", f"{HERE}/runs", None]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from app.people.roles import grant_role
 from app.web.http.identity import Visitor
 from app.web.http.viewer import Viewer, viewer_as
 from tests import world
+from tests.web.routes import application
 from tests.web.site import Person, Site
 from tests.world import COMPETITION, NOW
 
@@ -54,6 +55,16 @@ def test_an_archive_is_read_and_changed_in_nothing_but_its_people_and_its_life(s
     refused = olga.client.post(f"{HERE}/questions", json={"title": "Why?", "text": "Why?"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "competition_archived")
     assert olga.client.put(f"{HERE}/roles/tester/grace").status_code == 200
+
+
+def test_the_description_tells_who_changes_something_alone_that_an_archive_refuses_it() -> None:
+    told = {
+        (method, template)
+        for template, operations in application().openapi()["paths"].items()
+        for method, operation in operations.items()
+        if "{competition}" in template and ("409" in operation["responses"]) == (method == "get")
+    }
+    assert told == {("get", f"{API}/competitions/{{competition}}/declaration.zip")}, "which gold may stand against"
 
 
 def test_a_token_that_may_not_organise_sees_what_participants_see(site: Site, olga: Person) -> None:

@@ -145,6 +145,9 @@ def test_two_processes_with_one_redis_count_together(valkey: Valkey) -> None:
         "limit_reached",
         "limit_reached",
     ]
+    with pytest.raises(LimitReached) as refused:
+        there.hit(there.rules.uploads, "team 1", NOW)
+    assert 1 < (datetime.fromisoformat(refused.value.details["retry_at"]) - NOW).total_seconds() <= 60
 
 
 def test_redis_learns_neither_names_nor_addresses(valkey: Valkey) -> None:

@@ -53,7 +53,7 @@ def number(site: Site) -> int:
         return next(one.id for one in found if one.address == "grace@example.org")
 
 
-def tests_it(site: Site, username: str) -> bool:
+def is_tester(site: Site, username: str) -> bool:
     with reading(site.engine) as session:
         user = session.query(User).filter_by(username=username).one()
         return has_role(session, user, find_competition(session, COMPETITION), Role.TESTER)
@@ -82,17 +82,23 @@ def asked_by_program(site: Site, user: User) -> Iterator[httpx.Response]:
 def test_with_the_right_to_edit_alone_one_manages_people_on_the_page(site: Site, organisers: dict[Right, User]) -> None:
     editor = organisers[Right.EDIT]
     assert "grace@example.org" in text_of(site.browser(editor).get(PEOPLE).text)
-    assert [answer.status_code for answer in sent(site, editor)] == [200] * 5
+    answers = list(sent(site, editor))
+    assert [(answer.status_code, answer.url.path) for answer in answers] == [
+        *[(200, PEOPLE)] * 2,
+        (200, f"{PEOPLE}/link"),
+        *[(200, PEOPLE)] * 2,
+    ]
     assert asked(site) == ["new@example.org"], "one was taken back, one invited, and the link has ended"
-    assert not tests_it(site, "eve")
+    assert not is_tester(site, "eve")
 
 
 def test_with_the_right_to_edit_alone_a_program_manages_people(site: Site, organisers: dict[Right, User]) -> None:
     answers = list(asked_by_program(site, organisers[Right.EDIT]))
     assert [answer.status_code for answer in answers] == [200, 204, 201, 200, 204]
     assert [one["address"] for one in answers[0].json()["invitations"]] == ["grace@example.org"]
+    assert (answers[3].json()["username"], answers[3].json()["role"]) == ("grace", "tester")
     assert asked(site) == ["new@example.org"]
-    assert (tests_it(site, "grace"), tests_it(site, "eve")) == (True, False)
+    assert (is_tester(site, "grace"), is_tester(site, "eve")) == (True, False)
 
 
 @pytest.mark.parametrize("right", OTHERS)
@@ -106,5 +112,5 @@ def test_without_that_right_one_sees_who_organises_and_changes_nothing(
     assert [answer.status_code for answer in sent(site, user)] == [403] * 5
     assert [answer.status_code for answer in asked_by_program(site, user)] == [403] * 5
     assert asked(site) == ["grace@example.org"]
-    assert tests_it(site, "eve")
+    assert is_tester(site, "eve")
     assert with_token(site, user).client.get(ROLES).status_code == 200

@@ -58,8 +58,11 @@ def test_with_the_right_to_edit_alone_one_decides_on_the_page(
     answers = list(decided_on_the_page(browser))
     assert [answer.status_code for answer in answers] == [200] * 3
     assert "Approve all 2" in answers[0].text
+    assert [answers[0].text.count(f"{name}@example.org") for name in ("ada", "eve")] == [1, 1], "among those who wait"
     assert (states(ada), states(eve)) == ("approved", "refused")
-    assert "Approve all" not in browser.get(LIST).text, "nobody waits any more"
+    after = browser.get(LIST).text
+    assert "Approve all" not in after, "nobody waits any more"
+    assert [after.count(f"{name}@example.org") for name in ("ada", "eve")] == [1, 1]
 
 
 def test_with_the_right_to_edit_alone_a_program_decides(
@@ -72,6 +75,8 @@ def test_with_the_right_to_edit_alone_a_program_decides(
         ("ada", "Ada", "ada@example.org"),
         ("eve", "Eve", "eve@example.org"),
     ]
+    assert [one["username"] for one in answers[1].json()["registrations"]] == ["ada"]
+    assert (answers[2].json()["username"], answers[2].json()["status"]) == ("eve", "refused")
     assert (states(ada), states(eve)) == ("approved", "refused")
 
 
