@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.boards.snapshots import official_board
-from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card
+from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card, frozen_by
 from app.competitions.find import find_board, find_competition
 from app.models import CardVersion, Snapshot, Submission, User
 from app.standings.check import check_task
@@ -226,6 +226,24 @@ def test_what_is_submitted_after_the_freeze_has_a_card_of_its_own(engine: Engine
         phase.ends_at = CLOSE + 2 * DAY
     later = enter(engine, ada, 0.6, at=CLOSE + DAY)
     assert write(engine, later, ada, CLOSE + DAY + HOUR, method="new") == 1
+
+
+def test_a_run_of_which_nothing_is_said_is_frozen_by_the_board_that_it_stands_on(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob = people[:2]
+    before = enter(engine, ada, 0.5)
+    named = enter(engine, bob, 0.4, system="Crow")
+    freeze(engine, CLOSE + HOUR)
+    with writing(engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[0].ends_at = CLOSE + 2 * DAY
+    after = enter(engine, ada, 0.6, at=CLOSE + DAY)
+    with reading(engine) as session:
+        found = [
+            frozen_by(session, get_submission(session, sent, user))
+            for sent, user in ((before, ada), (named, bob), (after, ada))
+        ]
+    assert [one and one.made_at for one in found] == [CLOSE + HOUR, CLOSE + HOUR, None]
 
 
 def test_a_change_at_the_moment_of_the_freeze_is_in_it_or_refused(engine: Engine, people: list[User]) -> None:
