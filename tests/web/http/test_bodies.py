@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from app.web.http import bodies
-from app.web.http.bodies import TimelyBodies
+from app.web.http.bodies import FinishedBodies, TimelyBodies
 
 SCOPE: Scope = {
     "type": "http",
@@ -53,6 +53,35 @@ def test_a_body_that_stands_still_is_refused_at_the_first_bound_that_it_passes(
     monkeypatch.setattr(bodies, "SILENCE_SECONDS", silence)
     monkeypatch.setattr(bodies, "GRACE_SECONDS", grace)
     assert sent() == (408, b"")
+
+
+def answered_early(*pieces: bytes, **headers: str) -> tuple[dict[bytes, bytes], list[bytes]]:
+    """The headers of an answer that did not wait for the body, and what nobody has read of the body."""
+    answered, left = list[Message](), list(pieces)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 403, "headers": []})
+
+    async def receive() -> Message:
+        body = left.pop(0)
+        return {"type": "http.request", "body": body, "more_body": bool(left)}
+
+    async def send(message: Message) -> None:
+        answered.append(message)
+
+    told = {"content-length": str(sum(map(len, pieces))), **headers}
+    scope = {**SCOPE, "headers": [(name.encode(), value.encode()) for name, value in told.items()]}
+    asyncio.run(FinishedBodies(app)(scope, receive, send))
+    return dict(answered[0]["headers"]), left
+
+
+def test_who_sends_a_little_more_than_is_wanted_still_hears_the_answer() -> None:
+    assert answered_early(b"abc", b"def") == ({}, [])
+
+
+@pytest.mark.parametrize("headers", [{"expect": "100-continue"}, {"content-length": str(bodies.LINGER_BYTES + 1)}])
+def test_who_waits_for_a_word_or_would_send_much_is_told_to_stop(headers: dict[str, str]) -> None:
+    assert answered_early(b"abc", b"def", **headers) == ({b"connection": b"close"}, [b"abc", b"def"])
 
 
 def test_a_whole_body_is_passed_on_piece_by_piece() -> None:

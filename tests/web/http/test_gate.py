@@ -65,6 +65,23 @@ def test_the_description_tells_who_changes_something_alone_that_an_archive_refus
         if "{competition}" in template and ("409" in operation["responses"]) == (method == "get")
     }
     assert told == {("get", f"{API}/competitions/{{competition}}/declaration.zip")}, "which gold may stand against"
+    assert "409" not in application().openapi()["paths"][f"{API}/tokens"]["post"]["responses"]
+
+
+def test_a_token_does_what_it_is_for_and_no_more(site: Site, olga: Person) -> None:
+    world.add_user(site.engine, "grace")
+    sent = []
+    for scope in TokenScope:
+        with writing(site.engine) as session:
+            _, secret = auth.create_token(session, olga.user, str(scope), NOW, scopes=[scope])
+        client = site.client(Authorization=f"Bearer {secret}")
+        answers = [
+            client.get(HERE),
+            client.post(f"{HERE}/questions", json={"title": f"By {scope}?", "text": "Why?"}),
+            client.put(f"{HERE}/roles/tester/grace"),
+        ]
+        sent.append([answer.status_code for answer in answers])
+    assert sent == [[200, 403, 403], [200, 201, 403], [200, 403, 200]], "what all see, all see"
 
 
 def test_a_token_that_may_not_organise_sees_what_participants_see(site: Site, olga: Person) -> None:
