@@ -20,5 +20,5 @@ def test_who_has_no_place_left_is_told_so_and_else_that_the_file_is_too_large(
     left: int, refusal: type[Exception]
 ) -> None:
     with pytest.raises(refusal) as refused, within(Room(left=left, used=10, limit=left + 10), 100):
-        raise UploadTooLarge(100)
+        raise UploadTooLarge("It is too large.", limit_bytes=100)
     assert type(refused.value) is refusal
