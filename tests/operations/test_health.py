@@ -188,12 +188,12 @@ def test_the_broker_is_asked_for_a_moment_only(valkey: Valkey) -> None:
 
 
 def test_signs_of_life_add_up(engine: Engine) -> None:
+    with writing(engine) as session:
+        for name, at in (("postman", NOW - HOUR), ("watchman", NOW + HOUR)):
+            beat(session, name, at, {"announced": 9})
     sweep_ran(engine, NOW, announced=2)
     sweep_ran(engine, NOW + MINUTE, announced=1, requeued=4)
     sweep_ran(engine, NOW + SECOND)  # another sweep, whose clock or network is behind
-    with writing(engine) as session:
-        beat(session, "postman", NOW - HOUR, {"announced": 9})
-        beat(session, "watchman", NOW + HOUR, {"announced": 9})
     with reading(engine) as session:
         assert last_beat(session, "sweep") == NOW + MINUTE
         assert session.get_one(Heartbeat, "sweep").counts == {"announced": 3, "requeued": 4}
