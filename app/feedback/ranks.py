@@ -116,9 +116,9 @@ class _Course:
         """Return the team's rank given the runs so far; on a board of all entries, that of its latest run."""
         others: list[float | None] = list(fixed)
         mine: float | None = None
+        latest = next((one for one in reversed(so_far) if one.team_id == team_id), None)
         for one, value in self._values(choose(so_far, self.rules, choices), so_far):
-            is_last = self.rules.rule is not EntryRule.ALL or one is so_far[-1]
-            if one.team_id == team_id and is_last:
+            if one is latest or (one.team_id == team_id and self.rules.rule is not EntryRule.ALL):
                 mine = value
             else:
                 others.append(value)

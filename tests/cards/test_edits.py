@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.boards.snapshots import official_board
-from app.cards.edits import CardChanged, CardFrozen, edit_card
+from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card, frozen_by
 from app.competitions.find import find_board, find_competition
 from app.models import CardVersion, Snapshot, Submission, User
 from app.standings.check import check_task
@@ -161,6 +161,27 @@ def test_who_was_slower_is_told(engine: Engine, people: list[User]) -> None:
         assert edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=1) == 2
 
 
+def test_who_begins_to_write_is_told_the_newest_version_of_their_own_systems_card(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob = people[:2]
+    theirs = enter(engine, bob, 0.4, system="Crow")
+    sent = enter(engine, ada, 0.5)
+
+    def number() -> int:
+        with reading(engine) as session:
+            return card_number(session, get_submission(session, sent, ada))
+
+    assert number() == 0
+    for version in (1, 2, 3):
+        write(engine, theirs, bob, method=f"theirs {version}")
+        write(engine, theirs, bob, method=f"theirs, again {version}")
+        write(engine, sent, ada, method=f"mine {version}")
+        assert number() == version
+    again = enter(engine, ada, 0.6, minute=1, system="mine 1", card={"code": LINK})
+    assert history(engine, again, ada)[-1] == (4, "ada", ("Code",)), "an upload goes on counting"
+
+
 def test_changes_at_the_same_moment_are_kept_one_after_the_other(engine: Engine, people: list[User]) -> None:
     ada, bob = people[:2]
     add_team(engine, ada, bob, name="Duo")
@@ -205,6 +226,24 @@ def test_what_is_submitted_after_the_freeze_has_a_card_of_its_own(engine: Engine
         phase.ends_at = CLOSE + 2 * DAY
     later = enter(engine, ada, 0.6, at=CLOSE + DAY)
     assert write(engine, later, ada, CLOSE + DAY + HOUR, method="new") == 1
+
+
+def test_a_run_of_which_nothing_is_said_is_frozen_by_the_board_that_it_stands_on(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob = people[:2]
+    before = enter(engine, ada, 0.5)
+    named = enter(engine, bob, 0.4, system="Crow")
+    freeze(engine, CLOSE + HOUR)
+    with writing(engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[0].ends_at = CLOSE + 2 * DAY
+    after = enter(engine, ada, 0.6, at=CLOSE + DAY)
+    with reading(engine) as session:
+        found = [
+            frozen_by(session, get_submission(session, sent, user))
+            for sent, user in ((before, ada), (named, bob), (after, ada))
+        ]
+    assert [one and one.made_at for one in found] == [CLOSE + HOUR, CLOSE + HOUR, None]
 
 
 def test_a_change_at_the_moment_of_the_freeze_is_in_it_or_refused(engine: Engine, people: list[User]) -> None:

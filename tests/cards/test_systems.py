@@ -70,6 +70,13 @@ def test_a_card_without_a_name_is_of_a_new_system_whatever_others_are_called(
     assert [card(engine, one, ada).code for one in (named, nameless)] == [CODE, ""]
 
 
+@pytest.mark.parametrize("part", ["summary", "data", "code"])
+def test_whatever_part_of_a_card_is_sent_alone_is_kept(engine: Engine, people: list[User], part: str) -> None:
+    sent = enter(engine, people[0], 0.5, card={part: CODE})
+    assert system(engine, sent) == "System 1"
+    assert getattr(card(engine, sent, people[0]), part) == CODE
+
+
 def test_a_run_of_which_nothing_is_said_has_a_system_as_soon_as_somebody_writes_its_card(
     engine: Engine, people: list[User]
 ) -> None:

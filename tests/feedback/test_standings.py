@@ -14,8 +14,10 @@ from app.models import EntryRule, RowStatus, TeamKind, User
 from app.standings import kept
 from app.submissions.find import get_submission
 from tests import world
+from tests.beside import add_other_task, enter_other
 from tests.boards.marks import mark
 from tests.competitions.embargo import declare, enter, hide
+from tests.rich_world import OTHER_BOARDS
 from tests.world import HOUR, NOW
 
 
@@ -73,6 +75,9 @@ def test_changes_are_to_the_run_before_the_best_other_the_baseline_and_the_next_
     assert [first.to_best, second.to_best] == pytest.approx([-0.2, 0.1])
     assert second.to_baseline == pytest.approx(0.3)
     assert second.ahead is None, "nobody is above the first"
+    assert first.ahead is not None
+    assert first.ahead.team == "Cat", "bob is farther above"
+    assert first.ahead.delta == pytest.approx(0.05)
     assert third.ahead is not None
     assert third.ahead.team == "Bob"
     assert third.ahead.delta == pytest.approx(0.05)
@@ -137,6 +142,35 @@ def test_a_board_of_ranks_alone_tells_the_rank_it_shows(
     second, third = told(engine, people[0], runs["second"]), told(engine, people[0], runs["third"])
     assert (ranks(second), ranks(third)) == ((None, None, 1, 3), (None, None, None, None))
     assert (third.to_baseline, third.ahead) == (None, None)
+
+
+def test_where_every_run_counts_ranks_alone_do_not_tell_which_row_is_whose(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    declare(engine, entry_rule=EntryRule.ALL, visibility={"board": "ranks_only"})
+    assert [told(engine, people[0], one).ranks.now for one in runs.values()] == [None] * 3
+
+
+def test_where_every_run_counts_a_run_is_ranked_among_all_with_the_teams_own(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    declare(engine, entry_rule=EntryRule.ALL)
+    found = [told(engine, people[0], runs[name]).ranks for name in ("first", "second", "third")]
+    assert [(one.before, one.then) for one in found] == [(None, 1), (3, 1), (1, 3)], "bob's 0.65 and ada's 0.7 above"
+
+
+def test_a_run_stands_on_the_boards_of_its_own_task(engine: Engine, people: list[User], runs: dict[str, UUID]) -> None:
+    add_other_task(engine)
+    other = enter_other(engine, people[0], 0.9)
+    with reading(engine) as session:
+        found = {
+            name: [
+                one.board.name
+                for one in standings_of_one(session, get_submission(session, sent, people[0]), people[0], NOW + HOUR)
+            ]
+            for name, sent in (("here", runs["second"]), ("other", other))
+        }
+    assert found == {"here": ["zero-shot"], "other": list(OTHER_BOARDS)}
 
 
 def test_nothing_is_told_where_teams_do_not_see_their_scores(

@@ -308,6 +308,7 @@ def test_files_and_tables_are_bounded(tmp_path: Path) -> None:
         ("<table><td>a</td></table>x<table></table>", [[["a"]], []]),
         ("<table><tr><td>a<br>b<table><tr><td>inner</table>c</table>", [[["a bc"]], [["inner"]]]),
         ('<table><tr><td colspan="2">a</td><td colspan="0">b</td><td colspan="x">c', [[["a", "a", "b", "c"]]]),
+        (f'<table><tr><td colspan="{"9" * 5_000}">a</td><td colspan="2000">b', [[["a", *["b"] * 1_000]]]),
         ("</td></table><tr><td>nowhere</td></tr>", []),
         ("<table><tr><td>a<script>b</script>&lt;c&gt;</td></tr></table>", [[["a<c>"]]]),
     ],

@@ -91,6 +91,14 @@ def test_a_column_of_dates_that_is_not_there_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_above_the_headings_names_their_tasks_only_if_it_is_as_long_as_they(tmp_path: Path) -> None:
+    lone = read(tmp_path, "Results of 2022\nUser,F1 Score\na,0.9\n")
+    assert [(row[0], row[4]) for row in lone.rows] == [("a", "0.9")]
+    named = {"Task A/F1 Score": F1["F1 Score"], "Task B/F1 Score": ("macro_f1", "one_shot/all")}
+    above = read(tmp_path, ",Task A,Task B\nUser,F1 Score,F1 Score\na,0.9,0.8\n", named)
+    assert [row[3:] for row in above.rows] == [("zero_shot/all", "0.9"), ("one_shot/all", "0.8")]
+
+
 def test_dates_in_another_form_are_told_and_left_out(tmp_path: Path) -> None:
     found = read(tmp_path, "User,F1 Score,Date\na,0.9,31/01/2022\nb,0.8,2022-01-31\n")
     assert [row[1] for row in found.rows] == ["", "2022-01-31"]

@@ -11,17 +11,23 @@ from sqlalchemy import Engine, delete, text, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import make_engine, reading, writing
+from app.competitions.find import find_competition
 from app.models import CompetitionTask, Heartbeat, ScoreRow, ScoringRun, Standing, Submission, Worker
 from app.operations import metrics
 from app.operations.health import Part, beat, broker_answers, last_beat, parts
 from app.operations.totals import TOTALS, keep_totals
 from app.people.mail import send_mail
+from app.rescoring.sets import start_rescoring
+from tests.rich_rows import add_gold
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 from tests.world import (
+    COMPETITION,
     HOUR,
     NOW,
+    PHASE,
     SECOND,
+    TASK,
     ZERO_SHOT,
     add_competition,
     add_user,
@@ -112,6 +118,21 @@ def test_a_run_that_waits_for_too_long_is_noticed(engine: Engine) -> None:
     assert late["queue"].says == "waits: its oldest run since 15 min"
 
 
+def test_what_is_rescored_may_wait_for_days(engine: Engine) -> None:
+    add_competition(engine)
+    add_worker(engine)
+    sweep_ran(engine)
+    root = add_user(engine, "root", is_administrator=True)
+    run_id = submit(engine, add_user(engine, "ada"), NOW - HOUR).run_id
+    finish(engine, sure(claim(engine, run_id)), scores_of(ZERO_SHOT, 0.5))
+    add_gold(engine, COMPETITION, PHASE, TASK, NOW - HOUR)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels were wrong.", user=root, now=NOW - HOUR)
+    assert unwell(asked(engine)) == set()
+    assert numbers(engine)["evergold_queue_oldest_seconds"] == 0
+
+
 def test_what_waits_for_torch_where_torch_was_left_out_is_no_fault(engine: Engine) -> None:
     add_competition(engine)
     add_worker(engine)
@@ -167,6 +188,9 @@ def test_the_broker_is_asked_for_a_moment_only(valkey: Valkey) -> None:
 
 
 def test_signs_of_life_add_up(engine: Engine) -> None:
+    with writing(engine) as session:
+        for name, at in (("postman", NOW - HOUR), ("watchman", NOW + HOUR)):
+            beat(session, name, at, {"announced": 9})
     sweep_ran(engine, NOW, announced=2)
     sweep_ran(engine, NOW + MINUTE, announced=1, requeued=4)
     sweep_ran(engine, NOW + SECOND)  # another sweep, whose clock or network is behind

@@ -26,7 +26,7 @@ from app.models import User
 from app.operations.backup import make_backup
 from app.operations.health import parts
 from app.operations.restore import restore_backup
-from app.operations.storage_check import check_storage
+from app.operations.storage_check import StorageCheck, check_storage
 from app.operations.storage_move import move_storage
 from app.operations.unowned import ASIDE_SECONDS, Cleared, clear_unowned
 from evergold.cli import run
@@ -156,6 +156,12 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
 
 
 # ------------------------------------------------------------------------------------------------------------ the rest
+
+
+@pytest.mark.parametrize("faults", [{"lost": ["storage/a"]}, {"damaged": ["sealed/b"]}])
+def test_a_storage_is_well_only_without_any_fault(faults: dict[str, list[str]]) -> None:
+    assert StorageCheck(files=3, unnamed=1).is_well
+    assert not StorageCheck(files=3, **faults).is_well  # type: ignore[arg-type]
 
 
 def test_lost_and_damaged_files_are_found(

@@ -25,6 +25,7 @@ from app.people.mail_delivery import send_waiting
 from app.people.roles import grant_role
 from tests.logged import capture_logs
 from tests.mail_server import MailServer, mail_server
+from tests.rich_world import NEIGHBOURS
 from tests.services import free_port
 from tests.threads import in_threads
 from tests.world import COMPETITION, DAY, HOUR, NOW, add_competition
@@ -106,11 +107,14 @@ def test_what_was_sent_is_kept_without_its_text_and_then_forgotten(engine: Engin
     post(engine, settings_for(server.address))
     sent = the_mail(engine, mail_id)
     assert (sent.status, sent.body, sent.ended_at) == ("sent", "", NOW)
+    later = write(engine, to="bob@example.org")
+    post(engine, settings_for(server.address), NOW + HOUR)
     waiting = write(engine)
     with writing(engine) as session:
         forget_ended(session, NOW + 30 * DAY)
     with reading(engine) as session:
-        assert list(session.scalars(select(OutgoingMail.id))) == [waiting], "what waits is never forgotten"
+        left = session.scalars(select(OutgoingMail.id).order_by(OutgoingMail.id)).all()
+        assert left == [later, waiting], "what waits is never forgotten, nor what ended since"
 
 
 def test_a_server_that_is_down_costs_nothing_but_time(engine: Engine, server: MailServer) -> None:
@@ -165,6 +169,28 @@ def test_mail_that_was_given_up_is_sent_again_whole(engine: Engine, server: Mail
         assert given_up(session) == []
     assert post(engine, settings, later) == 1
     assert server.bodies() == [f"{SECRET}\n"]
+
+
+def give_up(engine: Engine, *mail_ids: int) -> None:
+    with writing(engine) as session:
+        for hours, mail_id in enumerate(mail_ids):
+            mail = session.get_one(OutgoingMail, mail_id)
+            mail.status, mail.ended_at = "given_up", NOW + hours * HOUR
+
+
+def test_organisers_hear_of_what_was_given_up_in_their_competition(engine: Engine) -> None:
+    add_competition(engine)
+    with reading(engine) as session:
+        here, beside = (find_competition(session, name).id for name in (COMPETITION, NEIGHBOURS))
+    first, ours, theirs, of_account = (write(engine, competition_id=number) for number in (here, here, beside, None))
+    write(engine, competition_id=here)
+    give_up(engine, first, ours, theirs, of_account)
+    with writing(engine) as session:
+        assert [mail.id for mail in given_up(session)] == [of_account, theirs, ours, first], "the latest first"
+        assert [mail.id for mail in given_up(session, here)] == [ours, first]
+        assert [mail.id for mail in given_up(session, here, also_accounts=True)] == [of_account, ours, first]
+        assert send_again(session, given_up(session, here), NOW) == 2
+        assert [mail.id for mail in given_up(session)] == [of_account, theirs], "the others are not sent again"
 
 
 def test_answers_go_to_the_organisers(engine: Engine, server: MailServer) -> None:

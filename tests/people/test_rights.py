@@ -13,6 +13,7 @@ from app.models import ALL_RIGHTS, AuditEntry, Competition, Right, Role, User
 from app.people.rights import (
     ANY_RIGHT,
     RightMissing,
+    addresses_for_replies,
     check_may_organise,
     may_organise,
     organisers_of,
@@ -91,6 +92,9 @@ def test_mail_goes_to_those_who_hold_the_right_to_what_it_says(
         find_competition(session, COMPETITION).owner_id = people[owner].id if owner else None
     with reading(sqlite_engine) as session:
         assert [user.username for user in organisers_of(session, COMPETITION, right)] == told
+        if right is Right.MESSAGES:
+            here = find_competition(session, COMPETITION)
+            assert addresses_for_replies(session, here.id) == [f"{name}@example.org" for name in told]
 
 
 def test_nobody_gives_a_right_that_they_lack(sqlite_engine: Engine, people: dict[str, User]) -> None:

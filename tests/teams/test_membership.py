@@ -30,7 +30,7 @@ from app.teams.membership import (
     transfer_team,
 )
 from app.teams.registration import RegistrationNeeded
-from tests.competitions.embargo import freeze
+from tests.competitions.embargo import add_phase, enter, freeze
 from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import (
@@ -463,6 +463,19 @@ def test_names_are_fixed_when_results_are_frozen(engine: Engine, people: list[Us
     assert on_board(engine, NOW + DAY + HOUR) == ["Last name"]
 
 
+def test_of_two_phases_with_official_results_the_one_that_ends_first_fixes_the_name(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob = people[:2]
+    add_phase(engine, "practice", starts_at=NOW - HOUR, ends_at=NOW + HOUR, has_snapshot=True)
+    enter(engine, ada, 0.5)
+    enter(engine, ada, 0.5, phase="practice")
+    enter(engine, bob, 0.5)
+    rename(engine, bob, "Bob's", NOW + HOUR)
+    with pytest.raises(NamesFixed):
+        rename(engine, ada, "Too late", NOW + HOUR)
+
+
 def test_a_phase_that_is_not_frozen_fixes_no_name(engine: Engine, people: list[User]) -> None:
     submit(engine, people[0])
     with writing(engine) as session:
@@ -563,9 +576,10 @@ def test_an_upload_that_is_timed_after_a_member_left_but_came_first_counts_for_t
     ada, bob, _ = people
     found(engine, ada, "Two")
     join(engine, bob, link_of(engine, ada))
+    submit(engine, ada)
     submit(engine, ada, NOW + 2 * SECOND)
     leave(engine, bob, NOW + SECOND)
-    assert left(engine, bob) == 2
+    assert left(engine, bob) == 1
 
 
 def test_names_of_left_teams_are_kept_apart(engine: Engine, people: list[User]) -> None:

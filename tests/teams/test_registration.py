@@ -31,6 +31,8 @@ from app.teams.registration import (
     Missing,
     RegistrationNeeded,
     decide,
+    decide_all,
+    list_registrations,
     participants_of,
     register,
     settle_confirmed,
@@ -38,6 +40,7 @@ from app.teams.registration import (
 )
 from app.teams.registration_rules import rules_of
 from tests import letters
+from tests.beside import one_right_each
 from tests.rich_world import EARLIER_USER
 from tests.threads import in_threads
 from tests.world import (
@@ -262,6 +265,44 @@ def test_whom_the_organisers_refuse_cannot_ask_again(engine: Engine, ada: User) 
     assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
     answer(engine, ada, APPROVED)
     assert missing(engine, ada) is None
+    refused, approved = (mail.body for mail in mails(engine))
+    assert refused.startswith('Hello ada,\n\nThe organisers of "Idioms" did not accept your registration')
+    assert approved.startswith('Hello ada,\n\nThe organisers of "Idioms" approved your registration.')
+
+
+def test_only_organisers_who_decide_are_told_who_waits(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    one_right_each(engine)
+    ask(engine, ada)
+    assert [mail.recipient for mail in mails(engine)] == ["has-edit@example.org"]
+
+
+def test_the_list_is_of_this_competition_in_the_order_of_registering(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    zoe, bob = add_user(engine, "zoe"), add_user(engine, "bob")
+    for user, now in ((zoe, NOW), (ada, NOW + SECOND), (bob, NOW + SECOND)):
+        with writing(engine) as session:
+            register(session, find_competition(session, COMPETITION), user, SETTINGS, now)
+    answer(engine, ada, APPROVED)
+
+    def listed(status: RegistrationStatus | None = None) -> list[str]:
+        with reading(engine) as session:
+            found = list_registrations(session, find_competition(session, COMPETITION), status=status)
+            return [one.user.username for one in found if one.user.username != EARLIER_USER]
+
+    assert (listed(), listed(APPROVED), listed(PENDING)) == (["zoe", "ada", "bob"], ["ada"], ["zoe", "bob"])
+
+
+def test_several_are_decided_at_once_and_nobody_else(engine: Engine, ada: User) -> None:
+    declare(engine, mode="approval")
+    bob, cat = add_user(engine, "bob"), add_user(engine, "cat")
+    for user in (ada, bob, cat):
+        ask(engine, user)
+    answer(engine, ada, APPROVED)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        assert decide_all(session, here, [bob, ada, bob], APPROVED, SETTINGS, NOW) == 1
+    assert [missing(engine, user) for user in (ada, bob, cat)] == [None, None, Missing.APPROVAL]
 
 
 def test_organisers_can_refuse_somebody_where_all_may_take_part(engine: Engine, ada: User) -> None:
@@ -382,6 +423,20 @@ def test_a_link_is_for_its_own_account_and_not_for_ever(engine: Engine, ada: Use
         email_confirmations.find(session, ada, link.partition("link=")[2], late)
     with reading(engine) as session:
         assert not email_confirmations.is_confirmed(session, ada)
+
+
+def test_one_proof_opens_all_competitions_that_wait_for_it_in_the_order_of_the_front_page(
+    engine: Engine, ada: User
+) -> None:
+    add_competition(engine, name="first")
+    new_address(engine, ada, "ada@example.org")
+    with writing(engine) as session:
+        for position, name in enumerate(("first", COMPETITION)):
+            competition = find_competition(session, name)
+            competition.position = position
+            competition.registration = {"mode": "domain", "domains": ["example.org"]}
+            register(session, competition, ada, SETTINGS, NOW)
+    assert confirm(engine, ada, links(engine)[0]) == ["first", COMPETITION]
 
 
 def test_a_list_has_user_names_and_confirmed_addresses(engine: Engine, ada: User) -> None:

@@ -29,6 +29,7 @@ from app.models import OutgoingMail, PublicFile, ScoringRun, Submission, User
 from app.people import auth
 from app.web.html.rendering import environment
 from app.web.http.context import Server
+from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from app.web.people.passwords import password_turns
 from tests import world
@@ -86,6 +87,15 @@ class Site:
         with writing(self.engine) as session:
             _, secret = auth.create_token(session, user, "test", NOW)
         return Person(self, user, self.client(Authorization=f"Bearer {secret}"))
+
+    def browser(self, user: User) -> httpx.Client:
+        """A browser in which somebody is logged in, whether they have a password or not."""
+        with writing(self.engine) as session:
+            _, secret = auth.start_session(session, user, self.now, 24)
+        browser = self.client(**BROWSER)
+        browser.cookies.set(SESSION_COOKIE, secret)
+        browser.follow_redirects = True
+        return browser
 
     def submissions(self) -> int:
         with reading(self.engine) as session:

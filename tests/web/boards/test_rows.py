@@ -12,10 +12,13 @@ from sqlalchemy import select
 
 from app.base.config import get_settings
 from app.base.db import writing
-from app.models import User
+from app.models import Right, User
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import world
+from tests.beside import add_other_task, one_right_each
+from tests.rich_world import OTHER_TASK
+from tests.web.messages.test_rights import with_token
 from tests.web.site import BOARD, BROWSER, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, PHASE, TASK
 
@@ -133,6 +136,38 @@ def test_organisers_mark_rows_on_a_page(board: Site, cheap_passwords: None) -> N
         cleared = browser.post(f"{PAGE}/{mark_id}/clear", data={"csrf_token": csrf_of(marked.text)})
         assert "No row is marked" in cleared.text
         assert browser.post(PAGE, data={**typed, "csrf_token": "x"}).status_code == 403
+
+
+def test_rows_are_marked_with_the_right_to_submissions_and_no_other(board: Site, eve: Person) -> None:
+    for right, user in one_right_each(board.engine).items():
+        browser, client = board.browser(user), with_token(board, user).client
+        sent = {"csrf_token": csrf_of(browser.get("/account").text), "team": "Ada", "status": "unranked", "note": "x"}
+        answers = [browser.get(PAGE), browser.post(PAGE, data=sent), client.get(ROWS)]
+        if right is Right.SUBMISSIONS:
+            assert [one.status_code for one in answers] == [200] * 3
+            assert [one.url.path for one in answers[:2]] == [PAGE, PAGE], "back on the page"
+            assert shown(eve) == [(None, "Ada", 0.9, "unranked"), (1, "Eve", 0.8, None)]
+            (row,) = answers[2].json()["rows"]
+            assert browser.post(f"{PAGE}/{row['id']}/clear", data=sent).url.path == PAGE
+        else:
+            assert [one.status_code for one in answers] == [403] * 3, right
+        assert shown(eve) == [(1, "Ada", 0.9, None), (2, "Eve", 0.8, None)], right
+
+
+def test_the_page_marks_one_submission_or_a_team_of_its_own_task(
+    board: Site, root: Person, ada: Person, eve: Person
+) -> None:
+    add_other_task(board.engine)
+    better = ada.submitted(b"better")
+    world.score(board.engine, run_of(board, better), 0.95)
+    browser = board.browser(root.user)
+    sent = {"csrf_token": csrf_of(browser.get(PAGE).text), "status": "disqualified", "note": "copied"}
+    elsewhere = PAGE.replace(TASK, OTHER_TASK)
+    assert "Ada" not in browser.get(elsewhere).text, "nobody has sent anything there"
+    assert browser.post(elsewhere, data={**sent, "team": "Ada"}).status_code == 422
+    assert browser.post(PAGE, data={**sent, "submission": better["id"]}).status_code == 200
+    assert shown(eve)[:2] == [(1, "Ada", 0.9, None), (2, "Eve", 0.8, None)]
+    assert root.client.get(ROWS).json()["rows"][0]["submission"] == better["id"]
 
 
 def test_a_team_is_told_on_its_submission(board: Site, root: Person, ada: Person) -> None:

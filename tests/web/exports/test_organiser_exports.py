@@ -15,24 +15,27 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from app.base.api_links import API
 from app.base.db import writing
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
+from app.exports import predictions
 from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks
 from app.exports.predictions import ExportedSubmission
-from app.models import AuditEntry, CardVersion, Phase, Role, Submission, Team, User
+from app.models import AuditEntry, CardVersion, Phase, PhaseTask, Role, Submission, Team, TeamKind, User
 from app.people.roles import grant_role
+from app.rescoring.sets import start_rescoring
 from tests import world
 from tests.competitions.embargo import add_phase
+from tests.rich_rows import add_gold
 from tests.rich_world import EARLIER_TEAM, EARLIER_USER
 from tests.web import markup
 from tests.web.paraphrase_world import set_visibility
 from tests.web.reading import COMPETITION_PAGE
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, log_in, run_of, sha256
-from tests.world import COMPETITION, DAY, EARLIER_PHASE, NOW
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, NOW, PHASE, TASK
 
 HERE = f"{API}/competitions/{COMPETITION}"
 ZIP = f"{HERE}/predictions.zip"
@@ -142,6 +145,17 @@ def test_only_what_counts_and_only_what_is_asked_for(site: Site, ada: Person, ev
     assert len(asked(task="detection")) == 4
 
 
+def test_a_submission_that_is_rescored_is_there_once_as_it_counts(site: Site, ada: Person, olga: Person) -> None:
+    sent = scored(site, ada, 0.5)
+    add_gold(site.engine, COMPETITION, PHASE, TASK, NOW)
+    with writing(site.engine) as session:
+        here = find_competition(session, COMPETITION)
+        start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels were wrong.", user=olga.user, now=NOW)
+    lines = manifest(olga.client.get(ZIP))
+    told = [(line["submission"], line["state"], line["macro_f1 zero_shot/all"]) for line in lines]
+    assert told == [(sent, "scored", "0.5")]
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [
@@ -158,6 +172,25 @@ def test_what_there_is_not_is_said(olga: Person, query: dict[str, str], status: 
 
 def test_a_competition_without_submissions_has_a_zip_with_an_empty_manifest(olga: Person) -> None:
     assert manifest(olga.client.get(ZIP)) == []
+
+
+def test_a_phase_without_tasks_has_a_zip_with_an_empty_manifest(site: Site, ada: Person, olga: Person) -> None:
+    ada.submitted()
+    with writing(site.engine) as session:
+        add_phase(site.engine, "empty", starts_at=NOW)
+        session.execute(delete(PhaseTask).where(PhaseTask.phase.has(name="empty")))
+    assert manifest(olga.client.get(ZIP, params={"phase": "empty"})) == []
+
+
+def test_what_is_read_in_parts_is_there_once(
+    site: Site, ada: Person, olga: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predictions, "_AT_ONCE", 1)
+    sent = [scored(site, ada, value, f"{value}".encode()) for value in (0.5, 0.6)]
+    document = json.loads(opened(olga.client.get(ZIP)).read("manifest.json"))
+    told = {one["submission"]: [score["value"] for score in one["scores"]] for one in document["submissions"]}
+    assert [told[one][0] for one in sent] == [0.5, 0.6]
+    assert {len(told[one]) for one in sent} == {4}, "two metrics on two splits"
 
 
 def test_a_file_that_is_gone_is_told_and_the_rest_is_there(site: Site, ada: Person, olga: Person) -> None:
@@ -276,6 +309,9 @@ def test_participants_with_their_teams_and_what_they_sent(site: Site, ada: Perso
     add_phase(site.engine, "practice", starts_at=NOW - DAY)
     for _ in range(2):
         ada.submitted()
+    world.add_competition(site.engine, name="proverbs", ends_at=NOW + 9 * DAY)
+    world.add_team(site.engine, ada.user, name="Elsewhere", competition="proverbs")
+    world.submit(site.engine, ada.user, NOW + DAY, competition="proverbs")
     eve.submit(path=SUBMIT.replace("evaluation", "practice"))
     with writing(site.engine) as session:
         session.execute(update(Team).where(Team.name == "Eve").values(name="+1"))
@@ -292,6 +328,14 @@ def test_participants_with_their_teams_and_what_they_sent(site: Site, ada: Perso
     rows = [row for row in told if row["username"] != EARLIER_USER]
     assert [row["email"] for row in rows] == ["ada@example.org", "eve@example.org"]
     assert (rows[1]["team"], rows[1]["display_name"], rows[1]["sent practice"]) == ("'+1", "'@eve", "1")
+
+
+def test_who_entered_a_baseline_has_no_team_in_the_list(site: Site, olga: Person) -> None:
+    bot = world.add_user(site.engine, "bot")
+    world.add_team(site.engine, bot, name="Majority", kind=TeamKind.BASELINE)
+    world.submit(site.engine, bot)
+    listed = {one["username"]: one for one in olga.client.get(f"{HERE}/participants").json()["participants"]}
+    assert (listed["bot"]["team"], listed["bot"]["submissions"]["evaluation"]) == ("", 1)
 
 
 def test_the_page_leads_there(site: Site, cheap_passwords: None) -> None:

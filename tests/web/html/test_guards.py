@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -16,10 +17,12 @@ from app.base.config import Settings
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached, NotFound
 from app.web import pages
 from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import OwnForm, SentForm, form_again
+from app.web.html.guards import OwnForm, SentForm, form_again, local_path
+from app.web.html.rendering import site_texts
 from app.web.http.context import Server
 from app.web.http.routers import ForeignRouter, add_routes, page_router
 from app.web.main import create_app
+from tests import world
 from tests.web.site import BROWSER, Site
 from tests.world import COMPETITION, NOW
 
@@ -101,6 +104,28 @@ def test_whoever_was_logged_out_comes_back_to_the_page_of_the_form(site: Site, s
         answer = anybody.post(f"{start}/{sent}", data={})
         assert (answer.status_code, answer.headers["Location"]) == (303, f"/login?next={start}/{page}&done=expired")
         assert anybody.get(f"{start}/{page}").status_code != 405
+
+
+def test_a_file_in_the_place_of_a_forms_token_is_no_token(site: Site) -> None:
+    browser = site.browser(world.add_user(site.engine, "ada"))
+    assert browser.post("/account/mail", files={"csrf_token": ("x.txt", b"x")}).status_code == 403
+
+
+def test_own_texts_are_linked_where_there_are_some(site: Site, tmp_path: Path) -> None:
+    file = tmp_path / "privacy.md"
+    file.write_text("Nothing is kept.")
+    assert site_texts(site.settings) == []
+    assert site_texts(site.settings.model_copy(update={"privacy_file": file})) == [("Privacy", "/privacy")]
+
+
+@pytest.mark.parametrize("path", ["/", "/competitions/idioms?a=b", "/a//b"])
+def test_one_is_led_back_to_a_page_of_ours(path: str) -> None:
+    assert local_path(path) == path
+
+
+@pytest.mark.parametrize("path", ["", "//evil.example", "/\\evil.example", "https://evil.example", "a", "/\n/evil"])
+def test_and_to_no_other(path: str) -> None:
+    assert local_path(path) == "/"
 
 
 # ---------------------------------------------------------------------------------------------------------- form_again

@@ -78,6 +78,39 @@ def test_after_its_window_a_key_begins_anew(clock: Clock) -> None:
     assert hit(counts) == "accepted"
 
 
+@pytest.mark.parametrize(
+    ("rule", "setting", "seconds", "per"),
+    [
+        ("failed_pair", "failed_logins_per_10_minutes", 600, "10 minutes"),
+        ("failed_account", "failed_logins_per_hour_and_account", 3600, "hour"),
+        ("failed_address", "failed_logins_per_hour_and_address", 3600, "hour"),
+        ("logins_account", "logins_per_hour_and_account", 3600, "hour"),
+        ("passwords_address", "passwords_per_hour_and_address", 3600, "hour"),
+        ("registrations", "registrations_per_hour", 3600, "hour"),
+        ("registrations_a_day", "registrations_per_day_and_block", 86_400, "day"),
+        ("resets_address", "password_resets_per_hour", 3600, "hour"),
+        ("resets_account", "password_resets_per_hour_and_account", 3600, "hour"),
+        ("confirmations", "password_resets_per_hour_and_account", 3600, "hour"),
+        ("uploads", "uploads_per_minute", 60, "minute"),
+        ("questions", "questions_per_hour", 3600, "hour"),
+        ("validations", "validations_per_hour", 3600, "hour"),
+    ],
+)
+def test_each_limit_is_the_one_of_its_setting_and_lasts_as_long_as_that_says(
+    clock: Clock, rule: str, setting: str, seconds: int, per: str
+) -> None:
+    counts = limits(**{setting: 2})
+    asked = getattr(counts.rules, rule)
+    told = []
+    for later in (0, 0, seconds - 1, 0):
+        clock.now += later
+        told.append(answer_to(lambda: counts.hit(asked, "ada", NOW)))
+    assert told == ["accepted", "accepted", "limit_reached", "limit_reached"]
+    clock.now += 2
+    assert answer_to(lambda: counts.hit(asked, "ada", NOW)) == "accepted"
+    assert asked.per == per
+
+
 def test_zero_means_no_limit() -> None:
     counts = limits(uploads_per_minute=0)
     assert {hit(counts) for _ in range(50)} == {"accepted"}
@@ -112,6 +145,9 @@ def test_two_processes_with_one_redis_count_together(valkey: Valkey) -> None:
         "limit_reached",
         "limit_reached",
     ]
+    with pytest.raises(LimitReached) as refused:
+        there.hit(there.rules.uploads, "team 1", NOW)
+    assert 1 < (datetime.fromisoformat(refused.value.details["retry_at"]) - NOW).total_seconds() <= 60
 
 
 def test_redis_learns_neither_names_nor_addresses(valkey: Valkey) -> None:

@@ -115,6 +115,12 @@ def test_a_person_has_a_few_places_and_others_have_theirs(
     assert ada.client.get(mine, params={"wait": 60}).status_code == 200, "the places are free again"
 
 
+def test_who_waits_in_vain_is_answered_when_the_time_is_over(site: Site, ada: Person) -> None:
+    answer = ada.client.get(ada.submitted()["links"]["self"], params={"wait": 0.05})
+    assert (answer.status_code, answer.json()["status"]) == (200, "queued")
+    assert site.app.state.server.waiting.count == 0
+
+
 def test_checks_that_are_waited_for_take_places_too(
     site: Site, ada: Person, crowd: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

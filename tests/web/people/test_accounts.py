@@ -140,6 +140,8 @@ def test_logging_in_and_out(site: Site, browser: httpx.Client, name: str) -> Non
     assert "evergold_session" not in browser.cookies
     browser.cookies.set("evergold_session", secret)  # a stolen copy is worth nothing any more
     assert browser.get("/account").status_code == 303
+    again = browser.post("/logout", data={})
+    assert (again.status_code, again.headers["Location"]) == (303, "/"), "who is logged out already is"
 
 
 def test_a_wrong_password_and_an_unknown_name_look_the_same(site: Site, browser: httpx.Client) -> None:

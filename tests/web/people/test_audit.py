@@ -34,6 +34,24 @@ def test_administrators_read_it_page_by_page(site: Site, grace: Person) -> None:
     assert seen == [(f"phase {n}", "grace", {"by": n}, "2026-01-10T12:00:00Z") for n in (3, 2, 1, 0)]
 
 
+def test_it_is_read_by_who_did_it_what_it_was_and_to_what(site: Site, grace: Person) -> None:
+    with writing(site.engine) as session:
+        for action, subject in (("phase.extend", "phase 1"), ("phase.extend", "phase 2"), ("row.mark", "phase 1")):
+            audit.record(session, "olga", action, subject, now=NOW)
+
+    def found(**asked: str | int) -> list[tuple[str, str]]:
+        entries = grace.client.get(AUDIT, params=asked).json()["entries"]
+        return [(entry["action"], entry["subject"]) for entry in entries]
+
+    assert found(actor="olga", action="phase.extend") == [("phase.extend", "phase 2"), ("phase.extend", "phase 1")]
+    assert found(actor="olga", subject="phase 1") == [("row.mark", "phase 1"), ("phase.extend", "phase 1")]
+    assert found(actor="grace", action="row") == []
+    page = grace.client.get(AUDIT, params={"actor": "olga", "limit": 2}).json()
+    following = grace.client.get(page["next"]).json()
+    assert [entry["action"] for entry in following["entries"]] == ["phase.extend"]
+    assert following["next"] is None
+
+
 def test_a_deed_over_the_api_has_the_id_of_its_request(grace: Person) -> None:
     grace.client.post("/api/v1/tokens", json={"name": "x"}, headers={"X-Request-ID": "trace-0123"})
     [entry, *_] = grace.client.get(f"{AUDIT}?actor=grace").json()["entries"]

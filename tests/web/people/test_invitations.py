@@ -14,6 +14,7 @@ from app.competitions.find import find_competition
 from app.models import OutgoingMail, Right, Role, RoleInvitation, Stage, User
 from app.people import email_confirmations, invitations
 from app.people.roles import grant_role, has_role
+from tests import world
 from tests.web.reading import text_of
 from tests.web.site import Site, csrf_of, log_in
 from tests.world import COMPETITION, NOW
@@ -267,6 +268,31 @@ def test_who_organises_with_another_leaves_and_the_last_one_does_not(site: Site,
         assert has(site, "olga", Role.ORGANISER)
 
 
+def test_an_administrator_who_gives_a_role_up_still_sees_who_organises(site: Site, olga: httpx.Client) -> None:
+    root = world.add_user(site.engine, "root", is_administrator=True)
+    with writing(site.engine) as session:
+        grant_role(session, find_competition(session, COMPETITION), root, Role.ORGANISER, NOW)
+    browser = site.browser(root)
+    assert send(browser, f"{PEOPLE}/revoke", whom="root", role="organiser").url.path == PEOPLE
+    assert not has(site, "root", Role.ORGANISER)
+
+
+def test_rights_are_those_of_an_organiser_and_an_owner_who_tests_has_none_as_a_tester(
+    site: Site, olga: httpx.Client
+) -> None:
+    gil = world.add_user(site.engine, "gil")
+    with writing(site.engine) as session:
+        here = find_competition(session, COMPETITION)
+        grant_role(session, here, session.get_one(User, here.owner_id), Role.TESTER, NOW)
+        grant_role(session, here, gil, Role.ORGANISER, NOW, rights=[Right.GOLD])
+    told = {(one["username"], one["role"]): one["rights"] for one in olga.get(f"{API}{HERE}/roles").json()["roles"]}
+    assert told == {
+        ("gil", "organiser"): ["gold"],
+        ("olga", "organiser"): ["edit", "submissions", "gold", "messages"],
+        ("olga", "tester"): [],
+    }
+
+
 def test_leaving_by_the_api_asks_for_no_right(site: Site, olga: httpx.Client) -> None:
     with log_in(site, "grace") as grace:
         user = confirm(site, "grace")
@@ -290,9 +316,10 @@ def test_an_invitation_is_answered_over_the_api(site: Site, olga: httpx.Client) 
             browser.headers["X-CSRF-Token"] = csrf_of(browser.get("/account").text)
         mine = f"{API}/me/invitations"
         listed = grace.get(mine).json()["invitations"]
-        assert [(one["id"], one["competition"], one["role"], one["rights"]) for one in listed] == [
-            (2, COMPETITION, "tester", []),
-            (1, COMPETITION, "organiser", ["gold"]),
+        told = ("id", "competition", "title", "role", "rights")
+        assert [tuple(one[name] for name in told) for one in listed] == [
+            (2, COMPETITION, "Idioms", "tester", []),
+            (1, COMPETITION, "Idioms", "organiser", ["gold"]),
         ]
         assert eve.get(mine).json() == {"invitations": []}
         assert eve.post(f"{mine}/1/accept").status_code == 404

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from app.base.db import reading
 from app.models import ApiToken
 from tests.web.site import PASSWORD, Person, Site, csrf_of, log_in, register
+from tests.world import HOUR, NOW
 
 
 def last_used(site: Site) -> list[object]:
@@ -34,6 +35,29 @@ def test_a_token_is_made_with_the_password_and_shown_once(site: Site) -> None:
     assert document["secret"].encode() not in site.engine.url.database.encode()  # type: ignore[union-attr]
     with reading(site.engine) as session:
         assert document["secret"] not in str([vars(token) for token in session.scalars(select(ApiToken))])
+
+
+def test_a_token_says_when_it_was_made_and_used_and_when_it_ends(site: Site, ada: Person) -> None:
+    site.set_clock(NOW + HOUR)
+    made = ada.client.post("/api/v1/tokens", json={"name": "second", "expires_in_days": 30}).json()
+    listed = {token["name"]: token for token in ada.client.get("/api/v1/tokens").json()["tokens"]}
+    moments = [[token[f"{what}_at"] for what in ("created", "expires", "last_used")] for token in listed.values()]
+    assert moments == [
+        ["2026-01-10T13:00:00Z", "2026-02-09T13:00:00Z", None],
+        ["2026-01-10T12:00:00Z", listed["test"]["expires_at"], "2026-01-10T13:00:00Z"],
+    ]
+    assert made.items() >= listed["second"].items()
+
+
+def test_who_has_a_token_and_sends_a_password_gets_a_token_of_whose_it_is(site: Site, ada: Person) -> None:
+    register(site, "bob")
+    for sent, owner in (({}, "ada"), ({"username": "bob", "password": PASSWORD}, "bob")):
+        made = ada.client.post("/api/v1/tokens", json={"name": "x", **sent})
+        assert (made.status_code, made.json()["username"]) == (201, owner)
+    for half in ({"username": "bob"}, {"password": PASSWORD}):
+        assert ada.client.post("/api/v1/tokens", json={"name": "x", **half}).status_code == 422
+    with site.client() as anybody:
+        assert anybody.post("/api/v1/tokens", json={"name": "x"}).status_code == 422
 
 
 def test_a_token_can_make_another(ada: Person) -> None:

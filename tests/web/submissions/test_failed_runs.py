@@ -9,10 +9,12 @@ import pytest
 from app.base.api_links import API
 from app.base.db import writing
 from app.competitions.find import find_competition
-from app.models import Role, RunStatus
+from app.models import Right, Role, RunStatus
 from app.people.roles import grant_role
 from tests import world
-from tests.web.site import Person, Site, run_of
+from tests.beside import one_right_each
+from tests.web.messages.test_rights import with_token
+from tests.web.site import Person, Site, csrf_of, run_of
 from tests.world import COMPETITION, NOW
 
 FAILED = f"{API}/competitions/{COMPETITION}/failed-runs"
@@ -55,6 +57,33 @@ def test_organisers_have_it_scored_after_all(site: Site, olga: Person, failed_ru
     assert olga.client.get(FAILED).json()["runs"] == []
     again = olga.client.post(f"{FAILED}/{failed_run}/queue-again")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_on_the_page_and_by_programs_they_need_the_right_to_submissions_and_no_other(
+    site: Site, failed_run: int
+) -> None:
+    page = f"/competitions/{COMPETITION}/failed"
+    for right, user in one_right_each(site.engine).items():
+        browser, client = site.browser(user), with_token(site, user).client
+        token = {"csrf_token": csrf_of(browser.get("/account").text)}
+        answers = []
+        for address in (f"{page}/queue-again", f"{page}/{failed_run}/queue-again"):
+            answers.append(browser.post(address, data=token).status_code)
+            assert world.the_run(site.engine, failed_run).status == (
+                RunStatus.QUEUED if right is Right.SUBMISSIONS else RunStatus.FAILED
+            ), "what has another right changes nothing"
+            fail_again(site, failed_run)
+        answers.append(client.post(f"{FAILED}/{failed_run}/queue-again").status_code)
+        fail_again(site, failed_run)
+        answers += [client.post(f"{FAILED}/queue-again", json={}).status_code, browser.get(page).status_code]
+        fail_again(site, failed_run)
+        answers.append(client.get(FAILED).status_code)
+        assert answers == ([200, 200, 202, 202, 200, 200] if right is Right.SUBMISSIONS else [403] * 6), right
+
+
+def fail_again(site: Site, run_id: int) -> None:
+    if world.the_run(site.engine, run_id).status == RunStatus.QUEUED:
+        world.fail(site.engine, run_id)
 
 
 @pytest.mark.parametrize("run_id", ["4711", "0", str(2**63), "x"])

@@ -23,7 +23,7 @@ from tests import letters
 from tests.rich_world import EARLIER_USER, fresh
 from tests.web.limits import limited
 from tests.web.site import BROWSER, CONTENT, PASSWORD, SUBMIT, Person, Site, csrf_of, log_in, without_log
-from tests.world import COMPETITION, NOW, PHASE, TASK
+from tests.world import COMPETITION, HOUR, NOW, PHASE, TASK
 
 PAGE = f"/competitions/{COMPETITION}/registration"
 LIST = f"/competitions/{COMPETITION}/registrations"
@@ -110,6 +110,13 @@ def test_questions_are_answered_and_answers_changed_on_the_page(site: Site, brow
     told = send(browser, PAGE, **{"answer-affiliation": "<b>A</b> university", "answer-gpu": "one"})
     assert "You are registered" in told.text
     assert "&lt;b&gt;A&lt;/b&gt; university" in told.text
+    answered = browser.get(f"/api/v1{PAGE}").json()
+    assert answered["answers"] == {"affiliation": "<b>A</b> university", "gpu": "one", "students": False}
+    assert [(one["name"], one["title"], one["required"]) for one in answered["questions"]] == [
+        ("affiliation", "Affiliation", True),
+        ("gpu", "Which GPU?", False),
+        ("students", "I am a student", False),
+    ]
     send(browser, PAGE, **{"answer-affiliation": "B", "answer-students": "yes"})
     with log_in(site, "olga") as olga, log_in(site, "eve") as eve:
         organise(site, "olga")
@@ -268,18 +275,27 @@ def test_registering_by_api_from_terms_to_approval(site: Site, ada: Person) -> N
     asked = ada.client.put(f"/api/v1{PAGE}", json={"accepted_terms_sha256": there["terms_sha256"]}).json()
     assert (asked["status"], asked["missing"], asked["has_accepted_terms"]) == ("pending", "approval", True)
     olga = site.person("olga")
-    with olga.client as client:
-        assert client.get(f"/api/v1{LIST}").status_code == 403
-        organise(site, "olga")
-        assert [one["username"] for one in client.get(f"/api/v1{LIST}?status=pending").json()["registrations"]] == [
-            "ada"
-        ]
-        answer = client.put(f"/api/v1{LIST}/ada@example.org", json={"status": "approved"}).json()
-        assert (answer["status"], answer["decided_by"]) == ("approved", "olga")
-        assert client.put(f"/api/v1{LIST}/nobody", json={"status": "approved"}).status_code == 404
-        assert client.put(f"/api/v1{LIST}/ada", json={"status": "pending"}).status_code == 422
+    client = olga.client
+    assert client.get(f"/api/v1{LIST}").status_code == 403
+    organise(site, "olga")
+    assert [one["username"] for one in client.get(f"/api/v1{LIST}?status=pending").json()["registrations"]] == ["ada"]
+    site.set_clock(NOW + HOUR)
+    answer = client.put(f"/api/v1{LIST}/ada@example.org", json={"status": "approved"}).json()
+    assert (answer["status"], answer["decided_by"]) == ("approved", "olga")
+    assert client.put(f"/api/v1{LIST}/nobody", json={"status": "approved"}).status_code == 404
+    assert client.put(f"/api/v1{LIST}/ada", json={"status": "pending"}).status_code == 422
     assert ada.client.get(f"/api/v1{PAGE}").json()["missing"] is None
     assert ada.submit().status_code == 202
+    declare(site, mode="approval", terms="Be kinder.")
+    site.set_clock(NOW + 2 * HOUR)
+    newer = ada.client.get(f"/api/v1{PAGE}").json()["terms_sha256"]
+    ada.client.put(f"/api/v1{PAGE}", json={"accepted_terms_sha256": newer})
+    (row,) = (one for one in olga.client.get(f"/api/v1{LIST}").json()["registrations"] if one["username"] == "ada")
+    assert [row[f"{what}_at"] for what in ("registered", "decided", "terms_accepted")] == [
+        "2026-01-10T12:00:00Z",
+        "2026-01-10T13:00:00Z",
+        "2026-01-10T14:00:00Z",
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ command line

@@ -116,12 +116,14 @@ def test_a_name_can_be_changed_until_it_is_fixed(site: Site, browser: httpx.Clie
     ada.submitted()
     with log_in(site, "bob"):
         pass
-    person = ada.client
+    person, page = ada.client, site.browser(ada.user)
+    assert "You can change it until" in page.get(PAGE).text
     assert person.put(f"{API_TEAM}/name", json={"name": "In time"}).json()["name"] == "In time"
     site.set_clock(NOW + DAY)
     late = person.put(f"{API_TEAM}/name", json={"name": "Too late"})
     assert (late.status_code, late.json()["error"]["code"]) == (409, "names_fixed")
     assert person.get(API_TEAM).json()["name_fixed_at"] == "2026-01-11T12:00:00Z"
+    assert "Names stay as they are since" in site.browser(ada.user).get(PAGE).text
 
 
 @pytest.fixture
@@ -162,7 +164,7 @@ def test_a_team_by_api(site: Site, ada: Person, eve: Person) -> None:
     invited = ada.client.post(f"{API_TEAM}/invitation")
     assert invited.json()["link"].startswith(f"{site.url}{PAGE}/join?link=")
     joined = eve.client.post(f"{API_TEAM}/members", json={"invitation": invited.json()["link"]}).json()
-    assert [one["username"] for one in joined["members"]] == ["adele", "eve"]
+    assert [(one["username"], one["display_name"]) for one in joined["members"]] == [("adele", "Adele"), ("eve", "Eve")]
     assert joined["invitation_expires_at"] == "2026-01-17T12:00:00Z"
     assert eve.client.delete(f"{API_TEAM}/members/adele").status_code == 403
     assert ada.client.delete(f"{API_TEAM}/members/nobody").status_code == 404

@@ -1,0 +1,56 @@
+"""What is said of a machine: what holds, what is broken, and what only root could tell."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.operations.host_check import Answer, Places, Users, check_host
+
+#: Somebody who has no account here.
+STRANGER = 54_321
+
+
+def places_in(folder: Path) -> Places:
+    named = {name: folder / name for name in ("storage", "sealed", "mail", "key", "gold", "vectors")}
+    return Places(database=None, **named)
+
+
+def answers(users: Users, places: Places) -> dict[str, tuple[Answer, str]]:
+    return {one.promise: (one.answer, one.advice) for one in check_host(users, places)}
+
+
+def test_what_is_not_there_is_read_by_nobody(tmp_path: Path) -> None:
+    me = os.geteuid()
+    found = answers(Users(me, me, me, me), places_in(tmp_path))
+    assert found["web cannot read plain gold"] == (Answer.HOLDS, f"there is no {tmp_path / 'gold'} now")
+    assert not [promise for promise in found if " can " in promise], "nothing to be stored to, or read"
+
+
+def test_what_the_wrong_one_reads_is_broken_and_what_the_right_one_cannot_write_too(tmp_path: Path) -> None:
+    me = os.geteuid()
+    places = places_in(tmp_path)
+    places.gold.write_text("gold")
+    places.storage.mkdir(mode=0o500)
+    one = STRANGER if me == 0 else me
+    found = answers(Users(web=one, worker=one, sweep=one, other=me), places)
+    assert found["other users of this machine cannot read plain gold"][0] is Answer.BROKEN
+    stored = found["web can store uploads"]
+    assert stored == (Answer.BROKEN, f"{places.storage}: see EVERGOLD_FILES_GROUP, and the folders above it")
+    assert found["web and worker run as different users"][0] is Answer.BROKEN
+
+
+def test_what_only_root_could_try_is_unknown_whether_it_is_there_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = places_in(tmp_path)
+    places.storage.mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    users = Users(web=STRANGER + 1, worker=STRANGER + 2, sweep=STRANGER + 3, other=STRANGER + 4)
+    unknown = (Answer.UNKNOWN, "run this as root")
+    found = answers(users, places)
+    for promise in ("web cannot read plain gold", "other users of this machine cannot read uploads"):
+        assert found[promise] == unknown, promise
+    assert found["web can store uploads"] == unknown

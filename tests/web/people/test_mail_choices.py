@@ -1,0 +1,40 @@
+"""What mail one gets is chosen on the account page, each kind for itself, and by nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from app.base.api_links import API
+from app.base.db import reading
+from app.models import User
+from app.people.mail_choices import MailKind, choice_of, wants
+from tests import world
+from tests.web.site import Site, csrf_of
+
+
+def wanted(site: Site, username: str) -> list[MailKind]:
+    with reading(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        choice = choice_of(session, user)
+        return [kind for kind in MailKind if wants(choice, kind)]
+
+
+@pytest.mark.parametrize("kinds", [[], [MailKind.ANNOUNCEMENTS], [MailKind.RESULTS], list(MailKind)])
+def test_each_kind_is_switched_for_itself_and_for_oneself(site: Site, kinds: list[MailKind]) -> None:
+    ada, _ = (world.add_user(site.engine, name) for name in ("ada", "eve"))
+    browser = site.browser(ada)
+    form = {"csrf_token": csrf_of(browser.get("/account").text), **{str(kind): "yes" for kind in kinds}}
+    assert browser.post("/account/mail", data=form).status_code == 200
+    assert (wanted(site, "ada"), wanted(site, "eve")) == (kinds, [MailKind.ANNOUNCEMENTS])
+
+
+def test_a_program_chooses_and_reads_the_same(site: Site) -> None:
+    ada, eve = site.person("ada"), site.person("eve")
+    mine = f"{API}/me/mail"
+    assert ada.client.get(mine).json() == {"announcements": True, "results": False}, "until one chooses"
+    chosen = {"announcements": False, "results": True}
+    assert ada.client.put(mine, json=chosen).json() == chosen == ada.client.get(mine).json()
+    assert (wanted(site, "ada"), wanted(site, "eve")) == ([MailKind.RESULTS], [MailKind.ANNOUNCEMENTS])
+    both = {"announcements": True, "results": True}
+    assert eve.client.put(mine, json=both).json() == both
