@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, select
@@ -18,6 +19,7 @@ from app.models import GoldPower, TeamKind, User
 from evergold.cli import run
 from evergold.scoring.halves import Division, Half
 from evergold.scoring.leakage import GoldSize
+from evergold.scoring.tasks import TASKS
 from tests.sealed import PLACE, seal_gold
 from tests.workers.test_board_statistics import ITEMS, _worker, computed, due, enter
 from tests.world import COMPETITION, NOW, add_team, add_user, the_phase_task
@@ -64,6 +66,23 @@ def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
     after = told(engine)[0]
     assert after.systems == "2 baselines"
     assert after.whole.difference < before / 2
+
+
+def test_teams_are_no_baselines(engine: Engine, ada: User) -> None:
+    enter(engine, ada, range(20))
+    enter(engine, add_user(engine, "bea"), range(22))
+    computed(engine)
+    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
+
+
+def test_a_board_that_ranks_by_what_has_no_interval_is_said_nothing_of(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = TASKS["idiom-detection"]
+    metrics = {**task.metrics, "macro_f1": replace(task.metrics["macro_f1"], has_interval=False)}
+    monkeypatch.setitem(TASKS, task.name, replace(task, metrics=metrics))
+    computed(engine)
+    assert told(engine) == []
 
 
 def test_of_divided_items_it_is_said_of_the_public_part(engine: Engine) -> None:
