@@ -7,11 +7,13 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.boards.activity import Activity, activity_of
-from app.boards.leaderboard import build_leaderboard
+from app.boards.leaderboard import build_leaderboard, entry_sources, whole_board
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import View
-from app.models import User
+from app.models import Rescoring, User
+from app.rescoring.sets import gold_of_set
 from app.standings.renew import renew_all
+from app.standings.tries import Rescored
 from app.submissions.choices import choose_entry
 from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
@@ -96,3 +98,27 @@ def test_what_was_rescored_is_counted_once(entered: Engine, people: list[User]) 
     publish(entered, number, NOW + HOUR)
     enter(entered, people[1], 0.5, minute=3)
     assert activity(entered) == Activity(teams=2, runs=4)
+
+
+def test_a_set_is_previewed_with_its_own_runs_and_else_with_those_that_count_now(
+    engine: Engine, people: list[User]
+) -> None:
+    """A run that an earlier set replaced comes back nowhere."""
+    sent = enter(engine, people[0], 0.9)
+    first = start(engine, f"{PHASE}/{TASK}")
+    score_set(engine, first, {sent: 0.5})
+    publish(engine, first)
+    second = start(engine, f"{PHASE}/{TASK}", now=NOW + HOUR)
+    assert previewed(engine, second) == [0.5]
+    score_set(engine, second, {sent: 0.4})
+    assert previewed(engine, second) == [0.4]
+    assert at(engine, 1) == [(1, "Ada", 0.5)]
+
+
+def previewed(engine: Engine, number: int) -> list[float | None]:
+    """The scores on the first board as if this set were published."""
+    with reading(engine) as session:
+        phase, board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        rescored = Rescored(number, gold_of_set(session, session.get_one(Rescoring, number)))
+        whole = whole_board(session, board, entry_sources(session, phase, board), rescoring=rescored)
+        return [row.cells[whole.rank_by].value for row in whole.rows]

@@ -40,13 +40,15 @@ def test_where_nobody_can_be_asked_the_option_is_named(
     assert f"Not running in a terminal: pass {option}." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("more", "code"), [(["--yes"], Code.NETWORK), (["--undo"], Code.NETWORK), ([], Code.ERROR)])
+@pytest.mark.parametrize(
+    ("more", "code"), [(["--yes"], Code.NETWORK), (["--undo"], Code.NETWORK), ([], Code.INTERRUPTED)]
+)
 def test_only_who_withdraws_without_saying_yes_is_asked(
     more: list[str], code: Code, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where nothing is asked, the server is: it is away."""
     assert run(["withdraw", "5a", *more]) == code
-    assert ("Withdraw it?" in capsys.readouterr().err) == (code is Code.ERROR)
+    assert ("Withdraw it?" in capsys.readouterr().err) == (code is Code.INTERRUPTED)
 
 
 def test_help_has_every_command_with_its_words_in_one_column(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +56,7 @@ def test_help_has_every_command_with_its_words_in_one_column(capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     columns = set()
     for entry in entries():
-        [line] = [line for line in lines if line.split()[:1] == [entry.name] and line.startswith("  ")]
+        [line] = [line for line in lines if line.startswith(f"  {entry.name} ")]
         columns.add(line.index(entry.help.split()[0], 2 + len(entry.name)))
     assert len(columns) == 1
 
