@@ -15,7 +15,7 @@ from app.boards.power import BoardPower, gold_sizes, lacks_power, power_of
 from app.boards.statistics_work import QUIET
 from app.competitions.find import find_competition
 from app.competitions.leak import Leak
-from app.models import GoldPower, TeamKind, User
+from app.models import GoldPower, ScoringRun, TeamKind, User
 from evergold.cli import run
 from evergold.scoring.halves import Division, Half
 from evergold.scoring.leakage import GoldSize
@@ -66,6 +66,17 @@ def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
     after = told(engine)[0]
     assert after.systems == "2 baselines"
     assert after.whole.difference < before / 2
+
+
+def test_a_baselines_run_that_was_replaced_tells_nothing(engine: Engine) -> None:
+    """The run in its place was rejected: the baseline is none until it is corrected."""
+    bot = add_user(engine, "bot")
+    add_team(engine, bot, name="Bot", kind=TeamKind.BASELINE)
+    run_id = enter(engine, bot, range(20))
+    with writing(engine) as session:
+        session.get_one(ScoringRun, run_id).is_current = False
+    computed(engine)
+    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
 
 
 def test_teams_are_no_baselines(engine: Engine, ada: User) -> None:
