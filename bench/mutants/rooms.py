@@ -26,6 +26,7 @@ _ELSEWHERE = {
         "tests/web/boards/test_rankings.py",
         "tests/web/judging/test_cli.py",
         "tests/web/messages/test_cli.py",
+        "tests/web/people/test_cli.py",
         "tests/web/rescoring/test_cli.py",
         "tests/web/submissions/test_cards.py",
         "tests/web/submissions/test_standings_listed.py",
