@@ -13,12 +13,14 @@ one table are not those of another, either. It rests: no sweep and no worker fin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Engine, Select, func, select
+from sqlalchemy import Engine, Select, event, func, select, update
+from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import Base, reading, writing
@@ -70,6 +72,14 @@ NAMESAKES = ("Ada", "Bob")
 EARLIER_TEAM, EARLIER_USER = "Early Birds", "earl"
 #: What is prepared and left alone.
 LEFT_ALONE = "left-alone"
+#: Tables whose ids people read, or nobody does: they are counted from 1.
+COUNTED = ("announcements", "allowances", "questions", "rescorings", "scores", "standings")
+#: Where the ids of all others begin: so none is a position, a number, or an id of another table.
+FIRST_IDS = {
+    table.name: 1_000 * place
+    for place, table in enumerate(Base.metadata.sorted_tables, start=1)
+    if table.autoincrement_column is not None and table.name not in COUNTED
+}
 #: The number of the first rescoring set that a test starts: sets are numbered over all competitions.
 FIRST_SET = 3
 #: The ids of the first question, announcement and allowance that a test makes.
@@ -154,13 +164,46 @@ def leave_alone_what_is_prepared(engine: Engine) -> None:
 
 def add_neighbours(engine: Engine) -> None:
     """All of it."""
-    _add_competition_beside(engine)
-    _prepare_competition(engine)
-    _let_rest(engine)
+    with _ids_apart(engine):
+        _add_competition_beside(engine)
+        _prepare_competition(engine)
+        _let_rest(engine)
     with reading(engine) as session:
         for table in Base.metadata.sorted_tables:
             if table.autoincrement_column is not None and "id" in table.columns:
                 _last[table.name] = session.scalar(select(func.max(table.columns.id))) or 0
+
+
+@contextmanager
+def _ids_apart(engine: Engine) -> Iterator[None]:
+    """The first row of each table has its id of FIRST_IDS, and the database counts on from there."""
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as connection:
+            for name, first in FIRST_IDS.items():
+                connection.execute(select(func.setval(func.pg_get_serial_sequence(name, "id"), first - 1)))
+        yield
+        return
+    left = dict(FIRST_IDS)
+
+    def give_first_ids(session: Session, *_: object) -> None:
+        for row in session.new:
+            if row.__tablename__ in left:
+                row.id = left.pop(row.__tablename__)
+
+    event.listen(Session, "before_flush", give_first_ids)
+    try:
+        yield
+    finally:
+        event.remove(Session, "before_flush", give_first_ids)
+
+
+def _apart(engine: Engine, run_id: int) -> int:
+    """Runs are not made by a flush: the first one moves."""
+    if run_id != 1:
+        return run_id
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).values(id=FIRST_IDS[ScoringRun.__tablename__]))
+    return FIRST_IDS[ScoringRun.__tablename__]
 
 
 def _let_rest(engine: Engine) -> None:
@@ -333,7 +376,7 @@ def _enter(
             system=system,
             method=system and "Fine-tuned next door",
         )
-    held = world.sure(world.claim(engine, accepted.run_id, at))
+    held = world.sure(world.claim(engine, _apart(engine, accepted.run_id), at))
     of_private = None if private is None else _scores(private)
     assert world.finish(engine, held, _scores(value), at + world.SECOND, private=of_private)
     return accepted.submission.id

@@ -29,7 +29,7 @@ from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.private_part import scored_by
-from app.competitions.visibility import SeenAs, View, declared_of, task_in_phase, view_of
+from app.competitions.visibility import SeenAs, View, declared_of, task_in_phase, view_of, with_last_private_part
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
     Board,
@@ -124,20 +124,10 @@ def board_version(
 
 def _half(sight: ViewerContext, asked: Half | None) -> Half | None:
     """Return the selected part of divided items, or the default one; raises NotFound if it is not shown."""
-    views = [sight.own.view, *(source.view for source in sight.carried.values())]
-    may_see = {None: True, Half.PUBLIC: sight.own.view.is_divided, Half.PRIVATE: all(view.private for view in views)}
-    if not may_see[asked]:
+    view = sight.own.view
+    if not {None: True, Half.PUBLIC: view.is_divided, Half.PRIVATE: view.private}[asked]:
         raise NotFound("This part of the items is not shown yet, or there is none.")
-    return asked or half_shown(sight)
-
-
-def half_shown(sight: ViewerContext) -> Half | None:
-    """Return the default part of divided items, None if they are not divided.
-
-    A private part stays hidden until that of a phase whose entries are carried over is shown, too.
-    """
-    halves = [sight.own.view.half, *(source.view.half for source in sight.carried.values())]
-    return Half.PUBLIC if Half.PUBLIC in halves else halves[0]
+    return asked or view.half
 
 
 def _version_from_rows(session: Session, asked: Sequence[EntrySource], sight: ViewerContext) -> bool:
@@ -189,10 +179,14 @@ def sight_of(
     *,
     seen_as: SeenAs | None = None,
 ) -> ViewerContext:
-    """Return the viewer and their view of each phase."""
+    """Return the viewer and their view of each phase.
+
+    A private part stays hidden until that of a phase whose entries are carried over is shown, too.
+    """
     if seen_as is SeenAs.PUBLIC:
         viewer = None
     views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as, closed_at=one.closed_at) for one in sources]
+    views[0] = with_last_private_part(*views)
     own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     competition = session.get_one(Competition, sources[0].phase.competition_id)

@@ -275,6 +275,18 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
     )
 
 
+def with_last_private_part(view: View, *others: View) -> View:
+    """Return the view with its private part shown no earlier than those of others, whose entries stand beside its."""
+    if not view.is_divided:
+        return view
+    if view.participants:
+        participants = with_last_private_part(view.participants, *(one.participant_view for one in others))
+        return replace(view, participants=participants)
+    waiting = [one.private_at for one in (view, *others) if one.is_divided and not one.private]
+    last = None if None in waiting else max((one for one in waiting if one), default=None)
+    return replace(view, private=not waiting, private_at=last)
+
+
 def _reached(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and now >= moment
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.base.addresses import public_address
 from app.base.config import Settings
-from app.boards.leaderboard import entry_sources, half_shown, sight_of
+from app.boards.leaderboard import entry_sources, sight_of
 from app.models import Board, BoardShown, Competition, Phase, Rescoring, TeamMember, User
 from app.people.mail import send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set
@@ -69,7 +69,7 @@ def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[H
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, None, now)
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
-    return [half_shown(sight)] if sight.own.view.board is not BoardShown.HIDDEN and all(carried) else []
+    return [sight.own.view.half] if sight.own.view.board is not BoardShown.HIDDEN and all(carried) else []
 
 
 def _members(session: Session, team_id: int) -> Sequence[User]:

@@ -20,6 +20,20 @@ _ELSEWHERE = {
         "tests/workers/test_sealed.py",
         "tests/workers/test_sealed_gold.py",
     ),
+    # Commands that ask a server are tried against one, in the rooms of its pages.
+    "evergold/cli": (
+        "tests/evergold/cli/",
+        "tests/web/boards/test_rankings.py",
+        "tests/web/judging/test_cli.py",
+        "tests/web/messages/test_cli.py",
+        "tests/web/people/test_cli.py",
+        "tests/web/rescoring/test_cli.py",
+        "tests/web/submissions/test_cards.py",
+        "tests/web/submissions/test_standings_listed.py",
+        "tests/web/submissions/test_withdrawal.py",
+        "tests/web/teams/test_registration.py",
+        "tests/web/teams/test_teams.py",
+    ),
     "app/web": ("tests/web/test_app.py", "tests/web/test_pages.py", "tests/web/html/", "tests/web/http/"),
 }
 #: No rooms: tables, templates, and what is read on import.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,16 +15,17 @@ from app.boards.freshness import freshness
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Leaderboard
 from app.boards.snapshots import find_snapshot, last_snapshot, official_board
-from app.competitions.find import find_board, find_competition
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
 from app.feedback.scores import own_scores_of
-from app.models import PhaseTask, User
+from app.models import User
 from app.submissions.find import get_submission
 from evergold.scoring.halves import Half
 from tests import world
 from tests.boards.marks import HIDDEN, mark
+from tests.competitions import embargo
 from tests.competitions.embargo import INSTANT, add_phase, declare, freeze, look, rows
-from tests.world import COMPETITION, DAY, NOW, PHASE, ZERO_SHOT, add_user, claim, finish, scores_of, submit, sure
+from tests.world import COMPETITION, DAY, NOW, PHASE, TASK, ZERO_SHOT, add_user, claim, finish, scores_of, submit, sure
 
 CLOSE = NOW + DAY
 REVEAL = CLOSE + timedelta(days=3)
@@ -62,10 +63,16 @@ def divided(engine: Engine, people: list[User]) -> Engine:
 
 
 def of_half(
-    engine: Engine, half: Half | None, viewer: User | None, now: Any, seen_as: SeenAs | None = None
+    engine: Engine,
+    half: Half | None,
+    viewer: User | None,
+    now: Any,
+    seen_as: SeenAs | None = None,
+    *,
+    phase: str = PHASE,
 ) -> Leaderboard:
     with reading(engine) as session:
-        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
         found = build_leaderboard(session, *place, viewer, now, seen_as=seen_as, half=half)
         assert found.version == board_version(session, *place, viewer, now, seen_as=seen_as, half=half)
     return found
@@ -190,13 +197,62 @@ def test_what_was_scored_before_items_were_divided_has_no_private_score(divided:
 
 
 def test_entries_of_other_parts_are_not_carried_over(divided: Engine) -> None:
-    add_phase(divided, "post", starts_at=CLOSE, carry_over=PHASE)
-    assert look(divided, None, CLOSE, phase="post").rows == ()
-    with writing(divided) as session:
-        for one in session.query(PhaseTask):
-            one.private_part = {**AT_CLOSE, "shown_from": (REVEAL if one.phase_id != 1 else CLOSE).isoformat()}
-    assert rows(look(divided, None, CLOSE, phase="post")) == PUBLIC_ROWS
-    assert rows(look(divided, None, REVEAL, phase="post")) == PRIVATE_ROWS
+    add_post(divided)
+    assert look(divided, None, CLOSE, phase=POST).rows == ()
+    divide_post(divided, CLOSE)
+    assert rows(look(divided, None, CLOSE, phase=POST)) == PRIVATE_ROWS
+
+
+POST = "post"
+
+
+def add_post(engine: Engine) -> None:
+    """A phase that carries over what was entered before."""
+    add_phase(engine, POST, starts_at=CLOSE, ends_at=CLOSE + DAY, carry_over=PHASE)
+
+
+def divide_post(engine: Engine, shown_from: datetime) -> None:
+    with writing(engine) as session:
+        asked = find_phase_task(session, COMPETITION, POST, TASK)
+        asked.private_part = {**AT_CLOSE, "shown_from": shown_from.isoformat()}
+
+
+@pytest.mark.parametrize(("own", "carried"), [(CLOSE, REVEAL), (REVEAL, CLOSE)])
+def test_a_private_part_is_shown_no_earlier_than_one_that_is_carried_over(
+    divided: Engine, root: User, own: datetime, carried: datetime
+) -> None:
+    add_post(divided)
+    divide(divided, shown_from=carried.isoformat())
+    divide_post(divided, own)
+    before, after = look(divided, None, REVEAL - INSTANT, phase=POST), look(divided, None, REVEAL, phase=POST)
+    assert (rows(before), rows(after)) == (PUBLIC_ROWS, PRIVATE_ROWS)
+    assert (before.view.private, before.view.private_at, after.view.private) == (False, REVEAL, True)
+    assert before.version != after.version
+    with pytest.raises(NotFound):
+        of_half(divided, Half.PRIVATE, None, REVEAL - INSTANT, phase=POST)
+    assert rows(look(divided, root, REVEAL - INSTANT, phase=POST)) == PUBLIC_ROWS
+    assert rows(look(divided, root, REVEAL, phase=POST)) == PRIVATE_ROWS
+    assert rows(of_half(divided, Half.PRIVATE, root, NOW, phase=POST)) == PRIVATE_ROWS
+
+
+@pytest.mark.parametrize(("own", "carried"), [(CLOSE, REVEAL), (REVEAL, CLOSE)])
+def test_official_results_with_what_was_carried_over_wait_for_both_private_parts(
+    divided: Engine, people: list[User], root: User, own: datetime, carried: datetime
+) -> None:
+    add_post(divided)
+    embargo.enter(divided, people[3], 0.1, phase=POST, at=CLOSE)
+    divide(divided, shown_from=carried.isoformat())
+    divide_post(divided, own)
+    assert freeze(divided, CLOSE + 2 * DAY) == 4
+    with reading(divided) as session:
+        place = find_board(find_competition(session, COMPETITION), POST, "zero-shot")
+        for early in (CLOSE, REVEAL - INSTANT):
+            assert last_snapshot(session, *place, None, early) is None
+            assert last_snapshot(session, *place, root, early, seen_as=SeenAs.PARTICIPANT) is None
+            assert last_snapshot(session, *place, root, early) is not None
+        found = last_snapshot(session, *place, None, REVEAL)
+        assert found is not None
+        assert rows(official_board(session, found, None, REVEAL)) == [*PRIVATE_ROWS, (None, "Dan", None)]
 
 
 def test_pages_from_memory_notice_the_moment(divided: Engine) -> None:

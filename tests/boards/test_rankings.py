@@ -21,7 +21,9 @@ from app.boards.rankings import (
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_competition
+from app.competitions.visibility import SeenAs
 from app.models import Board, EntryRule, User
+from tests.beside import add_other_task, enter_other
 from tests.competitions.embargo import declare, enter
 from tests.world import COMPETITION, NOW, PHASE, add_user
 
@@ -124,14 +126,15 @@ def entered(engine: Engine, people: list[User]) -> User:
     return ada
 
 
-def seen_by(engine: Engine, viewer: User | None, by: str) -> RankingTable:
+def seen_by(engine: Engine, viewer: User | None, by: str, *boards: str, seen_as: SeenAs | None = None) -> RankingTable:
+    """boards: the one of the first task alone, if none is named."""
     with writing(engine) as session:
-        boards = [{"board": "zero-shot"}]
-        find_competition(session, COMPETITION).rankings = [{"name": "all", "title": "All", "by": by, "boards": boards}]
+        parts = [{"board": name} for name in boards or ("zero-shot",)]
+        find_competition(session, COMPETITION).rankings = [{"name": "all", "title": "All", "by": by, "boards": parts}]
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
         phase = next(one for one in competition.phases if one.name == PHASE)
-        return build_ranking(session, phase, find_ranking(competition, phase, "all"), viewer, NOW)
+        return build_ranking(session, phase, find_ranking(competition, phase, "all"), viewer, NOW, seen_as=seen_as)
 
 
 def test_it_shows_what_its_boards_show_and_no_more(engine: Engine, entered: User) -> None:
@@ -144,3 +147,41 @@ def test_it_shows_what_its_boards_show_and_no_more(engine: Engine, entered: User
     declare(engine, visibility={"board": "hidden"})
     assert seen_by(engine, entered, "mean_rank").rows == ()
     assert [row.team for row in seen_by(engine, root, "mean_score").rows] == ["Bob", "Ada"]
+
+
+@pytest.mark.parametrize("boards", [("zero-shot", "near"), ("near", "zero-shot")])
+def test_what_is_hidden_of_one_task_is_hidden_in_a_ranking_over_two(
+    engine: Engine, entered: User, boards: tuple[str, ...]
+) -> None:
+    add_other_task(engine, visibility={"board": "ranks_only"})
+    enter_other(engine, entered, 0.9)
+    ranked = seen_by(engine, None, "mean_rank", *boards)
+    assert ([row.team for row in ranked.rows], ranked.hidden, ranked.left_out) == (["Ada"], (), 1)
+    by_score = seen_by(engine, entered, "mean_score", *boards)
+    assert (by_score.rows, by_score.hidden) == ((), ("near",))
+
+
+@pytest.mark.parametrize("seen_as", list(SeenAs))
+def test_organisers_who_look_as_others_see_no_more_of_a_ranking_than_these(
+    engine: Engine, entered: User, seen_as: SeenAs
+) -> None:
+    root = add_user(engine, "root", is_administrator=True)
+    declare(engine, visibility={"board": "hidden"})
+    table = seen_by(engine, root, "mean_rank", seen_as=seen_as)
+    assert (table.rows, table.hidden) == ((), ("zero-shot",))
+    declare(engine, visibility={"names_from": "close"})
+    named = [row.team for row in seen_by(engine, root, "mean_rank").rows]
+    unnamed = [row.team for row in seen_by(engine, root, "mean_rank", seen_as=seen_as).rows]
+    assert (named, [name[:5] for name in unnamed]) == (["Bob", "Ada"], ["Team ", "Team "])
+
+
+def test_who_looks_as_somebody_not_logged_in_has_no_row_of_their_own(engine: Engine, entered: User) -> None:
+    of_own = {
+        seen_as: [row.is_mine for row in seen_by(engine, entered, "mean_rank", seen_as=seen_as).rows]
+        for seen_as in (None, *SeenAs)
+    }
+    assert of_own == {
+        None: [False, True],
+        SeenAs.PARTICIPANT: [False, True],
+        SeenAs.PUBLIC: [False, False],
+    }

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.models import RunStatus, Team, User, Validation, ValidationStatus
-from app.runs.failures import queue_again
+from app.runs.failures import failed_runs, queue_again
 from app.runs.overruns import record_check_overrun, record_overrun
 from app.runs.turns import claim_next_upload, next_turn
 from app.runs.validations import CheckClaim, claim_validation, requeue_lost_checks
@@ -17,15 +17,19 @@ from app.submissions.validations import accept_validation
 from evergold.scoring.errors import Problem
 from tests import rich_rows
 from tests.beside import add_other_task, enter_other, other_task_id, submit_other
-from tests.rescoring.rescored import name_gold, publish, runs_of, score_set, start
+from tests.boards.places import shown
+from tests.rescoring.rescored import drop, name_gold, publish, runs_of, score_set, start
 from tests.rich_world import own
+from tests.runs.queued import sweep
 from tests.world import (
     COMPETITION,
     HOUR,
     NOW,
     PHASE,
+    SECOND,
     TASK,
     ZERO_SHOT,
+    board_version_number,
     claim,
     fail,
     finish,
@@ -141,6 +145,31 @@ def test_a_failed_run_of_a_set_keeps_the_gold_of_the_set(sqlite_engine: Engine, 
     assert the_run(sqlite_engine, of_set).gold == "gold.csv"
 
 
+def test_a_failed_run_of_a_set_that_was_dropped_waits_for_nobody(sqlite_engine: Engine, ada: User) -> None:
+    sent = submit(sqlite_engine, ada)
+    score(sqlite_engine, sent.run_id, 0.5)
+    number = start(sqlite_engine, PHASE)
+    of_set = runs_of(sqlite_engine, number)[sent.submission.id]
+    fail(sqlite_engine, of_set)
+    with reading(sqlite_engine) as session:
+        assert [run.run_id for run in failed_runs(session)] == [of_set]
+    drop(sqlite_engine, number)
+    with writing(sqlite_engine) as session:
+        assert failed_runs(session) == []
+        assert not queue_again(session, of_set, actor=None, now=NOW)
+
+
+def test_a_run_of_a_set_changes_no_board_and_is_announced_by_its_set_alone(sqlite_engine: Engine, ada: User) -> None:
+    sent = submit(sqlite_engine, ada)
+    score(sqlite_engine, sent.run_id, 0.5)
+    version = board_version_number(sqlite_engine)
+    of_set = runs_of(sqlite_engine, start(sqlite_engine, PHASE))[sent.submission.id]
+    assert sweep(sqlite_engine, NOW + HOUR) == []
+    score(sqlite_engine, of_set, 0.6)
+    assert board_version_number(sqlite_engine) == version
+    assert shown(sqlite_engine) == [(1, "Ada", 0.5)]
+
+
 def test_a_run_that_was_replaced_is_not_queued_again(sqlite_engine: Engine, ada: User) -> None:
     sent = submit(sqlite_engine, ada)
     score(sqlite_engine, sent.run_id, 0.5)
@@ -173,7 +202,7 @@ def test_an_upload_goes_before_what_a_set_wants_scored_whoever_waited_longer(
 
 
 def test_a_claim_names_the_gold_by_its_number_and_place(sqlite_engine: Engine, ada: User) -> None:
-    """The neighbours' versions have the ids that are these numbers."""
+    """No id of a version is a number of one."""
     rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW)
     add_other_task(sqlite_engine)
     held = sure(claim(sqlite_engine, submit(sqlite_engine, ada).run_id))
@@ -199,3 +228,13 @@ def test_a_check_whose_worker_was_lost_waits_again_until_it_was_lost_too_often(
     assert (found.status, found.claim_token) == (status, None)
     assert [one for one, _ in told] == ([asked] if status is ValidationStatus.QUEUED else [])
     assert (found.finished_at is not None) == (status is ValidationStatus.FAILED)
+
+
+def test_a_check_is_its_workers_until_its_lease_ends(sqlite_engine: Engine, ada: User) -> None:
+    with writing(sqlite_engine) as session:
+        task = the_phase_task(session)
+        asked = accept_validation(session, user=ada, phase_task=task, upload=upload_of("x"), now=NOW).validation.id
+        assert claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
+        assert requeue_lost_checks(session, attempts=3, now=NOW + 59 * SECOND) == []
+        assert session.get_one(Validation, asked).status == ValidationStatus.RUNNING
+        assert [one for one, _ in requeue_lost_checks(session, attempts=3, now=NOW + 60 * SECOND)] == [asked]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, delete, func, insert, select, update
 
 from app.base.db import reading, writing
 from app.models import KeptBoard, PhaseTask, ScoringRun, Standing, Submission, Tally, Team, User
-from app.standings import renew
+from app.standings import check, choose, renew
 from app.standings.check import START, TEAMS_OF_A_SLICE, check_slice, check_task
 from app.standings.renew import renew_all
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.boards.places import enter, shown
-from tests.rich_world import fresh
+from tests.competitions.embargo import declare
+from tests.rich_world import fresh, own
 from tests.world import add_user, board_version_number, the_phase_task
 from workers.sweep import check_standings
 
@@ -58,6 +60,21 @@ def test_what_was_chosen_by_other_rules_is_not_believed(board: Engine) -> None:
     spoil(board)
     with writing(board) as session:
         session.execute(update(KeptBoard).values(rules="other"))
+    assert shown(board) == RIGHT
+
+
+def test_what_an_earlier_version_of_the_rules_chose_is_not_believed(
+    board: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil(board)
+    monkeypatch.setattr(choose, "VERSION", choose.VERSION + 1)
+    assert shown(board) == RIGHT
+
+
+@pytest.mark.parametrize("declared", [{"entry_rule": "last"}, {"visibility": {"precision": 3}}])
+def test_what_was_chosen_before_a_rule_was_changed_is_not_believed(board: Engine, declared: dict[str, Any]) -> None:
+    spoil(board)
+    declare(board, **declared)
     assert shown(board) == RIGHT
 
 
@@ -112,6 +129,17 @@ def test_the_sweep_looks_at_a_few_teams_at_a_time_and_begins_again(engine: Engin
         _, reached = check_slice(session, START)
         assert reached != START
         assert check_slice(session, reached) == ([], START)
+
+
+@pytest.mark.parametrize(("runs", "is_end"), [(2, False), (3, True)])
+def test_a_part_of_the_sweep_reads_no_more_runs_than_its_limit(
+    board: Engine, monkeypatch: pytest.MonkeyPatch, runs: int, is_end: bool
+) -> None:
+    """Ada has two and Bob one, whatever teams of other competitions have."""
+    monkeypatch.setattr(check, "TRIES_OF_A_SLICE", runs)
+    with writing(board) as session:
+        ada = session.scalars(own(Team).where(Team.name == "Ada")).one().id
+        assert check_slice(session, ada - 1) == ([], START if is_end else ada)
 
 
 # ------------------------------------------------------------------------------------------------------ command line

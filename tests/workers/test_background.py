@@ -114,6 +114,11 @@ def test_work_whose_process_is_killed_is_lost_and_the_next_is_done(apart: Apart)
     assert apart.run(lambda: 7)() == 7
 
 
+def test_work_that_takes_longer_than_a_look_is_waited_for(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.apart.LOOK_SECONDS", 0.001)
+    assert apart.run(lambda: threading.Event().wait(0.05))() is False
+
+
 def test_work_that_hangs_is_ended(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.apart.LONGEST_SECONDS", 0)
     monkeypatch.setattr("workers.apart.LOOK_SECONDS", 0.01)

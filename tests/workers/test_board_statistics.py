@@ -25,7 +25,7 @@ from app.boards.statistics_work import (
     statistics_due,
 )
 from app.competitions.find import find_board, find_competition
-from app.models import Board, BoardStatistics, Competition, Phase, PhaseTask, StatisticsWork, User
+from app.models import Board, BoardStatistics, Competition, Phase, PhaseTask, RunStatistics, StatisticsWork, User
 from evergold.scoring.resampling import pairs
 from tests.boards.marks import HIDDEN, mark
 from tests.boards.places import board
@@ -340,6 +340,38 @@ def test_another_ranking_score_makes_other_numbers(engine: Engine, three: dict[s
         kept = session.get_one(BoardStatistics, (the_phase_task(session).id, first_board(session))).document
     first = next(pair for pair in kept["pairs"] if pair[:2] == [three["ada"], three["bea"]])
     assert first[2:5] == pytest.approx([1.0, 58 / 60, -2 / 60])
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        ["evergold.scoring.resampling.intervals.VERSION"],
+        ["workers.board_statistics.METHOD_VERSION", "workers.run_statistics.METHOD_VERSION"],
+    ],
+)
+def test_what_an_older_method_computed_is_computed_again(
+    engine: Engine, three: dict[str, int], monkeypatch: pytest.MonkeyPatch, versions: list[str]
+) -> None:
+    """Pairs of a board, and the interval of every run."""
+
+    def asked_again() -> tuple[int, dict[int, str]]:
+        asked.clear()
+        with writing(engine) as session:
+            the_phase_task(session).board_version += 1
+        computed(engine)
+        with reading(engine) as session:
+            return len(asked), dict(session.execute(select(RunStatistics.run_id, RunStatistics.key)).all())
+
+    asked: list[tuple[int, int]] = []
+    count(monkeypatch, asked, [])
+    computed(engine)
+    pairs_then, of_runs = asked_again()
+    assert (pairs_then, set(of_runs)) == (0, set(three.values()))
+    for name in versions:
+        monkeypatch.setattr(name, 99)
+    pairs_now, anew = asked_again()
+    assert (pairs_now, set(anew)) == (3, set(of_runs))
+    assert not set(anew.values()) & set(of_runs.values())
 
 
 def test_official_results_keep_the_statistics_of_their_day(engine: Engine, three: dict[str, int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, select
@@ -14,10 +15,11 @@ from app.boards.power import BoardPower, gold_sizes, lacks_power, power_of
 from app.boards.statistics_work import QUIET
 from app.competitions.find import find_competition
 from app.competitions.leak import Leak
-from app.models import GoldPower, TeamKind, User
+from app.models import GoldPower, ScoringRun, TeamKind, User
 from evergold.cli import run
 from evergold.scoring.halves import Division, Half
 from evergold.scoring.leakage import GoldSize
+from evergold.scoring.tasks import TASKS
 from tests.sealed import PLACE, seal_gold
 from tests.workers.test_board_statistics import ITEMS, _worker, computed, due, enter
 from tests.world import COMPETITION, NOW, add_team, add_user, the_phase_task
@@ -64,6 +66,34 @@ def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
     after = told(engine)[0]
     assert after.systems == "2 baselines"
     assert after.whole.difference < before / 2
+
+
+def test_a_baselines_run_that_was_replaced_tells_nothing(engine: Engine) -> None:
+    """The run in its place was rejected: the baseline is none until it is corrected."""
+    bot = add_user(engine, "bot")
+    add_team(engine, bot, name="Bot", kind=TeamKind.BASELINE)
+    run_id = enter(engine, bot, range(20))
+    with writing(engine) as session:
+        session.get_one(ScoringRun, run_id).is_current = False
+    computed(engine)
+    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
+
+
+def test_teams_are_no_baselines(engine: Engine, ada: User) -> None:
+    enter(engine, ada, range(20))
+    enter(engine, add_user(engine, "bea"), range(22))
+    computed(engine)
+    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
+
+
+def test_a_board_that_ranks_by_what_has_no_interval_is_said_nothing_of(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = TASKS["idiom-detection"]
+    metrics = {**task.metrics, "macro_f1": replace(task.metrics["macro_f1"], has_interval=False)}
+    monkeypatch.setitem(TASKS, task.name, replace(task, metrics=metrics))
+    computed(engine)
+    assert told(engine) == []
 
 
 def test_of_divided_items_it_is_said_of_the_public_part(engine: Engine) -> None:

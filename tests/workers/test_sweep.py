@@ -14,17 +14,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from app.base.db import reading
+from app.base.config import get_settings
+from app.base.db import reading, writing
 from app.base.queue import STATISTICS_TASK
 from app.base.storage import FolderStorage, store_upload, stored_path
-from app.models import RunStatus, User, Worker
+from app.models import Heartbeat, RunStatus, ScoringRun, User, Worker
+from app.operations.health import SWEEP
 from app.runs.sweep import UNCLAIMED_SECONDS
 from app.runs.workers import SILENT_SECONDS
 from evergold.scoring.tasks import TASKS
 from tests.logged import capture_logs
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
-from tests.world import HOUR, NOW, add_competition, add_user, claim, submit, the_run
+from tests.world import HOUR, NOW, add_competition, add_user, claim, score, submit, the_run
 from workers.presence import Presence, tell
 from workers.sweep import clear_storage, sweep
 
@@ -86,6 +88,20 @@ def test_how_often_a_run_is_tried_is_a_setting(
     claim(engine, run_id, NOW, lease_seconds=60)
     assert sweep(engine, NOW + timedelta(seconds=60)) == 0
     assert the_run(engine, run_id).status == RunStatus.FAILED
+
+
+def test_what_was_lost_is_counted_for_the_servers_numbers(engine: Engine, ada: User, messages: Path) -> None:
+    """One that is scored and one whose lease holds are not lost."""
+    score(engine, submit(engine, ada).run_id, 0.5)
+    lost, often_lost, held = (submit(engine, ada, content=name).run_id for name in ("lost", "often", "held"))
+    with writing(engine) as session:
+        session.get_one(ScoringRun, often_lost).attempts = get_settings().attempts - 1
+    for run_id, lease_seconds in ((lost, 60), (often_lost, 60), (held, 120)):
+        claim(engine, run_id, NOW, lease_seconds)
+    sweep(engine, NOW + timedelta(seconds=60))
+    with reading(engine) as session:
+        counts = session.scalars(select(Heartbeat).where(Heartbeat.name == SWEEP)).one().counts
+    assert counts == {"requeued": 1, "given_up": 1, "announced": 1}
 
 
 def test_runs_that_need_a_gpu_are_announced_to_gpu_workers(

@@ -80,6 +80,17 @@ def test_systems_with_the_same_errors_are_told_apart_more_easily(
     assert of(found, "accuracy", "zero_shot/all")["smallest_difference"] == pytest.approx(expected, abs=1e-6)
 
 
+def test_scores_that_have_no_interval_are_left_out_and_others_only_where_they_are_wanted(
+    gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(["mwe-identification", "--gold", str(next((GOLDEN / "mwe-identification").glob("gold*")))], capsys)
+    metrics = {one["metric"] for one in found["scores"]}
+    assert ("mwe_f1" in metrics, "languages" in metrics) == (True, False)
+    whole = document(["idiom-detection", "--gold", str(gold)], capsys)["scores"]
+    some = document(["idiom-detection", "--gold", str(gold), "--metric", "accuracy"], capsys)["scores"]
+    assert some == [one for one in whole if one["metric"] == "accuracy"]
+
+
 def test_table_says_what_it_was_made_from(gold: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["power", "idiom-detection", "--gold", str(gold), "--metric", "macro_f1 zero_shot/pt"]) == 0
     output = capsys.readouterr()

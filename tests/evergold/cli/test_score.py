@@ -17,6 +17,11 @@ from evergold.scoring.task import Score
 GOLDEN = Path(__file__).parents[2] / "golden" / "idiom-detection"
 GOLD, ITEMS, PREDICTION = (str(GOLDEN / name) for name in ("gold.csv", "items.csv", "prediction.csv"))
 SCORE = ["score", "idiom-detection", "--gold", GOLD, "--prediction", PREDICTION]
+_OF_MWES = GOLDEN.parent / "mwe-identification"
+MWE = [
+    *("score", "mwe-identification", "--gold", str(next(_OF_MWES.glob("gold*")))),
+    *("--prediction", str(next(_OF_MWES.glob("prediction*")))),
+]
 
 
 @pytest.fixture
@@ -105,6 +110,34 @@ def test_each_kind_of_error_has_its_exit_code(
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == name
     assert message in error["message"]
+
+
+DIVIDED = ["--private-share", "0.5", "--private-seed", "sixteen letters!"]
+
+
+def test_both_parts_of_divided_items_are_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*SCORE, *DIVIDED, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]
+    parts = [[one["metric"] for one in found if one["part"] == part] for part in ("public", "private")]
+    assert parts[0] == parts[1] != []
+    assert all(f"|items:{one['part']},0.5," in one["signature"] for one in found)
+    assert run([*SCORE, *DIVIDED]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if "part" in line] == ["Public part", "Private part"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*SCORE, *DIVIDED[:2]],
+        [*SCORE, *DIVIDED[2:]],
+        [*SCORE, "--private-share", "1", *DIVIDED[2:]],
+        [*SCORE, *DIVIDED[:3], "fifteen letters"],
+        [*SCORE, *DIVIDED, "--intervals"],
+        [*MWE, *DIVIDED, "--format", "parseme"],
+    ],
+)
+def test_parts_need_share_and_seed_and_a_form_that_has_a_place_for_them(arguments: list[str]) -> None:
+    assert run(arguments) == 64
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -136,6 +137,79 @@ def test_a_rejected_file_has_its_problems_and_raises_nothing(prediction: Path) -
     assert submission.problems == (Problem("duplicate-id", "id 2 appears twice", None, 3, "ID", "2"),)
 
 
+def test_a_problem_of_an_older_server_lacks_what_this_one_did_not_say(prediction: Path) -> None:
+    problem = {"code": "duplicate-id", "message": "id 2 appears twice", "line": 3}
+    with client_of(always({**SUBMISSION, "status": "rejected", "scores": [], "problems": [problem]}, 202)) as client:
+        submission = client.submit(prediction, "demo/dev/idioms")
+    assert submission.problems == (Problem("duplicate-id", "id 2 appears twice", line=3),)
+
+
+def test_an_upload_says_what_it_was_given_and_nothing_else(prediction: Path) -> None:
+    forms: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        forms.append(request.read())
+        return httpx.Response(202, json=SUBMISSION)
+
+    with client_of(answer) as client:
+        client.submit(prediction, "demo/dev/idioms")
+        client.submit(prediction, "demo/dev/idioms", track="open", system="Parrot")
+    names = [set(re.findall(rb'form-data; name="(\w+)"', form)) for form in forms]
+    assert names == [{b"file", b"method", b"description"}, {b"file", b"method", b"description", b"track", b"system"}]
+    assert re.search(rb'name="track"\r\n\r\nopen\r\n.*name="system"\r\n\r\nParrot\r\n', forms[1], re.DOTALL)
+
+
+TABLE = "/competitions/demo/phases/dev/boards/all/table"
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "path", "params"),
+    [
+        (lambda client: client.choose("5a"), "PUT", "/submissions/5a/choice", {}),
+        (lambda client: client.choose("5a", board="all"), "PUT", "/submissions/5a/choice", {"board": "all"}),
+        (lambda client: client.choose("5a", board="all", undo=True), "DELETE", "/submissions/5a/choice", {}),
+        (lambda client: client.withdraw("5a"), "PUT", "/submissions/5a/withdrawal", {}),
+        (lambda client: client.withdraw("5a", undo=True), "DELETE", "/submissions/5a/withdrawal", {}),
+        (lambda client: client.edit_card("5a", {}, 3), "PUT", "/submissions/5a/card", {"version": "3"}),
+        (lambda client: client.submissions(5), "GET", "/submissions", {"limit": "5"}),
+        (
+            lambda client: client.submissions(ranks_then=True),
+            "GET",
+            "/submissions",
+            {"limit": "20", "ranks_then": "true"},
+        ),
+        (lambda client: client.board_table("demo/dev/all"), "GET", TABLE, {"format": "markdown"}),
+        (
+            lambda client: client.board_table("demo/dev/all", "latex", columns=["f1 en"], decimals=0, official=True),
+            "GET",
+            TABLE,
+            {"format": "latex", "column": "f1 en", "decimals": "0", "official": "true"},
+        ),
+        (lambda client: client.citation("demo"), "GET", "/competitions/demo/citation", {}),
+        (
+            lambda client: client.citation("demo/dev/all"),
+            "GET",
+            "/competitions/demo/phases/dev/boards/all/citation",
+            {},
+        ),
+        (lambda client: client.revoke_token(7), "DELETE", "/tokens/7", {}),
+    ],
+)
+def test_each_call_is_one_request_that_says_what_it_was_told(
+    call: Callable[[Client], object], method: str, path: str, params: dict[str, str]
+) -> None:
+    requests: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(200, json={**SUBMISSION, "submissions": []})
+
+    with client_of(answer) as client:
+        call(client)
+    [sent] = requests
+    assert (sent.method, sent.url.path, dict(sent.url.params)) == (method, f"/api/v1{path}", params)
+
+
 def test_a_refusal_has_status_code_and_details(prediction: Path) -> None:
     error = {"error": {"code": "limit_reached", "message": "All used.", "details": {"limit": 2}}}
     with client_of(always(error, 429)) as client, pytest.raises(ClientError) as caught:
@@ -236,6 +310,21 @@ def test_a_stored_token_goes_to_its_own_server_alone() -> None:
         with Client(server, token, transport=httpx.MockTransport(answer)) as client:
             client.competitions()
     assert seen == ["Bearer evg_secret", None, None]
+
+
+def test_the_environment_goes_before_what_is_stored_and_nobody_has_a_token_without_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert credentials.choose(None) == (credentials.DEFAULT_SERVER, None)
+    credentials.store(credentials.Credentials("https://one.example.org", "evg_stored", "ada"))
+    assert credentials.choose(None) == ("https://one.example.org", "evg_stored")
+    monkeypatch.setenv("EVERGOLD_TOKEN", "evg_given")
+    assert credentials.choose(None) == ("https://one.example.org", "evg_given")
+    monkeypatch.setenv("EVERGOLD_SERVER", "https://two.example.org/")
+    assert credentials.choose(None) == ("https://two.example.org", "evg_given")
+    assert credentials.choose("https://three.example.org") == ("https://three.example.org", "evg_given")
+    monkeypatch.delenv("EVERGOLD_TOKEN")
+    assert credentials.choose(None) == ("https://two.example.org", None)
 
 
 def test_an_address_without_scheme_is_refused() -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
+from sqlalchemy import select
 
 from app.base.db import writing
 from app.competitions.find import find_competition
+from app.models import Role, User
+from app.people.roles import grant_role
 from evergold.cli import run
 from tests import world
-from tests.web.site import CONTENT, Person, Site, run_of
-from tests.world import COMPETITION
+from tests.competitions.embargo import hide
+from tests.web.reading import rows_of, text_of
+from tests.web.site import CONTENT, Person, Site, log_in, run_of
+from tests.world import COMPETITION, NOW
 
 RANKING = "/api/v1/competitions/idioms/phases/evaluation/rankings/overall"
 PLACE = "idioms/evaluation/overall"
@@ -42,6 +47,26 @@ def test_a_ranking_as_csv(ranked: Site) -> None:
         assert answer.headers["Cache-Control"] == "public, no-cache"
     assert [row["team"] for row in client.get(RANKING).json()["rows"]] == ["Ada", "Eve"]
     assert f"{RANKING}?format=csv" in client.get(RANKING.removeprefix("/api/v1")).text
+
+
+@pytest.mark.parametrize("eyes", ["participant", "public"])
+def test_with_the_eyes_of_others_organisers_see_a_hidden_ranking_as_these_do(
+    ranked: Site, cheap_passwords: None, eyes: str
+) -> None:
+    hide(ranked.engine, board="hidden")
+    root = ranked.person("root", is_administrator=True).client
+    assert [row["team"] for row in root.get(RANKING).json()["rows"]] == ["Ada", "Eve"]
+    borrowed = root.get(RANKING, params={"as": eyes}).json()
+    assert (borrowed["rows"], borrowed["hidden"]) == ([], ["zero-shot", "one-shot"])
+    assert root.get(RANKING, params={"as": eyes, "format": "csv"}).text == CSV.splitlines(keepends=True)[0]
+    with log_in(ranked, "olga") as olga:
+        with writing(ranked.engine) as session:
+            user = session.scalars(select(User).where(User.username == "olga")).one()
+            grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
+        page = RANKING.removeprefix("/api/v1")
+        assert [row.split()[1:3] for row in rows_of(olga.get(page).text)] == [["1", "Ada"], ["2", "Eve"]]
+        shown = olga.get(page, params={"as": eyes}).text
+        assert ("Not shown yet: zero-shot, one-shot." in text_of(shown), "<tbody>" in shown) == (True, False)
 
 
 def test_a_ranking_on_the_command_line(ranked: Site, capsys: pytest.CaptureFixture[str]) -> None:
