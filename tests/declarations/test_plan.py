@@ -140,7 +140,8 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
 def test_effects_say_that_more_digits_and_slices_are_shown(place: Place) -> None:
     entry = "        entry: last\n"
     place.folder.change(entry, f"{entry}        visibility: {{precision: full, slices: all}}\n")
-    shown = ["slices shown: all, before ranked", "decimals shown: all, before 4"]
+    certain = "intervals, rank ranges and p are shown at once"
+    shown = ["slices shown: all, before ranked", certain, "decimals shown: all, before 4"]
     assert the_effect(place).what == [*shown, "its boards may look different"]
 
 

@@ -209,6 +209,8 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
         yield f"the private part of the items is shown from {_from(now.view.private_at)}"
     if was.view.slices != now.view.slices:
         yield f"slices shown: {now.view.slices}, before {was.view.slices}"
+    if was.view.has_statistics != now.view.has_statistics:
+        yield f"intervals, rank ranges and p are {'shown at once' if now.view.has_statistics else 'hidden from now on'}"
     if was.view.precision != now.view.precision:
         yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
     if was.gold_is_public != now.gold_is_public:
