@@ -219,9 +219,18 @@ class Declared:
         return Slices.ALL if self.slices is Slices.RANKED and _reached(self.closes_at, now) else self.slices
 
 
-def is_hidden_gold(phase_task: PhaseTask | None) -> bool:
-    """True if only workers may read the gold of a task in a phase; without a task, the usual case of a phase."""
-    return phase_task is None or not (phase_task.gold_is_public or phase_task.gold_is_revealed)
+def is_gold_hidden(phase_task: PhaseTask | None, *, trusts_declaration: bool = True) -> bool:
+    """Return whether scores against the gold of a task in a phase reveal anything not public; without a task, the usual
+    case of a phase.
+
+    Sealed gold was uploaded as public or not, or revealed, and no declaration changes that. trusts_declaration: whether
+    `gold_is_public` counts for plain gold; editors could set it to evade a rule about hidden gold.
+    """
+    if phase_task is None:
+        return True
+    if phase_task.sealed_gold_is_public is not None:
+        return not phase_task.sealed_gold_is_public
+    return not (trusts_declaration and phase_task.gold_is_public)
 
 
 def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
@@ -245,9 +254,9 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at:
         own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
         names_from=_moment(names_from, close),
         is_anonymous=bool(names_from),
-        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_hidden_gold(phase_task)]),
+        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_gold_hidden(phase_task)]),
         precision=_precision(said.get("precision"), phase_task),
-        is_gold_hidden=is_hidden_gold(phase_task),
+        is_gold_hidden=is_gold_hidden(phase_task),
         is_divided=bool(private),
         private_from=_moment(private.get("shown_from", CLOSE), close) if private else None,
         closes_at=close,
@@ -260,7 +269,7 @@ _USUAL_SLICES = {True: Slices.RANKED, False: Slices.ALL}
 
 def _precision(declared: int | str | None, phase_task: PhaseTask | None) -> int | None:
     if declared is None:
-        return HIDDEN_GOLD_DECIMALS if is_hidden_gold(phase_task) else None
+        return HIDDEN_GOLD_DECIMALS if is_gold_hidden(phase_task) else None
     return None if declared == FULL else int(declared)
 
 
