@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.boards.power import gold_sizes
 from app.competitions.find import boards_of
 from app.competitions.leak import BoardScores, Leak, asked_of, leak_of
-from app.competitions.visibility import is_hidden_gold
+from app.competitions.visibility import is_gold_hidden
 from app.models import Board, Competition, Phase, PhaseTask
 from evergold.scoring.errors import InvalidOptions
 from evergold.scoring.task import read_options
@@ -37,7 +37,7 @@ def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
         boards = boards_of(competition, phase)
         for one in phase.phase_tasks:
             shown = _scores(board for board in boards if board.task_id == one.task_id)
-            if not shown or not is_hidden_gold(one):
+            if not shown or not is_gold_hidden(one):
                 continue
             task = get_task(one.task.task_type)
             try:

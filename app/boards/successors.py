@@ -52,8 +52,12 @@ def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -
     later = [one for one in listed if one.number > snapshot.number]
     if later:
         return Successor(later[0], newest=later[-1])
-    is_open_again = phase.ends_at is None or phase.ends_at > snapshot.closed_at
-    return Successor(None, phase.ends_at) if is_open_again else None
+    return Successor(None, phase.ends_at) if is_open_again(snapshot.closed_at, phase.ends_at) else None
+
+
+def is_open_again(closed_at: datetime, ends_at: datetime | None) -> bool:
+    """Return whether a phase goes on after the close at which its results were frozen. ends_at: its end now."""
+    return ends_at is None or ends_at > closed_at
 
 
 def with_successors(listed: Sequence[Snapshot], phase: Phase) -> list[Official]:

@@ -25,7 +25,7 @@ from app.boards.rows import (
 from app.boards.statistics import Statistics
 from app.competitions.columns import BoardColumn
 from app.competitions.ordering import difference_of, effective_decimals, goodness, sign_of
-from app.competitions.visibility import View, is_exact, min_decimals, rounded, tells_statistics, until_words
+from app.competitions.visibility import View, is_exact, min_decimals, rounded, until_words
 from app.models import BoardShown, EntryRule, RowStatus, Slices
 from evergold.scoring.halves import Half
 
@@ -100,15 +100,13 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
     """Return the board for this viewer; the caller sets its version."""
     view = sight.own.view
     lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
+    views = [view, *{line.row.carried_from: line.source.view for line in lines}.values()]
     precision, ranks_by = view.precision, view.ranks_by
-    for source in {line.row.carried_from: line.source for line in lines}.values():
-        precision, ranks_by = (
-            min_decimals(precision, source.view.precision),
-            min_decimals(ranks_by, source.view.ranks_by),
-        )
+    for other in views:
+        precision, ranks_by = min_decimals(precision, other.precision), min_decimals(ranks_by, other.ranks_by)
     kept = _columns_kept(whole, view)
     ordered = _in_order(lines, whole, view, ranks_by)
-    statistics = whole.statistics if _shows_statistics(whole, view, precision) else None
+    statistics = whole.statistics if _shows_statistics(whole, views) else None
     ranges = _ranges(ordered, whole, statistics)
     cells_of = _cells(view, whole, kept, precision, statistics)
     return Leaderboard(
@@ -132,11 +130,11 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
     )
 
 
-def _shows_statistics(whole: UnfilteredBoard, view: View, precision: int | None) -> bool:
-    """True if scores are shown with no fewer digits than usual, and not on a Ladder, where comparisons with the record
-    holder would reveal hidden scores."""
-    is_public = view.board is BoardShown.PUBLIC
-    return is_public and tells_statistics(precision) and whole.entry_rule is not EntryRule.LADDER
+def _shows_statistics(whole: UnfilteredBoard, views: Sequence[View]) -> bool:
+    """True if every phase with rows here shows them, and the board is not a Ladder, where comparisons with the record
+    holder would reveal hidden scores. views: the board's own first."""
+    is_public = views[0].board is BoardShown.PUBLIC
+    return is_public and all(view.has_statistics for view in views) and whole.entry_rule is not EntryRule.LADDER
 
 
 def _ranges(

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.competitions.entry_rules import entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits
-from app.competitions.visibility import Declared, declared_of, tells_statistics
+from app.competitions.visibility import Declared, declared_of
 from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slices
 from evergold.scoring.leakage import GoldSize, Shown, bits_of_ladder
 from evergold.scoring.task import AnyTask, Options
@@ -163,7 +163,7 @@ def _shown(asked: Asked) -> list[Shown]:
         names |= {score: None for board in asked.boards for score in board.columns}
     elif declared.slices is Slices.ALL:
         names |= {(one.metric, one.split): None for one in asked.task.columns(asked.options)}
-    has_statistics = asked.task.sample is not None and tells_statistics(declared.precision)
+    has_statistics = asked.task.sample is not None and declared.has_statistics_while_open
     return [Shown(metrics[name], declared.precision, has_statistics) for name, _ in names if name in metrics]
 
 

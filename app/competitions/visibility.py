@@ -49,6 +49,7 @@ class View:
     - names: whether team names are shown; own_scores: whether a team sees its own scores; each with its moment
       likewise.
     - slices_at: when all slices are shown.
+    - has_statistics: whether intervals, rank ranges and tests of the visible scores are shown as well.
     - only: the (metric, split) pairs that are shown; None for all.
     - precision: decimals of every value; None for all.
     - ranks_by: decimals used to choose entries and to rank, the same for everybody, so that no order reveals hidden
@@ -65,6 +66,7 @@ class View:
     own_scores_at: datetime | None = None
     slices: Slices = Slices.ALL
     slices_at: datetime | None = None
+    has_statistics: bool = True
     only: frozenset[tuple[str, str]] | None = None
     precision: int | None = None
     ranks_by: int | None = EXACT_DECIMALS
@@ -99,8 +101,8 @@ class View:
         return self.slices is Slices.ALL and self.precision is None
 
     @property
-    def has_statistics(self) -> bool:
-        """True if intervals, rank ranges and tests of the visible scores are shown as well: see `tells_statistics`."""
+    def has_usual_digits(self) -> bool:
+        """True if values have no fewer digits than those of hidden gold have by default."""
         return tells_statistics(self.precision)
 
     @property
@@ -128,6 +130,7 @@ class View:
 
 _TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at", "slices", "precision", "ranks_by") + (
     "slices_at",
+    "has_statistics",
     "is_divided",
     "private",
     "private_at",
@@ -191,6 +194,7 @@ class Declared:
     is_anonymous: bool = False
     slices: Slices = Slices.ALL
     precision: int | None = None
+    is_gold_hidden: bool = False
     is_divided: bool = False
     private_from: datetime | None = None
     closes_at: datetime | None = None
@@ -200,21 +204,40 @@ class Declared:
         """Decimals used to choose entries and to rank: those shown, without rounding noise."""
         return EXACT_DECIMALS if self.precision is None else self.precision
 
+    @property
+    def has_statistics_while_open(self) -> bool:
+        """True if intervals and tests are shown before the phase ends: ends of an interval reveal as much as scores."""
+        return tells_statistics(self.precision) and (self.slices is Slices.ALL or not self.is_gold_hidden)
+
+    def has_statistics_at(self, now: datetime) -> bool:
+        """Return whether intervals and tests are shown at this moment."""
+        has_ended = _reached(self.closes_at, now)
+        return tells_statistics(self.precision) if has_ended else self.has_statistics_while_open
+
     def slices_at(self, now: datetime) -> Slices:
         """Return the slices shown at this moment: `ranked` ends with the phase."""
         return Slices.ALL if self.slices is Slices.RANKED and _reached(self.closes_at, now) else self.slices
 
 
-def is_hidden_gold(phase_task: PhaseTask | None) -> bool:
-    """True if only workers may read the gold of a task in a phase; without a task, the usual case of a phase."""
-    return phase_task is None or not (phase_task.gold_is_public or phase_task.gold_is_revealed)
+def is_gold_hidden(phase_task: PhaseTask | None, *, trusts_declaration: bool = True) -> bool:
+    """Return whether scores against the gold of a task in a phase reveal anything not public; without a task, the usual
+    case of a phase.
+
+    Sealed gold was uploaded as public or not, or revealed, and no declaration changes that. trusts_declaration: whether
+    `gold_is_public` counts for plain gold; editors could set it to evade a rule about hidden gold.
+    """
+    if phase_task is None:
+        return True
+    if phase_task.sealed_gold_is_public is not None:
+        return not phase_task.sealed_gold_is_public
+    return not (trusts_declaration and phase_task.gold_is_public)
 
 
 def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
     """Return the declaration of a task in the phase: its own, key by key, or else that of the phase.
 
-    Unless more is declared, hidden gold shows only ranking scores while the phase is open, and few decimals at any
-    time; once the gold is public, its scores reveal nothing new.
+    Unless more is declared, hidden gold shows only ranking scores while the phase is open, without intervals, and few
+    decimals at any time; once the gold is public, its scores reveal nothing new.
     closed_at: the close to use for a board that was frozen then; None for the current end of the phase.
     """
     close = closed_at or phase.ends_at
@@ -231,8 +254,9 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at:
         own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
         names_from=_moment(names_from, close),
         is_anonymous=bool(names_from),
-        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_hidden_gold(phase_task)]),
+        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_gold_hidden(phase_task)]),
         precision=_precision(said.get("precision"), phase_task),
+        is_gold_hidden=is_gold_hidden(phase_task),
         is_divided=bool(private),
         private_from=_moment(private.get("shown_from", CLOSE), close) if private else None,
         closes_at=close,
@@ -245,7 +269,7 @@ _USUAL_SLICES = {True: Slices.RANKED, False: Slices.ALL}
 
 def _precision(declared: int | str | None, phase_task: PhaseTask | None) -> int | None:
     if declared is None:
-        return HIDDEN_GOLD_DECIMALS if is_hidden_gold(phase_task) else None
+        return HIDDEN_GOLD_DECIMALS if is_gold_hidden(phase_task) else None
     return None if declared == FULL else int(declared)
 
 
@@ -266,6 +290,7 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
         own_scores_at=None if sees_own else own_from,
         slices=slices,
         slices_at=declared.closes_at if slices is Slices.RANKED else None,
+        has_statistics=declared.has_statistics_at(now),
         only=only,
         precision=declared.precision,
         ranks_by=declared.ranks_by,

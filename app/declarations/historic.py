@@ -7,25 +7,30 @@ Optional columns are `method`, a line shown next to the team's name, and the lin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from app.base.text import did_you_mean, listed
 from app.base.times import parse_moment
 from app.cards.form import link_fault
+from app.declarations.model import CompetitionDeclaration
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.tables import Table, TableLimits, read_table
-from evergold.scoring.task import AnyTask, Column
+from evergold.scoring.task import AnyTask, Column, read_options
+from evergold.scoring.tasks import TASKS
 
 COLUMNS = ("team", "date", "metric", "split", "value")
 #: Optional columns: on any line of a result, the same wherever given.
 SAID_COLUMNS = ("method", "paper", "code")
 TEAM_CHARACTERS = 200
 METHOD_CHARACTERS = 200
-_LIMITS = TableLimits(rows=20_000)
+#: In all files of a competition, each counted as often as it is named: every edit compares them with what is stored.
+MOST_RESULTS, MOST_SCORES = 2_000, 20_000
+_LIMITS = TableLimits(rows=MOST_SCORES)
 _BYTES = 16 * 1024 * 1024
 
 
@@ -55,6 +60,55 @@ def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[
     results = _read_rows(table, task, list(offered), problems) if table is not None else []
     problems.raise_if_any(InvalidFile)
     return results
+
+
+#: Results by board, for each of its files in their order.
+PublishedResults = Mapping[str, Sequence[Sequence[Published]]]
+
+
+def read_published(declared: CompetitionDeclaration, folder: Path) -> PublishedResults:
+    """Return the published results of a checked declaration. folder: of its files."""
+    found = {}
+    for board in declared.boards:
+        places = ((one, offered_scores(declared, board.task, one.phase)) for one in board.historic)
+        found[board.name] = [read_historic(folder / one.file, *offered) for one, offered in places]
+    return found
+
+
+def offered_scores(
+    declared: CompetitionDeclaration, task: str, phase: str | None = None
+) -> tuple[AnyTask, tuple[Column, ...]]:
+    """Return the task type, and all scores of the task in one phase, or in any."""
+    found = next(one for one in declared.tasks if one.name == task)
+    type_ = TASKS[found.type]
+    asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
+    options = [{**found.options, **one.options} for one in asked] or [found.options]
+    return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
+
+
+def published_document(results: PublishedResults) -> dict[str, Any]:
+    """Return the results as JSON; `published_from` reads it."""
+    return {
+        board: [
+            [{**asdict(one), "achieved_at": one.achieved_at.isoformat() if one.achieved_at else None} for one in file]
+            for file in files
+        ]
+        for board, files in results.items()
+    }
+
+
+def published_from(document: Mapping[str, Any]) -> PublishedResults:
+    """Read a document from `published_document`."""
+    return {
+        board: [
+            [Published(**{**one, "achieved_at": _read_moment(one["achieved_at"])}) for one in file] for file in files
+        ]
+        for board, files in document.items()
+    }
+
+
+def _read_moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Problems) -> list[Published]:

@@ -14,18 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.base.logs import log
 from app.base.storage import Storage, has_file, lent_file
 from app.base.text import spreadsheet_safe
+from app.base.zip_stream import ZipStream
 from app.exports.predictions import ExportedSubmission
 
-CHUNK_BYTES = 256 * 1024
 CARD = "card.json"
 _NAME_CHARACTERS = 60
 _KEPT_BY_WINDOWS = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
-_QUICK = 3  # zlib level of nine: predictions are text, and a download should not wait for the last percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +48,18 @@ def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[
 
 def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
     """Yield the zip in pieces."""
-    sink = _Sink()
-    with ZipFile(sink, "w", ZIP_DEFLATED, compresslevel=_QUICK) as target:
-        target.writestr(_info("manifest.csv", made_at), manifest_csv(files))
-        target.writestr(_info("manifest.json", made_at), manifest_json(files, made_at))
-        yield sink.taken()
-        for file in files:
-            if not file.path:
-                log.error("stored_file_missing", sha256=file.submission.sha256)
-                continue
-            yield from _file_chunks(target, sink, file)
-            card = f"{file.path.rpartition('/')[0]}/{CARD}"
-            target.writestr(_info(card, file.submission.submitted_at), _card_json(file.submission))
-            yield sink.taken()
-    yield sink.taken()
+    target = ZipStream()
+    yield target.text("manifest.csv", manifest_csv(files), made_at)
+    yield target.text("manifest.json", manifest_json(files, made_at), made_at)
+    for file in files:
+        if not file.path:
+            log.error("stored_file_missing", sha256=file.submission.sha256)
+            continue
+        at = file.submission.submitted_at
+        with lent_file(file.storage, file.submission.sha256) as path:
+            yield from target.file(file.path, path, at)
+        yield target.text(f"{file.path.rpartition('/')[0]}/{CARD}", _card_json(file.submission), at)
+    yield target.end()
 
 
 def manifest_csv(files: Sequence[Packed]) -> str:
@@ -170,50 +166,3 @@ def _card_json(one: ExportedSubmission) -> str:
         "notes": one.notes,
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-
-
-def _file_chunks(target: ZipFile, sink: _Sink, file: Packed) -> Iterator[bytes]:
-    is_large = file.submission.size_bytes >= 2**31 - 1
-    info = _info(file.path, file.submission.submitted_at)
-    with (
-        lent_file(file.storage, file.submission.sha256) as path,
-        path.open("rb") as source,
-        target.open(info, "w", force_zip64=is_large) as entry,
-    ):
-        while chunk := source.read(CHUNK_BYTES):
-            entry.write(chunk)
-            yield sink.taken()
-    yield sink.taken()
-
-
-def _info(path: str, at: datetime) -> ZipInfo:
-    """Return the entry's metadata; zip dates start at 1980."""
-    moment = max(at.astimezone(UTC), datetime(1980, 1, 1, tzinfo=UTC))
-    info = ZipInfo(path, moment.timetuple()[:6])
-    info.compress_type = ZIP_DEFLATED
-    info._compresslevel = _QUICK  # type: ignore[attr-defined]  # public as compress_level from Python 3.13 on
-    info.external_attr = 0o644 << 16
-    return info
-
-
-class _Sink:
-    """Write target of the zip: a stream without seeking, whose pieces are taken as they come."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        self._pieces.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: no data is buffered elsewhere."""
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def taken(self) -> bytes:
-        """Return the data written since the last call."""
-        found = b"".join(self._pieces)
-        self._pieces.clear()
-        return found

@@ -1,7 +1,8 @@
 """Intervals of a team's own scores and tests against its earlier runs, as far as the viewer sees the scores.
 
-Rounded like the scores, and withheld if these have fewer digits than usual: the ends of an interval, and whether a
-difference is significant, follow from the hidden digits. Nor are they shown on a Ladder, which shows no scores.
+Rounded like the scores, and withheld where the phase shows no statistics: if scores have fewer digits than usual, since
+the ends of an interval, and whether a difference is significant, follow from the hidden digits; and while a phase with
+hidden gold is open. Nor are they shown on a Ladder, which shows no scores.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def certainty_of(
 
 
 def is_told(own: OwnScores) -> bool:
-    """True if scores are shown, and with no fewer digits than usual."""
+    """True if scores are shown, and with statistics."""
     return own.view.own_scores and own.view.has_statistics and own.settings.rule is not EntryRule.LADDER
 
 

@@ -5,31 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Table, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.base.storage import Storage
 from app.judging.errors import CannotJudge
-from app.judging.marks_csv import MarkPlace, MarksFile, read_marks, submissions_named
+from app.judging.marks_csv import MarkPlace
+from app.judging.reading import Brought
 from app.judging.rounds import RoundForm, add_round, check_form, check_unpublished, find_round, lock_round, subject_of
-from app.judging.rows import TextPlace, TextToJudge, add_entries, add_texts, check_items, marks_of, text_key
-from app.judging.selection import MOST_SUBMISSIONS, Material, read_material, scored_submissions
+from app.judging.rows import TextToJudge, add_entries, add_texts, text_key
 from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource, User
 from app.people.audit import record
 from evergold.scoring.judgement import Marks
 
-IMPORT_LIMIT_BYTES = 32 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """Marks from a file, with the material they refer to."""
-
-    file: MarksFile
-    material: Material
+IMPORT_LIMIT_BYTES = 4 * 1024 * 1024
+_JUDGEMENTS = cast(Table, Judgement.__table__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +35,11 @@ class Imported:
     unchanged: int
 
 
-def read_file(session: Session, storage: Storage, phase_task: PhaseTask, data: bytes) -> Brought:
-    """Read marks from the file and check them against the predictions it names. Raises InvalidMarks, CannotJudge."""
-    named = submissions_named(data)
-    if len(named) > MOST_SUBMISSIONS:
-        raise CannotJudge(f"At most {MOST_SUBMISSIONS} submissions can be judged; the file has {len(named)}.")
-    submissions = scored_submissions(session, phase_task, named)
-    material = read_material(storage, phase_task, submissions)
-    file = read_marks(data, material)
-    check_items((language, item, "") for _, language, item, _ in file.marks)
-    return Brought(file, material)
-
-
 def import_marks(
     session: Session,
     competition: Competition,
     phase_task: PhaseTask,
-    file: Brought,
+    brought: Brought,
     *,
     name: str,
     actor: User,
@@ -70,13 +51,13 @@ def import_marks(
     in the browser, RoundPublished.
     """
     judging = _round_for(session, competition, phase_task, name, now)
-    texts = _texts(file)
-    entries = add_entries(session, judging, _languages(file))
+    texts = _texts(brought)
+    entries = add_entries(session, judging, brought.languages)
     ids = add_texts(session, judging, list(texts.values()), entries)
-    annotators = _add_annotators(session, judging, file.file.marks)
+    annotators = _add_annotators(session, judging, brought.marks)
     wanted = {
-        (annotators[language, annotator], ids[_place(file, submission, language, item)]): marks
-        for (submission, language, item, annotator), marks in file.file.marks.items()
+        (annotators[language, annotator], ids[texts[submission, language, item].place]): marks
+        for (submission, language, item, annotator), marks in brought.marks.items()
     }
     imported = _write(session, judging, wanted, now)
     what = {"added": imported.added, "changed": imported.changed, "unchanged": imported.unchanged}
@@ -102,23 +83,14 @@ def _round_for(
     return judging
 
 
-def _texts(brought: Brought) -> dict[TextPlace, TextToJudge]:
+def _texts(brought: Brought) -> dict[tuple[UUID, str, str], TextToJudge]:
     """Return each submission's paraphrase separately, as the file has marks per submission."""
-    found = {}
-    for submission, language, item, _ in brought.file.marks:
-        place = _place(brought, submission, language, item)
-        paraphrase = brought.material.paraphrases[submission][language][item]
-        found[place] = TextToJudge(place, brought.material.sentences[language][item], paraphrase, (submission,))
-    return found
-
-
-def _place(brought: Brought, submission: UUID, language: str, item: str) -> TextPlace:
-    return language, item, text_key(brought.material.paraphrases[submission][language][item], submission)
-
-
-def _languages(brought: Brought) -> dict[UUID, list[str]]:
-    named = dict.fromkeys(submission for submission, *_ in brought.file.marks)
-    return {submission: list(brought.material.paraphrases[submission]) for submission in named}
+    return {
+        (submission, language, item): TextToJudge(
+            (language, item, text_key(paraphrase, submission)), sentence, paraphrase, (submission,)
+        )
+        for (submission, language, item), (sentence, paraphrase) in brought.texts.items()
+    }
 
 
 def _add_annotators(session: Session, judging: JudgingRound, places: Iterable[MarkPlace]) -> dict[tuple[str, str], int]:
@@ -141,23 +113,34 @@ def _annotators(session: Session, judging: JudgingRound) -> dict[tuple[str, str]
 
 
 def _write(session: Session, judging: JudgingRound, wanted: Mapping[tuple[int, int], Marks], now: datetime) -> Imported:
-    query = select(Judgement).join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
-    known = {
-        (row.annotator_id, row.text_id): row
-        for row in session.scalars(query.where(JudgingAnnotator.round_id == judging.id))
-    }
+    known = _marks_by_place(session, judging)
     new, changed = [], []
     for (annotator_id, text_id), marks in wanted.items():
-        row = known.get((annotator_id, text_id))
-        if row is None:
+        found = known.get((annotator_id, text_id))
+        if found is None:
             new.append({"annotator_id": annotator_id, "text_id": text_id, **_columns(marks), "decided_at": now})
-        elif marks_of(row) != marks:
-            changed.append({"id": row.id, **_columns(marks), "decided_at": now})
+        elif found[1] != marks:
+            changed.append({"id": found[0], **_columns(marks), "decided_at": now})
     if new:
-        session.execute(insert(Judgement), new)
+        session.execute(insert(_JUDGEMENTS), new)
     if changed:
         session.execute(update(Judgement), changed)
     return Imported(judging, len(new), len(changed), len(wanted) - len(new) - len(changed))
+
+
+def _marks_by_place(session: Session, judging: JudgingRound) -> dict[tuple[int, int], tuple[int, Marks]]:
+    """Return id and marks of every judgement of the round, by annotator and text."""
+    place = Judgement.annotator_id, Judgement.text_id, Judgement.id
+    marks = Judgement.is_removed, Judgement.mwe_sense, Judgement.rest_sense, Judgement.naturalness
+    query = select(*place, *marks).join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
+    rows = session.execute(query.where(JudgingAnnotator.round_id == judging.id))
+    return {
+        (row.annotator_id, row.text_id): (
+            row.id,
+            Marks(row.is_removed, row.mwe_sense, row.rest_sense, row.naturalness),
+        )
+        for row in rows
+    }
 
 
 def _columns(marks: Marks) -> dict[str, int | bool | None]:

@@ -22,10 +22,13 @@ from app.judging.selection import Material
 from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator, JudgingRound
 from evergold.scoring.errors import Problems, shorten
 from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
-from evergold.scoring.tables import read_table
+from evergold.scoring.tables import TableLimits, read_table
 
 COLUMNS = ("submission", "item", "annotator", *QUESTIONS)
 OPTIONAL = ("language", "removed")
+#: A larger campaign comes in several files: storing more at once would hold up the web process.
+MOST_ROWS = 10_000
+_LIMITS = TableLimits(rows=MOST_ROWS)
 _ALLOWED = {str(mark): mark for mark in range(LOWEST, HIGHEST + 1)}
 _REMOVED = {"": True, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
 _FORMULA_STARTS = ("=", "+", "-", "@")
@@ -42,7 +45,7 @@ class MarksFile:
 
 def submissions_named(data: bytes) -> list[UUID]:
     """Return the valid submission ids in the file, whose predictions are needed."""
-    table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True)
+    table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True, limits=_LIMITS)
     named = dict.fromkeys(table["submission"]) if table is not None else {}
     return [found for cell in named if (found := _uuid(cell)) is not None]
 
@@ -50,7 +53,7 @@ def submissions_named(data: bytes) -> list[UUID]:
 def read_marks(data: bytes, material: Material) -> MarksFile:
     """Read the marks. material: of every submission that may be judged. Raises InvalidMarks with every problem."""
     problems = Problems()
-    table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True)
+    table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True, limits=_LIMITS)
     marks: dict[MarkPlace, Marks] = {}
     if table is not None:
         reader = _Reader(material, problems)

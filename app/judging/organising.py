@@ -18,9 +18,10 @@ from app.base.errors import Forbidden, InvalidForm
 from app.base.storage import Storage, local_file
 from app.competitions.find import find_phase_task, organised
 from app.judging.annotators import appoint
-from app.judging.imports import Imported, import_marks, read_file
-from app.judging.rounds import RoundForm, check_form, find_round, start_round
-from app.judging.selection import check_judgeable, choose_submissions, read_material
+from app.judging.imports import Imported, import_marks
+from app.judging.reading import read_file, read_texts, submissions_in
+from app.judging.rounds import RoundForm, check_form, find_round, seed_of, start_round
+from app.judging.selection import check_judgeable, choose_submissions, scored_submissions, sources_of
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
 
 #: Names of a competition, a phase and a task.
@@ -53,7 +54,8 @@ def start_judging(
         competition, phase_task = _organised(session, user, place)
         check_judgeable(phase_task)
         chosen = choose_submissions(session, competition, phase_task, wanted.submissions, viewer=user, now=now)
-        material = read_material(storage, phase_task, chosen)
+        sources = sources_of(storage, phase_task, chosen)
+    drawn = read_texts(sources, seed_of(wanted.form), wanted.form.items)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
         judging = start_round(
@@ -61,7 +63,7 @@ def start_judging(
             competition=competition,
             phase_task=phase_task,
             form=wanted.form,
-            material=material,
+            drawn=drawn,
             actor=user,
             now=now,
         )
@@ -73,10 +75,12 @@ def import_file(
     engine: Engine, storage: Storage, place: Place, name: str, sha256: str, *, user: User, now: datetime
 ) -> Imported:
     """Import the marks of a stored file into the round of this name."""
-    data = local_file(storage, sha256).read_bytes()
+    path = local_file(storage, sha256)
+    named = submissions_in(path)
     with reading(engine) as session:
         _, phase_task = _organised(session, user, place)
-        brought = read_file(session, storage, phase_task, data)
+        sources = sources_of(storage, phase_task, scored_submissions(session, phase_task, named))
+    brought = read_file(path, sources)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
         return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=now)

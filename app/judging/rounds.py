@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Select, delete, select
@@ -19,9 +19,10 @@ from app.base.errors import InvalidForm as Invalid, NameTaken, NotFound
 from app.competitions.changed import boards_changed
 from app.declarations.values import NAME_PATTERN
 from app.judging.errors import RoundPublished, RoundUnfinished
+from app.judging.reading import Drawn
 from app.judging.results import document_of, open_texts
-from app.judging.rows import add_entries, add_texts, texts_to_judge
-from app.judging.selection import LARGEST_SEED, Material
+from app.judging.rows import add_entries, add_texts
+from app.judging.selection import LARGEST_SEED
 from app.models import (
     Competition,
     JudgedAnswer,
@@ -109,23 +110,26 @@ def start_round(
     competition: Competition,
     phase_task: PhaseTask,
     form: RoundForm,
-    material: Material,
+    drawn: Drawn,
     actor: User,
     now: datetime,
 ) -> JudgingRound:
-    """Start a round that is judged in the browser. material: of the submissions to judge.
+    """Start a round that is judged in the browser. drawn: the texts to judge, with `seed_of` this form.
 
     Raises InvalidForm with a sentence for each field, NameTaken, CannotJudge.
     """
     check_form(form)
-    if not material.paraphrases:
+    if not drawn.languages:
         sentence = "There is no scored submission to judge."
         raise Invalid(sentence, fields={"submissions": sentence})
-    judging = add_round(session, competition, phase_task, form, RoundSource.BROWSER, now)
-    texts = texts_to_judge(material, judging.seed, form.items)
-    entered = {submission: list(languages) for submission, languages in material.paraphrases.items()}
-    add_texts(session, judging, texts, add_entries(session, judging, entered))
-    what = {"submissions": len(entered), "texts": len(texts), "seed": judging.seed, "items": form.items}
+    judging = add_round(session, competition, phase_task, replace(form, seed=drawn.seed), RoundSource.BROWSER, now)
+    add_texts(session, judging, drawn.texts, add_entries(session, judging, drawn.languages))
+    what = {
+        "submissions": len(drawn.languages),
+        "texts": len(drawn.texts),
+        "seed": judging.seed,
+        "items": form.items,
+    }
     record(session, actor, "judging.start", subject_of(competition, judging), what, now=now)
     return judging
 
@@ -145,7 +149,7 @@ def add_round(
         name=form.name,
         source=source,
         guidelines=form.guidelines.strip(),
-        seed=secrets.randbelow(LARGEST_SEED) if form.seed is None else form.seed,
+        seed=seed_of(form),
         items_per_language=form.items,
         created_at=now,
         published_at=None,
@@ -157,6 +161,11 @@ def add_round(
     except IntegrityError:
         raise NameTaken(f"There is a round of judgements '{form.name}' already; give another name.") from None
     return judging
+
+
+def seed_of(form: RoundForm) -> int:
+    """Return the requested seed, or a random one."""
+    return secrets.randbelow(LARGEST_SEED) if form.seed is None else form.seed
 
 
 def check_form(form: RoundForm) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, insert, or_, select
+from sqlalchemy import ColumnElement, Table, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
@@ -17,8 +18,11 @@ from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, Judging
 from evergold.scoring.judgement import Marks
 
 ITEM_CHARACTERS = 500
-#: More paraphrases could not be judged, and should not have to be stored.
-MOST_TEXTS = 50_000
+#: More paraphrases could not be judged in a round, and storing them would hold up the web process.
+MOST_TEXTS = 10_000
+
+#: The tables themselves: each takes thousands of rows at once.
+_TEXTS, _ANSWERS = cast(Table, JudgedText.__table__), cast(Table, JudgedAnswer.__table__)
 
 #: Language, item and text key.
 TextPlace = tuple[str, str, str]
@@ -102,14 +106,14 @@ def add_texts(
                 "paraphrase": text.paraphrase,
             }
         )
-    session.execute(insert(JudgedText), rows)
+    session.execute(insert(_TEXTS), rows)
     known = _texts(session, judging)
     answers = [
         {"entry_id": entries[submission_id], "text_id": known[text.place]}
         for text in new
         for submission_id in text.submissions
     ]
-    session.execute(insert(JudgedAnswer), answers)
+    session.execute(insert(_ANSWERS), answers)
     return known
 
 

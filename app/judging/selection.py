@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import select
@@ -91,6 +93,16 @@ Texts = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
+class Sources:
+    """Files with texts to judge: the blind `items`, and `predictions` by submission."""
+
+    task_type: str
+    options: Mapping[str, Any]
+    items: Path
+    predictions: Mapping[UUID, Path]
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """Texts to judge, with white space collapsed. `paraphrases` are by submission, in the languages it entered."""
 
@@ -117,24 +129,47 @@ def check_judgeable(phase_task: PhaseTask) -> str:
     return phase_task.items_sha256
 
 
-def read_material(storage: Storage, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Material:
-    """Read sentences, and paraphrases of these submissions. Raises CannotJudge. `phase_task.task` must be loaded."""
-    task = TASKS[phase_task.task.task_type]
+def sources_of(storage: Storage, phase_task: PhaseTask, submissions: Sequence[Submission]) -> Sources:
+    """Return the files with the texts of these submissions. Raises CannotJudge. `phase_task.task` must be loaded."""
     items_sha256 = check_judgeable(phase_task)
-    try:
-        options = read_options(task, phase_task.options_of(phase_task.task))
-        items = task.read_items(local_file(storage, items_sha256), options)
-    except (InvalidFile, InvalidOptions, OSError, StorageDamaged) as fault:
-        raise CannotJudge(f"The blind file cannot be read: {_said(fault)}") from fault
-    paraphrases = {}
+    with _readable(_BLIND_FILE):
+        items = local_file(storage, items_sha256)
+    predictions = {}
     for submission in submissions:
-        try:
-            read = task.read_prediction(local_file(storage, submission.sha256), items, options)
-        except (InvalidFile, OSError, StorageDamaged) as fault:
-            raise CannotJudge(f"Submission {submission.id} cannot be read: {_said(fault)}") from fault
-        paraphrases[submission.id] = {language: _plain(texts) for language, texts in read.languages.items()}
+        with _readable(_prediction(submission.id)):
+            predictions[submission.id] = local_file(storage, submission.sha256)
+    return Sources(phase_task.task.task_type, phase_task.options_of(phase_task.task), items, predictions)
+
+
+def read_material(sources: Sources) -> Material:
+    """Read sentences and paraphrases. Raises CannotJudge."""
+    task = TASKS[sources.task_type]
+    with _readable(_BLIND_FILE):
+        options = read_options(task, dict(sources.options))
+        items = task.read_items(sources.items, options)
+    paraphrases = {}
+    for submission_id, path in sources.predictions.items():
+        with _readable(_prediction(submission_id)):
+            read = task.read_prediction(path, items, options)
+        paraphrases[submission_id] = {language: _plain(texts) for language, texts in read.languages.items()}
     sentences = {language: _plain(file.sentence_of) for language, file in items.languages.items()}
     return Material(sentences, paraphrases)
+
+
+_BLIND_FILE = "The blind file"
+
+
+def _prediction(submission_id: UUID) -> str:
+    return f"Submission {submission_id}"
+
+
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Raise CannotJudge where this cannot be read."""
+    try:
+        yield
+    except (InvalidFile, InvalidOptions, OSError, StorageDamaged) as fault:
+        raise CannotJudge(f"{what} cannot be read: {_said(fault)}") from fault
 
 
 def plain(text: str) -> str:

@@ -17,8 +17,6 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     column,
-    false,
-    func,
     select,
     table,
 )
@@ -180,12 +178,13 @@ class Phase(Base):
 
 
 def _newest_gold_is_public(phase_task_id: Mapped[int]) -> ColumnElement[bool]:
-    """Return an SQL expression: the sealed gold version in use was uploaded as public, or made public when revealed."""
+    """Return an SQL expression: the sealed gold version in use was uploaded as public, or made public when revealed;
+    null if there is none."""
     names = ("phase_task_id", "number", "published_at")
     versions = table("gold_versions", *map(column, names), column("is_public", Boolean))
     own = versions.c.phase_task_id == phase_task_id, versions.c.published_at.is_not(None)
     newest = select(versions.c.is_public).where(*own).order_by(versions.c.number.desc()).limit(1)
-    return func.coalesce(newest.correlate_except(versions).scalar_subquery(), false())
+    return newest.correlate_except(versions).scalar_subquery()
 
 
 class PhaseTask(Base):
@@ -212,7 +211,7 @@ class PhaseTask(Base):
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of baseline teams with a rank
     private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.private_part
     board_version: Mapped[int] = mapped_column(default=0)  # increases with every change that a board could show
-    gold_is_revealed: Mapped[bool] = column_property(_newest_gold_is_public(id))
+    sealed_gold_is_public: Mapped[bool | None] = column_property(_newest_gold_is_public(id))
 
     phase: Mapped[Phase] = relationship(lazy="raise", overlaps="phase_tasks")
     task: Mapped[CompetitionTask] = relationship(lazy="raise")

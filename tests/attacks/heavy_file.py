@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
 
+from tests.attacks.server import API, account
 from tests.server.processes import Server, embedded
-from tests.web.site import PASSWORD
 
-API = "/api/v1"
 TEXTS, WORDS_OF_GOLD = 16, 700
 #: 16 of these are the 2.1 MB that kept a worker for 231 s.
 LONG_TEXT = "a b " * (131_072 // 4 - 1)
@@ -72,7 +70,7 @@ def main() -> int:
 def _attack(server: Server, name: str, text: str) -> tuple[list[str], str, float]:
     """What became of the heavy files and of the honest one, and how long this waited."""
     place = f"{API}/competitions/{name}/phases/open/tasks/main/submissions"
-    with _account(server, f"mallory-{name}") as mallory, _account(server, f"ada-{name}") as ada:
+    with account(server, f"mallory-{name}") as mallory, account(server, f"ada-{name}") as ada:
         _ended(ada, _sent(ada, place, file_of("0 1 2")))  # an honest file was scored before
         heavy = [_sent(mallory, place, file_of(text + str(number))) for number in range(HEAVY_FILES)]
         began = time.monotonic()
@@ -89,16 +87,6 @@ def _prepare(folder: Path) -> None:
         (place / "items.csv").write_text("id\n" + "".join(f"{item}\n" for item in range(TEXTS)))
         metric = options.partition("[")[2].partition("]")[0]
         (place / "competition.yaml").write_text(_PHASES.format(name=name, options=options, metric=metric))
-
-
-@contextmanager
-def _account(server: Server, name: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.address, timeout=90.0) as client:
-        form = {"username": name, "email": f"{name}@example.org", "password": PASSWORD}
-        client.post(f"{API}/register", json=form).raise_for_status()
-        made = client.post(f"{API}/tokens", json={"name": "attack", "username": name, "password": PASSWORD})
-        client.headers["Authorization"] = f"Bearer {made.raise_for_status().json()['secret']}"
-        yield client
 
 
 def _sent(client: httpx.Client, place: str, content: bytes) -> str:

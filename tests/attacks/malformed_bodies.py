@@ -12,12 +12,9 @@ import time
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-import httpx
-
+from tests.attacks.server import API, account
 from tests.server.processes import embedded
-from tests.web.site import PASSWORD
 
-API = "/api/v1"
 SEED, NUMBER = 38, 250
 TYPE = "multipart/form-data; boundary=b"
 HEAD = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
@@ -45,12 +42,12 @@ def malformed_bodies(seed: int, number: int) -> Iterator[bytes]:
 def main() -> int:
     """Send every body whole and in two pieces; 1 where one is decided differently."""
     chance, sent, different = random.Random(SEED), 0, 0
-    with embedded(lambda folder: None) as server:
-        token = _token(server.address)
+    with embedded(lambda folder: None) as server, account(server, "mallory") as mallory:
+        authorization = mallory.headers["Authorization"]
         for body in malformed_bodies(SEED, NUMBER):
             place = chance.randrange(1, max(2, len(body)))
-            whole = _verdict(server.address, token, [body])
-            split = _verdict(server.address, token, [body[:place], body[place:]])
+            whole = _verdict(server.address, authorization, [body])
+            split = _verdict(server.address, authorization, [body[:place], body[place:]])
             sent += 1
             if whole != split:
                 different += 1
@@ -59,20 +56,12 @@ def main() -> int:
     return int(different > 0)
 
 
-def _token(address: str) -> str:
-    with httpx.Client(base_url=address) as client:
-        form = {"username": "mallory", "email": "mallory@example.org", "password": PASSWORD}
-        client.post(f"{API}/register", json=form).raise_for_status()
-        made = client.post(f"{API}/tokens", json={"name": "attack", "username": "mallory", "password": PASSWORD})
-        return str(made.raise_for_status().json()["secret"])
-
-
-def _verdict(address: str, token: str, pieces: Sequence[bytes]) -> str:
+def _verdict(address: str, authorization: str, pieces: Sequence[bytes]) -> str:
     """The status and code with which the server answers a body that arrives in these pieces."""
     parts = urlsplit(address)
     head = (
         f"POST {API}/competitions/swans/phases/evaluation/tasks/detection/submissions HTTP/1.1\r\n"
-        f"Host: {parts.netloc}\r\nAuthorization: Bearer {token}\r\nContent-Type: {TYPE}\r\n"
+        f"Host: {parts.netloc}\r\nAuthorization: {authorization}\r\nContent-Type: {TYPE}\r\n"
         f"Content-Length: {sum(map(len, pieces))}\r\nConnection: close\r\n\r\n"
     )
     with socket.create_connection((parts.hostname, parts.port), timeout=30) as connection:

@@ -37,8 +37,10 @@ DECLARATION = (
     'version: 1\ncompetitions:\n  - name: {name}\n    title: T\n    description: "{text}"\n'
     "    tasks: [{{name: main, type: table, title: T, options: {{metrics: [macro_f1], labels: [a, b]}}}}]\n"
     "    boards: [{{name: main, title: T, task: main, columns: [{{metric: macro_f1, split: all}}]}}]\n"
-    "    phases: [{{name: one, title: P, start: 2030-01-01 00:00 UTC, tasks: {{main: {{gold: sealed}}}}}}]\n"
+    "    phases: [{{name: one, title: P, start: 2030-01-01 00:00 UTC, tasks: {{main: {{gold: sealed{files}}}}}}}]\n"
 )
+#: What the standing competition offers to download: 8 MiB that are small to send.
+LARGE = "".join(f"{number},a line of a file that many lines have\n" for number in range(180_000))
 
 
 def zip_of(**files: str) -> bytes:
@@ -59,9 +61,9 @@ def directory_of(entries: int) -> bytes:
     return out.getvalue()
 
 
-def declaration(name: str, text: str) -> str:
-    """A sound declaration whose description is this text."""
-    return DECLARATION.format(name=name, text=text.replace("\n", "\\n").replace('"', '\\"'))
+def declaration(name: str, text: str, files: str = "") -> str:
+    """A sound declaration whose description is this text. files: what else its task in its phase has."""
+    return DECLARATION.format(name=name, text=text.replace("\n", "\\n").replace('"', '\\"'), files=files)
 
 
 #: Texts that a form takes, each hard to read in a way of its own.
@@ -110,7 +112,9 @@ def attacked() -> Iterator[Attacked]:
             session.execute(update(User).values(email_confirmed_at=User.created_at))
         ada = Linguist(browser)
         place = ada.begin(name="written", title="T")
-        ada.upload("/organise/zip", "a.zip", zip_of(competition__yaml=declaration("standing", "A text.")))
+        files = ", downloads: [{file: large.csv, title: Large}]"
+        content = zip_of(competition__yaml=declaration("standing", "A text.", files), large__csv=LARGE)
+        ada.upload("/organise/zip", "a.zip", content)
         built = [one for one in range(1, 9) if "standing" in browser.get(f"/organise/{one}").text][-1]
         ada.send(f"/organise/{built}/build", action="apply")
         with writing(engine) as session:
@@ -159,6 +163,8 @@ def attacks(server: Attacked) -> Iterator[tuple[str, Callable[[int], httpx.Respo
     ada, browser = server.ada, server.ada.browser
     yield "view a table", lambda _: browser.get("/competitions/standing")
     yield "view twenty tables", lambda _: browser.get("/competitions/standing/announcements")
+
+    yield "take the declaration home", lambda _: browser.get("/api/v1/competitions/standing/declaration.zip")
 
     def write(text: str) -> Callable[[int], httpx.Response]:
         version = version_of(browser.get(server.place).text)

@@ -1,4 +1,4 @@
-"""A server with competitions as their defaults are, whose gold the attacks try to read, and a team that asks it."""
+"""A server with competitions as their defaults are, whose gold attacks try to read; accounts, and a team that asks."""
 
 from __future__ import annotations
 

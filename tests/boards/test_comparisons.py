@@ -111,8 +111,13 @@ def test_they_are_shown_where_the_board_tells_intervals(
     assert not {"forest", "pairs"} & drawn(engine).keys()
 
 
-def test_where_only_the_ranking_score_is_shown_they_are_shown_too(engine: Engine, runs: dict[str, int]) -> None:
-    hide(engine, slices="none")
+@pytest.mark.parametrize("slices", ["none", "ranked", "columns"])
+def test_where_some_scores_are_shown_they_appear_with_the_close(
+    engine: Engine, runs: dict[str, int], slices: str
+) -> None:
+    hide(engine, slices=slices)
+    assert not {"forest", "pairs"} & drawn(engine).keys()
+    declare(engine, ends_at=world.NOW)
     assert {"forest", "pairs"} <= drawn(engine).keys()
 
 

@@ -17,6 +17,7 @@ from app.standings.choose import rules_of
 from app.standings.renew import renew_all
 from tests.boards.places import board, enter, shown
 from tests.competitions.embargo import hide
+from tests.sealed import make_key, seal_gold
 from tests.world import COMPETITION, NOW, PHASE, the_phase_task
 
 #: Means of absolute errors of which each is exactly 0.025, as floats add up; tests of ties, and of nothing else.
@@ -98,6 +99,17 @@ def test_until_the_phase_ends_only_the_ranking_score_is_there(engine: Engine, pe
     assert [column.metric for column in board(engine).columns] == ["macro_f1"]
     usual(engine, gold_is_public=True)
     assert [column.metric for column in board(engine).columns] == ["macro_f1", "accuracy"]
+
+
+def test_sealed_gold_is_as_it_was_put_whatever_is_declared(engine: Engine, people: list[User]) -> None:
+    """Who may edit could else declare sealed gold public, and all digits were shown."""
+    make_key(engine)
+    enter(engine, people[0], 0.7)
+    for is_put_public in (False, True, False):
+        seal_gold(engine, b"gold", public=is_put_public, publish=True)
+        for is_declared_public in (False, True):
+            usual(engine, gold_is_public=is_declared_public)
+            assert board(engine).precision == (None if is_put_public else 4)
 
 
 # ---------------------------------------------------------------------------------------------------------- statistics

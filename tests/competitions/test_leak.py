@@ -94,6 +94,15 @@ def test_more_columns_tell_more_only_where_they_are_shown() -> None:
     assert leak(visibility={"slices": "all"}, columns=columns).scores == 3
 
 
+def test_intervals_and_tests_count_where_they_are_shown_while_the_phase_is_open() -> None:
+    """Four ends of intervals and a difference besides the score, and a p of four decimals."""
+    size, number = GoldSize(10**6, 1e6), math.log2(20_001)
+    assert leak("pearson", size).bits == number
+    assert leak("pearson", size, visibility={"slices": "columns"}).bits == number
+    assert leak("pearson", size, visibility={"slices": "all"}).bits == 5 * number + math.log2(10_001)
+    assert leak("pearson", size, visibility={"slices": "all", "precision": 3}).bits == math.log2(2001)
+
+
 def test_without_a_limit_or_an_end_everything_can_be_read() -> None:
     found = leak(total=None, ends=False)
     assert (found.submissions, found.share) == (None, 1.0)
@@ -111,7 +120,7 @@ def test_a_phase_has_as_many_days_weeks_and_months_as_it_touches() -> None:
 def test_a_private_part_decides_and_nothing_of_it_is_told() -> None:
     found = leak("macro_f1", private_part={"share": 0.5, "seed": "nobody-guesses-this"})
     assert (found.share, found.level, found.remedies) == (0.0, Level.GREEN, ())
-    assert found.told == 1.0
+    assert found.told == pytest.approx(50 * math.log2(501) / 500)
     assert found.size is not None
     assert found.size.items == 500
     assert "and nothing of the private part" in leak_words(found)

@@ -125,6 +125,7 @@ def test_equal_views_have_equal_keys_and_others_others() -> None:
         View(names=False),
         View(own_scores=False),
         View(precision=2, ranks_by=2),
+        View(has_statistics=False),
         View(only=frozenset({("macro_f1", "all")})),
         View(participants=View()),
         View(participants=View(board=HIDDEN)),
@@ -148,7 +149,7 @@ def declared(
 
 
 def test_nothing_declared_shows_four_decimals_of_the_ranking_score_of_hidden_gold() -> None:
-    assert declared({}) == Declared(slices=Slices.RANKED, precision=4, closes_at=MOMENT)
+    assert declared({}) == Declared(slices=Slices.RANKED, precision=4, is_gold_hidden=True, closes_at=MOMENT)
 
 
 def test_nothing_declared_shows_everything_of_public_gold() -> None:
@@ -172,6 +173,18 @@ def test_ranked_slices_end_with_the_phase() -> None:
     assert before.key != after.key
     endless = decide(declared({}, ends_at=None), NOW + 999 * DAY)
     assert (endless.slices, endless.slices_at) == (Slices.RANKED, None)
+
+
+@pytest.mark.parametrize("slices", [None, "ranked", "none", "columns", "all"])
+def test_statistics_of_hidden_gold_appear_with_the_close_or_where_all_slices_are_declared(slices: str | None) -> None:
+    said = {"slices": slices}
+    before, after = (decide(declared(said), moment) for moment in (MOMENT - INSTANT, MOMENT))
+    assert (before.has_statistics, after.has_statistics) == (slices == "all", True)
+    assert (before.key == after.key) == (slices == "all")
+    assert decide(declared(said, ends_at=None), NOW + 999 * DAY).has_statistics == (slices == "all")
+    assert decide(declared(said, gold_is_public=True), NOW).has_statistics
+    coarse = declared({**said, "precision": 3})
+    assert not any(decide(coarse, moment).has_statistics for moment in (NOW, MOMENT))
 
 
 @pytest.mark.parametrize(

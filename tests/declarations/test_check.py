@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from app.declarations.check import InvalidPhases, check_phases, load_competitions
+from app.declarations.historic import MOST_RESULTS
 from tests.declarations.competition_folder import GOLD, NOW, PHASES, Competition, make_competition
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -247,6 +248,16 @@ def test_links_of_historic_rows_are_checked_by_line(demo: Competition) -> None:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     words = "line 2, column code: A link begins with http:// or https://"
     assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
+
+
+def test_published_results_of_a_competition_are_bounded_and_count_as_often_as_they_are_named(demo: Competition) -> None:
+    lines = "".join(f"Team {number},,macro_f1,zero_shot/all,0.5\n" for number in range(MOST_RESULTS // 2 + 1))
+    demo.write("historic.csv", f"team,date,metric,split,value\n{lines}")
+    assert demo.said() == []
+    entry = '          - phase: evaluation\n            file: historic.csv\n            source: "A paper"\n'
+    demo.change(entry, 2 * entry)
+    most = "a competition has at most 2,000 published results with 20,000 scores in all its files"
+    assert [most in sentence for sentence in demo.said()] == [True]
 
 
 @pytest.mark.parametrize("file", ["items.csv", "template.csv", "majority.csv", "historic.csv"])

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy.orm import joinedload
 
+from app.base.db import writing
+from app.boards.snapshots import freeze
 from app.declarations.edits.effects import Effect
-from app.models import RevisionSource
+from app.models import Board, Phase, RevisionSource
 from tests.declarations.applying import HOUR, WHAT, counts, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW
-from tests.declarations.place import END, LATER, Place, noted, said
+from tests.declarations.place import END, EVEN_LATER, LATER, Place, noted, said
+from tests.rich_world import fresh
 from tests.sealed import make_key, seal_gold
 from tests.world import claim, finish, scores_of, sure
 
@@ -123,6 +127,28 @@ def test_effects_say_that_a_phase_closes_or_opens_at_once(place: Place) -> None:
     assert "it is open at once" in the_effect(place).what
 
 
+def test_effects_say_that_a_later_end_supersedes_official_results(each: Place) -> None:
+    closed, sentence = "2026-05-20 00:00 UTC", "its official results of 2026-05-20 00:00 UTC are superseded"
+    each.folder.change("2026-07-01 00:00 AoE", closed)
+    each.apply()
+    with writing(each.engine) as session:
+        phase = session.scalars(fresh(Phase).where(Phase.name == "evaluation")).one()
+        board = session.scalars(fresh(Board).options(joinedload(Board.task))).first()
+        assert board is not None
+        freeze(session, phase, board, NOW)
+    each.folder.change(closed, "2026-05-19 00:00 UTC")
+    assert sentence not in "; ".join(the_effect(each).what), "nothing is frozen anew for an earlier end"
+    each.folder.change("2026-05-19 00:00 UTC", LATER)
+    assert f"{sentence}: they keep their address, and others are frozen when it closes again" in the_effect(each).what
+    each.apply()
+    each.folder.change(LATER, EVEN_LATER)
+    assert sentence not in "; ".join(the_effect(each).what), "it is so already"
+    each.folder.change(EVEN_LATER, closed)
+    each.apply()
+    each.folder.change(f'        end: "{closed}"\n', "")
+    assert f"{sentence}: they keep their address, and the live board goes on" in the_effect(each).what
+
+
 def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) -> None:
     place.folder.change(
         "        entry: last\n",
@@ -140,7 +166,8 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
 def test_effects_say_that_more_digits_and_slices_are_shown(place: Place) -> None:
     entry = "        entry: last\n"
     place.folder.change(entry, f"{entry}        visibility: {{precision: full, slices: all}}\n")
-    shown = ["slices shown: all, before ranked", "decimals shown: all, before 4"]
+    certain = "intervals, rank ranges and p are shown at once"
+    shown = ["slices shown: all, before ranked", certain, "decimals shown: all, before 4"]
     assert the_effect(place).what == [*shown, "its boards may look different"]
 
 

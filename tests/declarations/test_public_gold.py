@@ -119,6 +119,7 @@ def test_whoever_took_part_before_is_told_of_rescoring(place: Place) -> None:
             "per_day is without a limit, before 5",
             "total is without a limit, before 50",
             "slices shown: all, before ranked",
+            "intervals, rank ranges and p are shown at once",
             "decimals shown: all, before 4",
             "teams see item by item where they are right",
             "its boards may look different",
@@ -138,6 +139,7 @@ def test_taking_it_back_forgets_what_was_kept(place: Place) -> None:
     (effect,) = outcome.effects
     assert effect.what[2:] == [
         "slices shown: ranked, before all",
+        "intervals, rank ranges and p are hidden from now on",
         "decimals shown: 4, before all",
         "teams see no single item any more",
         "its boards may look different",

@@ -17,8 +17,9 @@ from app.base.db import reading, writing
 from app.base.storage import StoredFile, storage_of, store_upload
 from app.competitions.find import find_competition
 from app.judging.annotators import appoint
-from app.judging.rounds import RoundForm, find_round, start_round
-from app.judging.selection import choose_submissions, read_material
+from app.judging.reading import read_texts
+from app.judging.rounds import RoundForm, find_round, seed_of, start_round
+from app.judging.selection import choose_submissions, sources_of
 from app.models import Board, Competition, CompetitionTask, JudgingAnnotator, JudgingRound, PhaseTask, User
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
@@ -116,14 +117,16 @@ def start(
     with reading(engine) as session:
         competition, phase_task = places(session)
         chosen = choose_submissions(session, competition, phase_task, wanted, viewer=organiser, now=NOW)
-        material = read_material(storage_of(get_settings()), phase_task, chosen)
+        sources = sources_of(storage_of(get_settings()), phase_task, chosen)
+    asked = RoundForm(**form)
+    drawn = read_texts(sources, seed_of(asked), asked.items)
     with writing(engine) as session:
         judging = start_round(
             session,
             competition=competition,
             phase_task=phase_task,
-            form=RoundForm(**form),
-            material=material,
+            form=asked,
+            drawn=drawn,
             actor=organiser,
             now=NOW,
         )

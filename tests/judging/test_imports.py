@@ -11,10 +11,11 @@ from sqlalchemy import Engine, func, select
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import FolderStorage
+from app.base.storage import storage_of, store_upload
 from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
-from app.judging.imports import Imported, import_marks, read_file
-from app.judging.marks_csv import export_csv
+from app.judging.imports import Imported
+from app.judging.marks_csv import MOST_ROWS, export_csv
+from app.judging.organising import import_file
 from app.judging.results import document_of, progress_of
 from app.judging.rounds import publish_round
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User
@@ -23,7 +24,7 @@ from tests.boards.places import board
 from tests.judging import judged as judging
 from tests.rich_world import fresh
 from tests.threads import in_threads
-from tests.world import NOW
+from tests.world import COMPETITION, NOW, PHASE, TASK
 
 HEADER = "submission,item,annotator,mwe_sense,rest_sense,naturalness"
 
@@ -41,13 +42,13 @@ def olga(engine: Engine, systems: dict[str, UUID]) -> User:
 
 
 def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER) -> Imported:
-    data = "\n".join([header, *map(str, lines), ""]).encode()
-    with reading(engine) as session:
-        _, phase_task = judging.places(session)
-        brought = read_file(session, FolderStorage(get_settings().storage_dir), phase_task, data)
-    with writing(engine) as session:
-        competition, phase_task = judging.places(session)
-        return import_marks(session, competition, phase_task, brought, name=name, actor=olga, now=NOW)
+    return bring_bytes(engine, olga, "\n".join([header, *map(str, lines), ""]).encode(), name=name)
+
+
+def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper") -> Imported:
+    storage = storage_of(get_settings())
+    sha256 = store_upload([data], storage, len(data)).sha256
+    return import_file(engine, storage, (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=NOW)
 
 
 def counts(imported: Imported) -> tuple[int, int, int]:
@@ -187,10 +188,17 @@ def test_what_else_can_be_wrong(
 
 def test_an_empty_file_and_a_header_alone_are_told(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     assert problems(engine, olga) == [(None, "empty-file")]
-    with reading(engine) as session:
-        _, phase_task = judging.places(session)
-        with pytest.raises(InvalidMarks):
-            read_file(session, FolderStorage(get_settings().storage_dir), phase_task, b"")
+    with pytest.raises(InvalidMarks):
+        bring_bytes(engine, olga, b"\n")
+
+
+def test_a_file_of_too_many_rows_is_refused_and_comes_in_parts(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    rows = [f"{systems['alpha']},en-1,A{number},3,3,3" for number in range(MOST_ROWS + 1)]
+    assert problems(engine, olga, *rows) == [(None, "too-many-rows")]
+    assert counts(bring(engine, olga, *rows[:MOST_ROWS])) == (MOST_ROWS, 0, 0)
+    assert counts(bring(engine, olga, *rows[MOST_ROWS:])) == (1, 0, 0)
 
 
 def test_an_item_of_two_languages_needs_to_be_told_which(engine: Engine) -> None:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import Engine, Select, select
+from sqlalchemy import Engine, Select, select, update
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
@@ -33,7 +33,20 @@ from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
 from app.messages.announcements import AnnouncementForm, publish
 from app.messages.questions import QuestionForm, ask
-from app.models import ApiToken, Board, PublicFile, Right, Role, RunStatus, ScoringRun, Submission, TokenScope, User
+from app.models import (
+    ApiToken,
+    Board,
+    GoldVersion,
+    PhaseTask,
+    PublicFile,
+    Right,
+    Role,
+    RunStatus,
+    ScoringRun,
+    Submission,
+    TokenScope,
+    User,
+)
 from app.people import auth
 from app.people.rights import set_rights
 from app.people.roles import grant_role
@@ -301,6 +314,13 @@ def _divide(engine: Engine) -> None:
         for phase in (PHASE, "post"):
             phase_task = find_phase_task(session, COMPETITION, phase, TASK)
             phase_task.private_part = {"share": 0.5, "seed": "CANARY-seed-of-parts", "shown_from": REVEAL.isoformat()}
+
+
+def make_gold_public(engine: Engine) -> None:
+    """All gold, as if it had been uploaded so, and is declared so."""
+    with writing(engine) as session:
+        session.execute(update(PhaseTask).values(gold_is_public=True))
+        session.execute(update(GoldVersion).values(is_public=True))
 
 
 def judge(place: Place, among: Sequence[str]) -> None:

@@ -33,8 +33,8 @@ Private = Mapping[str, tuple[float | None, float | None]]
 @dataclass(frozen=True)
 class Pair:
     """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
-    items, where that is what differs. each_commit: who looks with each commit; nobody: the pair is for soak. ends_at:
-    where the evaluation is still open."""
+    items, where that is what differs; sure: scores that intervals and tests are made of, likewise. each_commit: who
+    looks with each commit; nobody: the pair is for soak. ends_at: where the evaluation is still open."""
 
     what: str
     one: Hidden
@@ -44,6 +44,7 @@ class Pair:
     judged: Sequence[str] = TEAMS
     told_on_purpose: frozenset[str] = frozenset()
     private: tuple[Private, Private] | None = None
+    sure: tuple[Private, Private] | None = None
     each_commit: Sequence[str] = ()
     ends_at: datetime | None = None
 
@@ -99,6 +100,19 @@ PAIRS = [
         ends_at=REVEAL,
     ),
     Pair(
+        "how sure scores are while the phase is open",
+        HIDDEN,
+        HIDDEN,
+        {"precision": None, "slices": None},
+        OUTSIDERS,
+        sure=(
+            {"alpha": (0.93, 0.85), "beta": (0.74, 0.66), "gamma": (0.57, None)},
+            {"alpha": (0.51, 0.43), "beta": (0.51, 0.43), "gamma": (0.95, None)},
+        ),
+        each_commit=("participant",),
+        ends_at=REVEAL,
+    ),
+    Pair(
         "the private part of the items",
         HIDDEN,
         HIDDEN,
@@ -135,7 +149,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     one, other = (_everything(unscored, pair, of, roles, is_deep) for of in (0, 1))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
-    asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at else BOARD
+    asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at and not pair.sure else BOARD
     assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
 
 
@@ -171,6 +185,9 @@ def _everything(
     """What each of them gets from every address, by role and address."""
     hidden = (pair.one, pair.other)[of]
     place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None, ends_at=pair.ends_at)
+    if pair.sure:
+        runs = {team: run for team, (_, run) in unscored.submitted.items()}
+        place.keep_statistics(unscored.site.engine, {runs[team]: values for team, values in pair.sure[of].items()})
     if pair.judged:
         place.judge(unscored, pair.judged)
     return _answers(unscored, roles, pictures)

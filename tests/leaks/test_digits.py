@@ -1,4 +1,5 @@
-"""Of hidden gold nobody but its organisers reads a fifth decimal, by whatever address, unless it is declared.
+"""Of hidden gold nobody but its organisers reads a fifth decimal, nor an end of an interval while its phase is open, by
+whatever address, unless it is declared.
 
 `test_differences` sees whether anything follows from hidden digits; here every number of every answer is looked at.
 """
@@ -6,17 +7,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import pytest
-from sqlalchemy import update
 
-from app.base.db import writing
-from app.models import PhaseTask
 from tests.leaks import place
 from tests.leaks.paths import OUTSIDERS, paths_of
-from tests.leaks.place import Hidden, Place, give_all_but_submissions
+from tests.leaks.place import REVEAL, Hidden, Place, give_all_but_submissions
 from tests.leaks.templates import Templates
 from tests.web.site import Site
 
@@ -39,18 +37,17 @@ def test_no_answer_has_a_fifth_decimal_of_a_score(unscored: Place, pytestconfig:
     place.reveal(unscored, PLANTED, USUAL)
     place.judge(unscored, place.TEAMS)
     for role in OUTSIDERS if pytestconfig.getoption("--soak") else ("participant", "editor"):
-        assert _leaks(unscored, role) == {}, role
-    assert _leaks(unscored, "organiser"), "organisers read all digits: so they were there to be told"
+        assert _leaks(unscored, role, _is_digit) == {}, role
+    assert _leaks(unscored, "organiser", _is_digit), "organisers read all digits: so they were there to be told"
 
 
 def test_declared_or_public_they_are_there(unscored: Place) -> None:
     """Else the test above would look for nothing."""
     place.reveal(unscored, PLANTED, {"precision": "full", "slices": "all"})
-    declared = _leaks(unscored, "participant")
+    declared = _leaks(unscored, "participant", _is_digit)
     place.reveal(unscored, PLANTED, USUAL)
-    with writing(unscored.site.engine) as session:
-        session.execute(update(PhaseTask).values(gold_is_public=True))
-    public = _leaks(unscored, "participant")
+    place.make_gold_public(unscored.site.engine)
+    public = _leaks(unscored, "participant", _is_digit)
     board, own = "/boards/zero-shot.csv", f"/submissions/{unscored.submitted['alpha'][0]}"
     for found in (declared, public):
         assert any(path.endswith(board) for path in found)
@@ -58,20 +55,41 @@ def test_declared_or_public_they_are_there(unscored: Place) -> None:
         assert any("/pictures" in path for path in found)
 
 
-def _leaks(unscored: Place, role: str) -> dict[str, str]:
-    """By path, the first number that tells more than four decimals of something."""
+def test_no_answer_has_an_end_of_an_interval_while_the_phase_is_open(
+    unscored: Place, pytestconfig: pytest.Config
+) -> None:
+    place.reveal(unscored, PLANTED, USUAL, ends_at=REVEAL)
+    for role in OUTSIDERS if pytestconfig.getoption("--soak") else ("participant", "editor"):
+        assert _leaks(unscored, role, _is_end) == {}, role
+    assert _leaks(unscored, "organiser", _is_end), "organisers see them: so they were there to be told"
+
+
+def test_declared_or_closed_the_ends_are_there(unscored: Place) -> None:
+    """Else the test above would look for nothing."""
+    place.reveal(unscored, PLANTED, {"precision": None, "slices": "all"}, ends_at=REVEAL)
+    declared = _leaks(unscored, "participant", _is_end)
+    place.reveal(unscored, PLANTED, USUAL)
+    closed = _leaks(unscored, "participant", _is_end)
+    board, own = "/boards/zero-shot", f"/submissions/{unscored.submitted['alpha'][0]}"
+    for found in (declared, closed):
+        for path in (board, f"{board}.csv", f"{board}/pictures/forest", own):
+            assert any(one.endswith(path) for one in found), path
+
+
+def _leaks(unscored: Place, role: str, tells: Callable[[str], bool]) -> dict[str, str]:
+    """By path, the first number that tells something."""
     found = {}
     with unscored.client(role) as visitor:
         visitor.bare.headers["Accept-Encoding"] = "identity"
         for path in paths_of(unscored):
             text = visitor.send("GET", path).text
-            leak = next((number for number in _NUMBER.findall(text) if _tells(number)), None)
+            leak = next((number for number in _NUMBER.findall(text) if tells(number)), None)
             if leak is not None:
                 found[path] = leak
     return found
 
 
-def _tells(number: str) -> bool:
+def _is_digit(number: str) -> bool:
     """Whether a number, as a fraction or in percent, is nearer to what was planted than four decimals come."""
     decimals = len(number.partition(".")[2])
     read = [float(number)] if decimals > 4 else []
@@ -79,12 +97,27 @@ def _tells(number: str) -> bool:
     return any(abs(one - truth) < abs(round(truth, 4) - truth) / 2 for one in read for truth in _TRUTHS)
 
 
+def _is_end(number: str) -> bool:
+    """Whether a number, as a fraction or in percent, is an end of an interval in four decimals or more."""
+    decimals = len(number.partition(".")[2])
+    read = [(float(number), decimals), (float(number) / 100, decimals + 2)]
+    return any(shown >= 4 and abs(one - end) < 0.6e-4 for one, shown in read for end in _ENDS)
+
+
+def _values() -> list[float]:
+    return [one for of in PLANTED.values() if of for one in (*of, sum(end or 0.0 for end in of) / 2) if one]
+
+
+def _ends() -> list[float]:
+    """As `place` keeps them."""
+    return [end for one in _values() for end in (one * 0.97, one * 0.99 + 0.01)]
+
+
 def _truths() -> list[float]:
-    """Scores, the ends of their intervals as `place` keeps them, and differences."""
-    values = [one for of in PLANTED.values() if of for one in (*of, sum(end or 0.0 for end in of) / 2) if one]
-    ends = [end for one in values for end in (one * 0.97, one * 0.99 + 0.01)]
+    """Scores, the ends of their intervals, and differences."""
+    values, ends = _values(), _ends()
     differences = [abs(one - other) for one, other in combinations(values, 2)]
     return [one for one in (*values, *ends, *differences) if abs(round(one, 4) - one) > 5e-6]
 
 
-_TRUTHS = _truths()
+_ENDS, _TRUTHS = _ends(), _truths()

@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from app.base.db import reading, writing
-from app.models import EntryRule, PhaseTask, User
+from app.base.db import reading
+from app.models import EntryRule, User
 from tests.boards.marks import HIDDEN as HIDDEN_ROW, mark
 from tests.boards.places import board
-from tests.competitions.embargo import declare
+from tests.competitions.embargo import INSTANT, declare
 from tests.leaks import place
 from tests.leaks.answers import plain
-from tests.leaks.place import HIDDEN, Place
+from tests.leaks.place import HIDDEN, REVEAL, Place
 from tests.leaks.templates import Templates
 from tests.web.site import Site
+from tests.world import NOW
 
 BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
@@ -55,14 +56,14 @@ def told(board: Mapping[str, Any]) -> tuple[str, bool, bool]:
     return board["statistics"]["state"], any(cells), has_range
 
 
-ALL, NOTHING = ("current", True, True), ("none", False, False)
+ALL, NOTHING, WITHHELD = ("current", True, True), ("none", False, False), ("withheld", False, False)
 #: What is declared, and what those see who do not organise.
 DECLARED: list[tuple[dict[str, Any], tuple[str, bool, bool]]] = [
     ({}, ALL),
     ({"slices": "none"}, ALL),
     ({"board": "hidden"}, NOTHING),
     ({"board": "ranks_only"}, NOTHING),
-    ({"precision": 2}, ("withheld", False, False)),
+    ({"precision": 2}, WITHHELD),
     ({"precision": None, "slices": None}, ALL),
 ]
 
@@ -73,6 +74,65 @@ def test_they_are_shown_where_scores_are_with_four_decimals_or_more_and_to_whom(
         for role in OUTSIDERS:
             assert told(seen(unscored, role)) == outsiders, (visibility, role)
         assert told(seen(unscored, "organiser")) == ALL, visibility
+
+
+#: The same while the phase is open and its gold hidden; whether a team reads of its own runs how sure they are.
+DECLARED_WHILE_OPEN: list[tuple[dict[str, Any], tuple[str, bool, bool], bool]] = [
+    ({"precision": None, "slices": None}, WITHHELD, False),
+    ({"slices": "columns"}, WITHHELD, False),
+    ({"slices": "none"}, WITHHELD, False),
+    ({"precision": None, "slices": "all"}, ALL, True),
+]
+
+
+def test_while_a_phase_with_hidden_gold_is_open_they_are_shown_with_all_slices_alone(unscored: Place) -> None:
+    for visibility, outsiders, is_sure in DECLARED_WHILE_OPEN:
+        place.reveal(unscored, HIDDEN, visibility, ends_at=REVEAL)
+        for role in OUTSIDERS:
+            assert told(seen(unscored, role)) == outsiders, (visibility, role)
+        assert told(seen(unscored, "organiser")) == ALL, visibility
+        assert pictures_of(unscored, "anonymous") == ({"forest", "pairs"} if is_sure else set()), visibility
+        assert _own_statistics(unscored) == [(is_sure, is_sure)] * 2, visibility
+
+
+def test_they_appear_when_the_phase_closes_or_its_gold_is_public(unscored: Place) -> None:
+    usual = {"precision": None, "slices": None}
+    place.reveal(unscored, HIDDEN, usual, ends_at=REVEAL)
+    with unscored.client("anonymous") as anybody:
+        assert "Intervals, rank ranges and p are not shown while the phase is open." in anybody.send("GET", PAGE).text
+    unscored.site.set_clock(REVEAL - INSTANT)
+    before = seen(unscored, "anonymous")
+    assert told(before) == WITHHELD
+    unscored.site.set_clock(REVEAL)
+    after = seen(unscored, "anonymous")
+    assert told(after) == ALL
+    assert after["version"] != before["version"]
+    unscored.site.set_clock(NOW)
+    place.reveal(unscored, HIDDEN, usual, ends_at=REVEAL)
+    place.make_gold_public(unscored.site.engine)
+    assert told(seen(unscored, "anonymous")) == ALL
+    assert _own_statistics(unscored) == [(True, True)] * 2
+
+
+def test_rows_carried_over_bring_no_intervals_that_their_phase_does_not_show(unscored: Place) -> None:
+    """The later phase shows all of its own; rows of the one that is still open stand there, too."""
+    for visibility, expected in (({"slices": "columns"}, WITHHELD), ({"slices": "all"}, ALL)):
+        place.reveal(unscored, HIDDEN, visibility, ends_at=REVEAL)
+        with unscored.client("anonymous") as anybody:
+            post = anybody.send("GET", BOARD.replace("evaluation", "post")).json()
+        assert [row["carried_from"] for row in post["rows"]] == ["evaluation"] * 3
+        assert told(post) == expected, visibility
+
+
+def _own_statistics(unscored: Place) -> list[tuple[bool, bool]]:
+    """Whether a team's page and API tell the interval of its score, and how it compares, by board."""
+    submission = unscored.submitted["alpha"][0]
+    with unscored.client("participant") as alpha:
+        page = alpha.send("GET", f"/submissions/{submission}").text
+        standings = alpha.send("GET", f"/api/v1/submissions/{submission}").json()["standings"]
+    found = [(bool(one["interval"]), bool(one["rivals"])) for one in standings]
+    assert ("95 % interval" in page) == any(has_interval for has_interval, _ in found)
+    return found
 
 
 def pictures_of(unscored: Place, role: str) -> set[str]:
@@ -182,8 +242,7 @@ def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:
     assert page.count(' cluster"') == 2, "three teams, each better than the next"
     assert "95 % interval: " in page
     assert "The same numbers at home" not in page, "its gold is hidden"
-    with writing(unscored.site.engine) as session:
-        session.execute(update(PhaseTask).values(gold_is_public=True))
+    place.make_gold_public(unscored.site.engine)
     with unscored.client("anonymous") as anybody:
         assert "evergold compare FIRST SECOND --task" in anybody.send("GET", f"{PAGE}?compact=1").text
     place.reveal(unscored, HIDDEN, {"precision": 2})

@@ -6,8 +6,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
+from app.competitions.visibility import is_gold_hidden
 from app.declarations.apply.changes import Work
-from app.gold.hidden import is_gold_hidden
 from app.models import PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
 
 #: Per phase, over all its tasks with hidden gold; a changed file counts again.
@@ -25,7 +25,7 @@ class TooManyBaselines(EvergoldError):
 
 def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) -> str | None:
     """Explain why this baseline cannot be submitted, and what to do; None if it can."""
-    if not is_gold_hidden(work.session, phase_task, trusts_declaration=work.trusts_declaration):
+    if not is_gold_hidden(phase_task, trusts_declaration=work.trusts_declaration):
         return None
     if _submitted(work, phase_task.phase_id) < MOST_BASELINES:
         return None
@@ -40,7 +40,7 @@ def _submitted(work: Work, phase_id: int) -> int:
     """Count the baselines that were or will be scored against hidden gold of the phase."""
     asked = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
     trusts = work.trusts_declaration
-    hidden = [one.id for one in asked if is_gold_hidden(work.session, one, trusts_declaration=trusts)]
+    hidden = [one.id for one in asked if is_gold_hidden(one, trusts_declaration=trusts)]
     return count_baselines(work.session, hidden)
 
 

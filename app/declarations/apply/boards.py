@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select
 
 from app.declarations.apply.changes import Work
 from app.declarations.check import LoadedCompetition
-from app.declarations.historic import Published, read_historic
+from app.declarations.historic import Published, offered_scores
 from app.declarations.model import BoardDeclaration, CompetitionDeclaration
 from app.models import Board, CompetitionTask, HistoricRow, Phase, PhaseTask
 from app.standings.renew import forget_board
-from evergold.scoring.task import AnyTask, Column, read_options
-from evergold.scoring.tasks import TASKS
 
 
 def apply_boards(
@@ -53,7 +51,7 @@ def apply_boards(
 
 
 def _board_values(declared: CompetitionDeclaration, board: BoardDeclaration) -> dict[str, Any]:
-    _, offered = _offered(declared, board.task)
+    _, offered = offered_scores(declared, board.task)
     titles = {(column.metric, column.split): column.title for column in offered}
     rank = board.rank_by or board.columns[0]
     columns = [
@@ -70,17 +68,6 @@ def _board_values(declared: CompetitionDeclaration, board: BoardDeclaration) -> 
     }
 
 
-def _offered(
-    declared: CompetitionDeclaration, task: str, phase: str | None = None
-) -> tuple[AnyTask, tuple[Column, ...]]:
-    """Return the task type, and all scores of the task in one phase, or in any."""
-    found = next(one for one in declared.tasks if one.name == task)
-    type_ = TASKS[found.type]
-    asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
-    options = [{**found.options, **one.options} for one in asked] or [found.options]
-    return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
-
-
 def _apply_historic(
     work: Work, loaded: LoadedCompetition, board: BoardDeclaration, row: Board, phases: Mapping[int, str]
 ) -> list[int]:
@@ -90,22 +77,29 @@ def _apply_historic(
     """
     wanted: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     ids = {name: phase_id for phase_id, name in phases.items()}
-    for historic in board.historic:
-        type_, offered = _offered(loaded.declaration, board.task, historic.phase)
-        for result in read_historic(loaded.folder / historic.file, type_, offered):
-            wanted[ids[historic.phase]].append({**asdict(result), "source": historic.source})
+    for historic, results in zip(board.historic, loaded.published[board.name], strict=True):
+        wanted[ids[historic.phase]] += [{**_values(result), "source": historic.source} for result in results]
     present: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
-    query = select(HistoricRow).where(HistoricRow.board_id == row.id, HistoricRow.phase_id.in_(phases))
-    for old in work.session.scalars(query.order_by(HistoricRow.id)):
-        present[old.phase_id].append({name: getattr(old, name) for name in _HISTORIC_COLUMNS})
+    columns = [getattr(HistoricRow, name) for name in _HISTORIC_COLUMNS]
+    query = select(HistoricRow.phase_id, *columns).where(
+        HistoricRow.board_id == row.id, HistoricRow.phase_id.in_(phases)
+    )
+    for phase_id, *values in work.session.execute(query.order_by(HistoricRow.id)):
+        present[phase_id].append(dict(zip(_HISTORIC_COLUMNS, values, strict=True)))
     changed = [phase_id for phase_id in phases if wanted[phase_id] != present[phase_id]]
     for phase_id in changed:
         here = (HistoricRow.board_id == row.id, HistoricRow.phase_id == phase_id)
         work.session.execute(delete(HistoricRow).where(*here))
-        work.session.add_all(HistoricRow(board_id=row.id, phase_id=phase_id, **values) for values in wanted[phase_id])
+        rows = [{"board_id": row.id, "phase_id": phase_id, **values} for values in wanted[phase_id]]
+        if rows:
+            work.session.execute(insert(HistoricRow), rows)
         where = f"of board '{board.name}' in phase '{phases[phase_id]}' of '{loaded.declaration.name}'"
         work.changes.add(f"published results {where}: {len(wanted[phase_id])}, before {len(present[phase_id])}")
     return changed
+
+
+def _values(result: Published) -> dict[str, Any]:
+    return {field.name: getattr(result, field.name) for field in fields(Published)}
 
 
 _HISTORIC_COLUMNS = (*(field.name for field in fields(Published)), "source")

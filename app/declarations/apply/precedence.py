@@ -17,11 +17,13 @@ from app.base.times import in_utc
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep
 from app.declarations.check import LoadedCompetition
+from app.declarations.historic import read_published
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import differences
 from app.declarations.revisions.folder import linked
 from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
 from app.models import Competition, Revision, RevisionSource
+from evergold.scoring.errors import InvalidFile
 
 #: Number of edited values named in one sentence.
 _NAMED = 6
@@ -122,4 +124,8 @@ def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetitio
     folder = stack.enter_context(linked(files, work.storage))
     if not all((folder / path).exists() for path in files):
         return None
-    return LoadedCompetition(declared, folder, newest.document)
+    try:
+        published = read_published(declared, folder)
+    except InvalidFile:
+        return None
+    return LoadedCompetition(declared, folder, newest.document, published)

@@ -17,6 +17,7 @@ from app.declarations.check.images import check_images
 from app.declarations.check.reading import read_phases_files
 from app.declarations.check.texts import check_texts
 from app.declarations.findings import Finding, Findings
+from app.declarations.historic import PublishedResults, read_published
 from app.declarations.model import CompetitionDeclaration
 from evergold.yaml_lines import Node
 
@@ -25,11 +26,12 @@ __all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "loa
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """A valid declaration, the folder its paths are relative to, and the document as written."""
+    """A valid declaration, the folder its paths are relative to, the document as written, and its published results."""
 
     declaration: CompetitionDeclaration
     folder: Path
     document: dict[str, Any]
+    published: PublishedResults
 
 
 class InvalidPhases(Exception):
@@ -75,7 +77,8 @@ def load_checked(
 
 
 def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
-    return LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document)
+    declared = CompetitionDeclaration.model_validate(document)
+    return LoadedCompetition(declared, folder, document, read_published(declared, folder))
 
 
 def _check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -9,7 +10,7 @@ from app.base.text import did_you_mean, listed
 from app.declarations.check.competition import Board, Parts, PhaseTaskNode, elements, text_of
 from app.declarations.check.gold import check_declared_scores, check_with_gold
 from app.declarations.findings import Findings, quoted
-from app.declarations.historic import read_historic
+from app.declarations.historic import MOST_RESULTS, MOST_SCORES, read_historic
 from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.task import AnyTask, Options
 from evergold.yaml_lines import Node
@@ -35,9 +36,10 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
         check_declared_scores(asked, findings)
         if gold is not None:
             check_with_gold(asked, items, gold, findings)
+    left = _Left(MOST_RESULTS, MOST_SCORES)
     for board in parts.boards:
         for historic in elements(board.node, "historic"):
-            _check_historic(board, historic, findings)
+            _check_historic(board, historic, left, findings)
 
 
 def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
@@ -100,7 +102,15 @@ def _check_baselines(asked: PhaseTaskNode, items: Any, findings: Findings) -> No
             findings.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
 
 
-def _check_historic(board: Board, historic: Node, findings: Findings) -> None:
+@dataclass
+class _Left:
+    """Published results that the competition may still have, and their scores."""
+
+    results: int
+    scores: int
+
+
+def _check_historic(board: Board, historic: Node, left: _Left, findings: Findings) -> None:
     phases = {one.phase.name: one for one in board.phase_tasks}
     wanted = text_of(historic, "phase")
     asked = phases.get(wanted or "")
@@ -113,9 +123,15 @@ def _check_historic(board: Board, historic: Node, findings: Findings) -> None:
     if node is None or path is None or asked is None or asked.options is None or task is None:
         return
     try:
-        read_historic(path, task, task.columns(asked.options))
+        results = read_historic(path, task, task.columns(asked.options))
     except InvalidFile as invalid:
         findings.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
+        return
+    left.results -= len(results)
+    left.scores -= sum(len(one.scores) for one in results)
+    if left.results < 0 or left.scores < 0:
+        most = f"at most {MOST_RESULTS:,} published results with {MOST_SCORES:,} scores"
+        findings.error(node, f"with {node.text} there are too many: a competition has {most} in all its files")
 
 
 def _existing(node: Node | None, findings: Findings) -> Path | None:

@@ -14,6 +14,7 @@ from app.base.storage import Storage
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_checked
 from app.declarations.edits.fields import findings_by_path
 from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.historic import published_document, published_from
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import Document
 from app.declarations.revisions.folder import linked, main_file
@@ -62,14 +63,15 @@ def checked(
         faults = {**answer.get("faults", {}), **wanted.faults}
         if faults:
             raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
-        document = answer["document"]
-        yield LoadedCompetition(CompetitionDeclaration.model_validate(document), folder, document), answer["warnings"]
+        document, published = answer["document"], published_from(answer["published"])
+        declared = CompetitionDeclaration.model_validate(document)
+        yield LoadedCompetition(declared, folder, document, published), answer["warnings"]
 
 
 def check_document(head: dict[str, Any], _: bytes) -> Message:
     """Write the document next to its files and check it there. A job of the helper.
 
-    Returns `faults` by path, or the `document` as read back and `warnings`.
+    Returns `faults` by path, or the `document` as read back, its `published` results, and `warnings`.
     """
     main, now = Path(head["main"]), datetime.fromisoformat(head["now"])
     main.write_text(declaration_text(head["document"]), encoding="utf-8", newline="\n")
@@ -79,4 +81,6 @@ def check_document(head: dict[str, Any], _: bytes) -> Message:
         errors = [finding for finding in invalid.findings if finding.severity == "error"]
         faults = findings_by_path(main, errors)
         return {"faults": dict(list(faults.items())[:_FAULTS_LIMIT])}, b""
-    return {"document": loaded[0].document, "warnings": [finding.message for finding in warnings]}, b""
+    competition, told = loaded[0], [finding.message for finding in warnings]
+    published = published_document(competition.published)
+    return {"document": competition.document, "published": published, "warnings": told}, b""

@@ -5,7 +5,7 @@ Read within the transaction of the change, so that effects are actual, not inten
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,11 +14,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.times import in_utc
+from app.boards.successors import is_open_again
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
 from app.competitions.private_part import scored_by
 from app.competitions.visibility import Declared, View, decide, declared_of
 from app.models import (
+    Board,
     BoardShown,
     Competition,
     EntryRule,
@@ -26,6 +28,7 @@ from app.models import (
     PhaseTask,
     RunStatus,
     ScoringRun,
+    Snapshot,
     Submission,
     Team,
     TeamKind,
@@ -39,11 +42,13 @@ Place = tuple[str, str, str]
 class Standing:
     """State of a task in a phase at one moment: declaration, visibility, participation.
 
-    `scored` counts submissions with scores, including baselines.
+    `frozen_for` is the close of its latest official results, None if it has none; `scored` counts submissions with
+    scores, including baselines.
     """
 
     starts_at: datetime
     ends_at: datetime | None
+    frozen_for: datetime | None
     state: str
     limits: DeclaredLimits
     entry: EntrySettings
@@ -90,8 +95,11 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
     )
     found = session.execute(query).all()
     counts = _counts(session, [asked.id for asked, _ in found])
+    frozen = _frozen(session, {asked.phase_id for asked, _ in found})
     return {
-        (name, asked.phase.name, asked.task.name): _standing(asked, counts.get(asked.id, (0, 0, 0)), now)
+        (name, asked.phase.name, asked.task.name): _standing(
+            asked, counts.get(asked.id, (0, 0, 0)), frozen.get((asked.phase_id, asked.task_id)), now
+        )
         for asked, name in found
     }
 
@@ -108,12 +116,13 @@ def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -
     return found
 
 
-def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> Standing:
+def _standing(asked: PhaseTask, counts: tuple[int, int, int], frozen_for: datetime | None, now: datetime) -> Standing:
     phase, task = asked.phase, asked.task
     declared = declared_of(phase, asked)
     return Standing(
         starts_at=phase.starts_at,
         ends_at=phase.ends_at,
+        frozen_for=frozen_for,
         state=phase_state(phase, now),
         limits=declared_limits(phase, asked),
         entry=entry_settings(phase, asked),
@@ -132,6 +141,17 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], now: datetime) -> 
         submissions=counts[1],
         scored=counts[2],
     )
+
+
+def _frozen(session: Session, phases: Collection[int]) -> dict[tuple[int, int], datetime]:
+    """Return the close of the latest official results by phase and task."""
+    query = (
+        select(Snapshot.phase_id, Board.task_id, func.max(Snapshot.closed_at))
+        .join(Board, Board.id == Snapshot.board_id)
+        .where(Snapshot.phase_id.in_(phases))
+        .group_by(Snapshot.phase_id, Board.task_id)
+    )
+    return {(phase, task): closed_at for phase, task, closed_at in session.execute(query)}
 
 
 def _counts(session: Session, ids: list[int]) -> dict[int, tuple[int, int, int]]:
@@ -173,10 +193,18 @@ def _times(was: Standing, now: Standing) -> Iterator[str]:
         yield f"the phase opens at {in_utc(now.starts_at)}, before {in_utc(was.starts_at)}"
     if was.ends_at != now.ends_at:
         yield f"the deadline is {_moment(now.ends_at)}, before {_moment(was.ends_at)}"
+        yield from _official(was, now)
     if was.state != now.state:
         yield {"upcoming": "it is not open yet", "open": "it is open at once", "closed": "it is closed at once"}[
             now.state
         ]
+
+
+def _official(was: Standing, now: Standing) -> Iterator[str]:
+    closed_at = was.frozen_for
+    if closed_at and is_open_again(closed_at, now.ends_at) and not is_open_again(closed_at, was.ends_at):
+        following = "others are frozen when it closes again" if now.ends_at else "the live board goes on"
+        yield f"its official results of {in_utc(closed_at)} are superseded: they keep their address, and {following}"
 
 
 def _limits(was: DeclaredLimits, now: DeclaredLimits) -> Iterator[str]:
@@ -209,6 +237,8 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
         yield f"the private part of the items is shown from {_from(now.view.private_at)}"
     if was.view.slices != now.view.slices:
         yield f"slices shown: {now.view.slices}, before {was.view.slices}"
+    if was.view.has_statistics != now.view.has_statistics:
+        yield f"intervals, rank ranges and p are {'shown at once' if now.view.has_statistics else 'hidden from now on'}"
     if was.view.precision != now.view.precision:
         yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
     if was.gold_is_public != now.gold_is_public:

@@ -6,20 +6,16 @@ nothing to change.
 
 from __future__ import annotations
 
-import shutil
-import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
 
 from app.base.errors import EvergoldError
-from app.base.storage import CHUNK_BYTES, Storage, has_file, local_file
+from app.base.storage import Storage, has_file, local_file
 from app.base.times import in_utc
+from app.base.zip_stream import EARLIEST, ZipStream
 from app.declarations.edits.texts import yaml_of
 from app.declarations.revisions.folder import main_file, write_out
 from app.models import Revision
-
-#: Fixed time of zip entries: the same revision gives the same zip.
-_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 class ExportImpossible(EvergoldError):
@@ -42,18 +38,21 @@ def export_folder(revision: Revision, competition: str, storage: Storage, folder
     return write_out(revision.document, files, storage, folder, _comment(revision, competition))
 
 
-def export_zip(revision: Revision, competition: str, storage: Storage, target: IO[bytes]) -> None:
-    """Write a zip with one folder, named after the competition. Raises ExportImpossible if a file is missing."""
-    files = stored_files(revision, storage)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_entry(f"{competition}/{main_file(files)}"), revision_text(revision, competition))
-        for path in sorted(files):
-            entry = _entry(f"{competition}/{Path(path).as_posix()}")
-            with (
-                local_file(storage, files[path]).open("rb") as content,
-                archive.open(entry, "w", force_zip64=True) as copy,
-            ):
-                shutil.copyfileobj(content, copy, CHUNK_BYTES)
+def export_zip(revision: Revision, competition: str, storage: Storage) -> Iterator[bytes]:
+    """Return the pieces of a zip with one folder, named after the competition; the same revision gives the same zip.
+
+    Raises ExportImpossible at once if a file is missing.
+    """
+    files, text = stored_files(revision, storage), revision_text(revision, competition)
+    return (piece for piece in _pieces(files, text, competition, storage) if piece)
+
+
+def _pieces(files: Mapping[str, str], text: str, competition: str, storage: Storage) -> Iterator[bytes]:
+    target = ZipStream()
+    yield target.text(f"{competition}/{main_file(files)}", text, EARLIEST)
+    for path in sorted(files):
+        yield from target.file(f"{competition}/{Path(path).as_posix()}", local_file(storage, files[path]), EARLIEST)
+    yield target.end()
 
 
 def stored_files(revision: Revision, storage: Storage) -> dict[str, str]:
@@ -71,10 +70,3 @@ def _comment(revision: Revision, competition: str) -> str:
         f"Revision {revision.number} of '{competition}', of {when}, by {revision.author}.\n"
         "Gold is not here: it is named, and lies with the workers."
     )
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _ZIP_TIME)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    return entry

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.text import listed
+from app.competitions.visibility import is_gold_hidden
 from app.declarations.model import CompetitionDeclaration
-from app.gold.hidden import is_gold_hidden
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, Right, User
 from app.people.rights import RightMissing, check_may_organise, may_organise
 
@@ -74,5 +74,5 @@ def _hidden_places(session: Session, competition: Competition) -> set[tuple[str,
     return {
         (phase, task)
         for asked, phase, task in session.execute(query)
-        if is_gold_hidden(session, asked, trusts_declaration=False)
+        if is_gold_hidden(asked, trusts_declaration=False)
     }

@@ -107,7 +107,8 @@ class StatisticsOut(ApiModel):
 
     state: StatisticsState = Field(
         description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
-        "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder); `none`"
+        "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder, hidden gold of an open "
+        "phase); `none`"
     )
     version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
 

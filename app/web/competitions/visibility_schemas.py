@@ -35,7 +35,7 @@ class VisibilityOut(ApiModel):
     own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
     slices: Slices = Field(
         description="which scores: those that rank (`none`; `ranked`: until the phase ends), those in `columns` of "
-        "boards, or `all`"
+        "boards, or `all`. While a phase with hidden gold is open, there are intervals and p with `all` alone"
     )
     slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or it is not set")
     precision: int | None = Field(

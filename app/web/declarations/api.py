@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from typing import IO, Annotated
+from typing import Annotated
 
 from fastapi import Query
 from fastapi.responses import StreamingResponse
@@ -12,12 +10,12 @@ from sqlalchemy import Engine
 
 from app.base import api_links
 from app.base.db import reading
-from app.base.storage import CHUNK_BYTES, Storage, storage_of
+from app.base.storage import Storage, storage_of
 from app.competitions.find import organised
 from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
-from app.models import Revision, Right
+from app.models import Right
 from app.web.declarations.editing_turns import EDITING
 from app.web.declarations.schemas import (
     BackForm,
@@ -41,8 +39,6 @@ router = api_router("organising")
 PLACE = "/competitions/{competition}"
 PAGE_LENGTH = 50
 Preview = Annotated[bool, Query(description="show what would change, and change nothing")]
-#: Smaller archives stay in memory.
-_SPOOLED_BYTES = 8 * 1024 * 1024
 
 
 @router.get(
@@ -97,29 +93,12 @@ def export_declaration(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
-    return _zip_answer(server, wanted, found.name)
-
-
-def _zip_answer(server: Server, revision: Revision, competition: str) -> StreamingResponse:
-    archive = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115 - closed after sending
-    try:
-        export_zip(revision, competition, storage_of(server.settings), archive)
-    except BaseException:
-        archive.close()
-        raise
     headers = {
-        "Content-Length": str(archive.tell()),
-        "Content-Disposition": f'attachment; filename="{competition}-{revision.number}.zip"',
+        "Content-Disposition": f'attachment; filename="{found.name}-{wanted.number}.zip"',
         "Cache-Control": "no-store",
     }
-    archive.seek(0)
-    return StreamingResponse(_pieces(archive), media_type="application/zip", headers=headers)
-
-
-def _pieces(archive: IO[bytes]) -> Iterator[bytes]:
-    with archive:
-        while piece := archive.read(CHUNK_BYTES):
-            yield piece
+    pieces = export_zip(wanted, found.name, storage_of(server.settings))
+    return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 
 @router.get(

@@ -13,14 +13,16 @@ from typing import Any
 import httpx
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import joinedload
 
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage
+from app.boards.snapshots import freeze
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.edits.plan import plan_phases
-from app.models import AuditEntry, Phase, Role, User
+from app.models import AuditEntry, Board, Phase, Role, User
 from app.people.roles import grant_role
 from tests.declarations.applying import without_neighbours
 from tests.declarations.competition_folder import NOW, Competition as Folder, make_competition
@@ -244,6 +246,17 @@ def test_form_shows_what_holds_previews_and_applies(empty_site: Site, browser: h
     done = send(browser, EDIT, again, "apply")
     assert done.url.path == f"{HISTORY}/2"
     assert ends_at(empty_site) == datetime(2026, 7, 8, 12, tzinfo=UTC)
+
+
+def test_preview_says_that_a_later_end_supersedes_official_results(empty_site: Site, browser: httpx.Client) -> None:
+    with writing(empty_site.engine) as session:
+        phase = session.scalars(fresh(Phase).where(Phase.name == "evaluation")).one()
+        board = session.scalars(fresh(Board).options(joinedload(Board.task))).first()
+        assert board is not None
+        freeze(session, phase, board, NOW)
+    form = fields_of(browser.get(EDIT).text)
+    preview = send(browser, EDIT, {**form, END: LATER}).text
+    assert "its official results of 2026-07-01 12:00 UTC are superseded: they keep their address, and others" in preview
 
 
 def test_what_was_not_looked_at_is_not_applied(empty_site: Site, browser: httpx.Client) -> None:
