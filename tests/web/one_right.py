@@ -1,4 +1,4 @@
-"""Who is let in by a route for organisers: those of the test's own competition with one right each, and one next door."""
+"""Who is let in by a route: organisers of the test's own competition with one right each, and one of next door's."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize("right", ROUTES)
-def test_each_is_for_one_right_here_and_for_none_next_door(organisers: Organisers, right: Right) -> None:
+def test_each_is_for_one_right_here_and_for_nobody_next_door(organisers: Organisers, right: Right) -> None:
     assert organisers.let_in(ROUTES[right]) == only(right, ROUTES[right])
 
 

@@ -1,4 +1,4 @@
-"""A report is for its submission's team, and for organisers with the right to submissions; to others it is not there."""
+"""A report is for its team, and for organisers with the right to submissions; to others it is not there."""
 
 from __future__ import annotations
 
