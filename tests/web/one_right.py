@@ -48,7 +48,7 @@ def only(right: Right, routes: Iterable[str]) -> LetIn:
 def organisers_of(site: Site) -> Organisers:
     with reading(site.engine) as session:
         stranger = session.scalars(select(User).where(User.username == ORGANISER)).one()
-    people = {**one_right_each(site.engine), None: stranger}
+    people = {None: stranger, **one_right_each(site.engine)}  # who is let in may close the door behind them
     return Organisers(
         site, {right: Client(site.client(), *secrets_of(site.engine, user)) for right, user in people.items()}
     )

@@ -13,5 +13,5 @@ ROUTES = (f"GET {REPORT}", f"GET {API_REPORT}", f"GET {API_REPORT}.csv", f"GET {
 
 def test_a_report_is_there_for_the_right_to_submissions_alone(site: Site, ada: Person, organisers: Organisers) -> None:
     sent = str(scored_submission(site.engine, ada.user))
-    found = organisers.let_in(ROUTES, refused=404, submission_id=sent, name="official")
+    found = organisers.let_in(ROUTES, refused=404, submission_id=sent, name="parseme")
     assert found == only(Right.SUBMISSIONS, ROUTES)
