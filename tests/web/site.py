@@ -35,6 +35,7 @@ from app.web.http.rate_limits import RateLimits
 from app.web.people.passwords import password_turns
 from tests import world
 from tests.canary import Visitor
+from tests.lanes import SERVER_THREAD
 from tests.rich_world import own
 from tests.web.routes import application
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -180,7 +181,7 @@ def serving(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none", proxy_headers=False)
     )
-    thread = threading.Thread(target=server.run)
+    thread = threading.Thread(target=server.run, name=SERVER_THREAD)
     thread.start()
     app.state.in_flight = server.server_state.tasks
     try:
