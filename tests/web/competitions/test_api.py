@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests import world
+from tests.competitions.allowing import allow
+from tests.competitions.embargo import declare
 from tests.rich_world import NEIGHBOURS
 from tests.web.site import TASK_PATH, Person, Site
 from tests.world import DAY, NOW
@@ -64,6 +66,30 @@ def test_the_quota_is_the_viewers(site: Site, ada: Person) -> None:
         "extra_total": 0,
         "open_until": None,
     }
+
+
+def test_each_limit_of_a_phase_stands_by_its_own_name(site: Site) -> None:
+    limits = {"per_day": 1, "per_week": 2, "per_month": 3, "total": 4, "rejected_per_hour": 5, "upload_bytes": 6}
+    columns = {f"submissions_{name}": limits[name] for name in ("per_day", "per_week", "per_month", "total")}
+    declare(site.engine, **columns, rejected_per_hour=5, upload_limit_bytes=6)
+    with site.client() as anonymous:
+        assert anonymous.get(TASK_PATH).json()["limits"] == limits
+        declare(site.engine, upload_limit_bytes=10**12)
+        upload_bytes = anonymous.get(TASK_PATH).json()["limits"]["upload_bytes"]
+    assert upload_bytes == site.settings.upload_limit_bytes, "the server's own limit, if it is less"
+
+
+def test_the_quota_counts_each_span_for_itself(site: Site, ada: Person) -> None:
+    """Of one submission today, two this week, three this month, and four in all."""
+    declare(site.engine, starts_at=NOW - 30 * DAY)
+    for days in (20, 8, 3, 0):
+        world.submit(site.engine, ada.user, NOW - days * DAY, content=f"sent {days} days ago")
+    world.reject(site.engine, world.submit(site.engine, ada.user, content="no predictions").run_id)
+    allow(site.engine, "Ada", extra_per_day=5, extra_total=6, until=NOW + 2 * DAY)
+    quota = ada.client.get(TASK_PATH).json()["quota"]
+    used = ("used_today", "used_week", "used_month", "used_total", "rejected_last_hour")
+    assert [quota[name] for name in used] == [1, 2, 3, 4, 1]
+    assert (quota["extra_per_day"], quota["extra_total"], quota["open_until"]) == (5, 6, "2026-01-12T12:00:00Z")
 
 
 @pytest.mark.parametrize("path", ["/competitions/none", "/competitions/%00", "/competitions/idioms/phases/none"])
