@@ -25,6 +25,10 @@ class Organisers:
     site: Site
     clients: Mapping[Right | None, Client]
 
+    def without(self, right: Right) -> Organisers:
+        """Those who lack it."""
+        return Organisers(self.site, {held: client for held, client in self.clients.items() if held is not right})
+
     def let_in(self, routes: Iterable[str], *, refused: int = 403, **names: str) -> LetIn:
         """The rights of those who are not refused, by route: `METHOD template`. names: parts of the paths."""
         by_name = {str(address): address for address in addresses(self.site.app)}

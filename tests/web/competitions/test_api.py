@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests import world
+from tests.beside import add_other_task
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import declare
-from tests.rich_world import NEIGHBOURS
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.web.site import TASK_PATH, Person, Site
-from tests.world import DAY, NOW
+from tests.world import DAY, NOW, PHASE, TASK
 
 
 def test_competitions_are_listed_with_all_their_parts(site: Site) -> None:
@@ -90,6 +91,26 @@ def test_the_quota_counts_each_span_for_itself(site: Site, ada: Person) -> None:
     used = ("used_today", "used_week", "used_month", "used_total", "rejected_last_hour")
     assert [quota[name] for name in used] == [1, 2, 3, 4, 1]
     assert (quota["extra_per_day"], quota["extra_total"], quota["open_until"]) == (5, 6, "2026-01-12T12:00:00Z")
+
+
+def test_a_task_names_its_own_boards_alone(site: Site) -> None:
+    add_other_task(site.engine)
+    with site.client() as anonymous:
+        found = [anonymous.get(TASK_PATH.replace(TASK, task)).json() for task in (TASK, OTHER_TASK)]
+    assert [(one["phase"], one["name"], [board["name"] for board in one["boards"]]) for one in found] == [
+        (PHASE, TASK, ["zero-shot", "one-shot"]),
+        (PHASE, OTHER_TASK, list(OTHER_BOARDS)),
+    ]
+
+
+def test_where_no_phase_is_open_there_is_no_form(site: Site, ada: Person) -> None:
+    assert site.client().get("/competitions/idioms/submit").headers["Location"].endswith("/detection/submit")
+    ada.submitted()
+    site.now = NOW + 2 * DAY
+    assert site.client().get("/competitions/idioms/submit").status_code == 404
+    assert ada.client.get("/competitions/idioms/submit").status_code == 404
+    allow(site.engine, "Ada", until=NOW + 3 * DAY)
+    assert ada.client.get("/competitions/idioms/submit").status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/competitions/none", "/competitions/%00", "/competitions/idioms/phases/none"])

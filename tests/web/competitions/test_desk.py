@@ -189,3 +189,15 @@ def test_it_shows_each_organiser_what_their_right_is_for(site: Site, ada: Person
     assert {said: [right for right in Right if said in told[right]] for said in SHOWN} == {
         said: [right] if right else [] for said, right in SHOWN.items()
     }
+
+
+def test_a_question_waits_until_it_is_answered_or_closed(site: Site, ada: Person, organisers: Organisers) -> None:
+    client, here = organisers.clients[Right.MESSAGES], f"/api/v1{COMPETITION_PAGE}/questions"
+    first, second, _ = (
+        ada.client.post(here, json={"title": title, "text": "Why?"}).json()["id"]
+        for title in ("To answer", "To close", "To leave")
+    )
+    assert client.send("PUT", f"{here}/{first}/answer", json={"answer": "Because."}).status_code == 200
+    assert client.send("PUT", f"{here}/{second}/closed").status_code == 200
+    page = client.send("GET", DESK).text
+    assert [title for title in ("To answer", "To close", "To leave") if title in page] == ["To leave"]

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from app.models import Right
+from tests import world
+from tests.competitions.allowing import allow
 from tests.web.one_right import Organisers, only
+from tests.web.site import Site
 
 HERE, API_HERE = "/competitions/{competition}", "/api/v1/competitions/{competition}"
 DESK = f"GET {HERE}/desk"
@@ -43,3 +46,12 @@ def test_each_route_is_for_one_right(organisers: Organisers, right: Right, route
 def test_every_organiser_has_the_desk_and_nobody_alone_sends_its_mails_again(organisers: Organisers) -> None:
     again = f"POST {HERE}/desk/mail"
     assert organisers.let_in((DESK, again)) == {DESK: list(Right), again: []}
+
+
+def test_whoever_lacks_the_right_extends_nothing_of_a_team_that_is_there(site: Site, organisers: Organisers) -> None:
+    """A form that cannot be done shows its page again, which is refused for itself: this one could be done."""
+    extend, end = f"POST {HERE}/allowances", f"POST {HERE}/allowances/{{allowance_id}}/take-back"
+    world.add_team(site.engine, world.add_user(site.engine, "al"), name="Alpha")
+    number = str(allow(site.engine, "Alpha", extra_total=1))
+    found = organisers.without(Right.SUBMISSIONS).let_in((extend, end), allowance_id=number)
+    assert found == {extend: [], end: []}
