@@ -198,6 +198,7 @@ def test_a_question_waits_until_it_is_answered_or_closed(site: Site, ada: Person
         for title in ("To answer", "To close", "To leave")
     )
     assert client.send("PUT", f"{here}/{first}/answer", json={"answer": "Because."}).status_code == 200
+    assert client.send("DELETE", f"{here}/{first}/closed").status_code == 200, "open again, and answered"
     assert client.send("PUT", f"{here}/{second}/closed").status_code == 200
     page = client.send("GET", DESK).text
     assert [title for title in ("To answer", "To close", "To leave") if title in page] == ["To leave"]

@@ -9,6 +9,7 @@ from tests import world
 from tests.judging import judged as judging
 from tests.web.one_right import Organisers, only
 from tests.web.site import Site
+from tests.world import COMPETITION
 
 ROUNDS, API_ROUNDS = (f"{start}/competitions/{{competition}}/judging" for start in ("", "/api/v1"))
 TASK, API_TASK = (f"{start}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}" for start in ("", "/api/v1"))
@@ -42,7 +43,8 @@ def site(empty_site: Site) -> Site:
     engine = empty_site.engine
     world.add_competition(engine, per_day=None)
     judging.add_task(engine)
-    judging.start(engine, world.add_user(engine, "olga", is_administrator=True), *judging.enter_three(engine).values())
+    olga, _ = world.add_user(engine, "olga", is_administrator=True), world.add_user(engine, "anna")
+    judging.start(engine, olga, *judging.enter_three(engine).values(), annotators={"anna": "en"})
     return empty_site
 
 
@@ -53,3 +55,26 @@ def test_each_route_is_for_the_right_to_submissions(organisers: Organisers) -> N
 def test_a_round_that_is_not_published_is_there_for_that_right_alone(organisers: Organisers) -> None:
     found = organisers.let_in(A_ROUND_ITSELF, refused=404, round_name="human")
     assert found == only(Right.SUBMISSIONS, A_ROUND_ITSELF)
+
+
+def test_what_annotators_did_stays_with_that_right_where_everybody_sees_the_round(organisers: Organisers) -> None:
+    page = f"/competitions/{COMPETITION}/judging/human"
+    publication = f"/api/v1{page}/publication"
+    published = organisers.clients[Right.SUBMISSIONS].send("PUT", publication, params={"unfinished": "true"})
+    assert published.status_code == 200
+    shown = {right: client.send("GET", page).text for right, client in organisers.clients.items()}
+    told = {right: client.send("GET", f"/api/v1{page}").json() for right, client in organisers.clients.items()}
+    assert [right for right, text in shown.items() if "How many paraphrases each has judged" in text] == [
+        Right.SUBMISSIONS
+    ]
+    assert [right for right, document in told.items() if document["progress"]] == [Right.SUBMISSIONS]
+
+
+def test_the_list_of_rounds_tells_other_organisers_which_right_it_takes(organisers: Organisers) -> None:
+    page = f"/competitions/{COMPETITION}/judging"
+    told = {right: client.send("GET", page).text for right, client in organisers.clients.items()}
+    assert [right for right, text in told.items() if "without the right" in text] == [
+        Right.EDIT,
+        Right.GOLD,
+        Right.MESSAGES,
+    ]
