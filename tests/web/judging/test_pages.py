@@ -257,6 +257,13 @@ def test_only_who_was_asked_has_a_worksheet(site: Site, olga: httpx.Client, anna
     assert anna.get(f"{ROUND}/items/en/1").status_code == 404
 
 
+@pytest.mark.parametrize("seed", ["1" * 13, "-1", "²"])
+def test_a_seed_that_is_no_number_or_too_long_is_marked(olga: httpx.Client, anna: httpx.Client, seed: str) -> None:
+    page = start(olga, seed=seed)
+    assert page.status_code == 422
+    assert "A whole number, or nothing." in page.text
+
+
 # ---------------------------------------------------------------------------------------------------------- publishing
 
 
