@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.models import Right
 from tests import world
 from tests.web.one_right import Organisers, only
 from tests.web.site import Person, Site, run_of
+from tests.world import COMPETITION
 
 HERE, API_HERE = "/competitions/{competition}", "/api/v1/competitions/{competition}"
 ONE, API_ONE = "/submissions/{submission_id}", "/api/v1/submissions/{submission_id}"
@@ -68,3 +71,15 @@ def test_what_its_team_decides_is_refused_to_every_organiser(ada: Person, organi
     sent = ada.submitted()["id"]
     found = organisers.let_in(OF_ITS_TEAM, submission_id=sent)
     assert Right.SUBMISSIONS not in {right for rights in found.values() for right in rights}
+
+
+@pytest.mark.parametrize("deed", ["download", "hidden"])
+def test_whoever_lacks_the_right_does_nothing_with_what_was_sent(
+    ada: Person, organisers: Organisers, deed: str
+) -> None:
+    """A form that cannot be done shows its page again, which is refused for itself: this one could be done."""
+    form = {"submission": [ada.submitted()["id"]], "deed": deed, "note": "why"}
+    others = organisers.without(Right.SUBMISSIONS).clients.values()
+    assert {one.send("POST", f"/competitions/{COMPETITION}/submissions", data=form).status_code for one in others} == {
+        403
+    }
