@@ -6,6 +6,7 @@ import pytest
 
 from app.models import Right
 from tests import world
+from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import declare, freeze, hide
 from tests.web.one_right import Organisers, only
 from tests.web.routes import NAMES
@@ -23,7 +24,7 @@ FOR_SUBMISSIONS = (
     f"PUT {API_ROWS}",
     f"DELETE {API_ROWS}/{{mark_id}}",
 )
-HIDDEN = (
+BEHIND = (
     f"GET {BOARD}/official",
     f"GET {BOARD}/official/{{number}}",
     f"GET {BOARD}/official/{{number}}/rows/{{submission_id}}",
@@ -63,9 +64,17 @@ def test_each_route_to_marks_is_for_the_right_to_submissions(organisers: Organis
     assert organisers.let_in(FOR_SUBMISSIONS) == only(Right.SUBMISSIONS, FOR_SUBMISSIONS)
 
 
+def test_whoever_lacks_the_right_marks_no_team_that_is_there(site: Site, organisers: Organisers) -> None:
+    """A form that cannot be done shows its page again, which is refused for itself: this one could be done."""
+    world.add_team(site.engine, world.add_user(site.engine, "al"), name="Alpha")
+    forms = (f"POST {ROWS}", f"POST {ROWS}/{{mark_id}}/clear")
+    marked = str(mark(site.engine, "Alpha", HIDDEN))
+    assert organisers.without(Right.SUBMISSIONS).let_in(forms, mark_id=marked) == {form: [] for form in forms}
+
+
 def test_what_a_hidden_board_has_is_there_for_that_right_alone(sent: str, organisers: Organisers) -> None:
-    found = organisers.let_in(HIDDEN, refused=404, submission_id=sent, picture="distribution", number="1")
-    assert found == only(Right.SUBMISSIONS, HIDDEN)
+    found = organisers.let_in(BEHIND, refused=404, submission_id=sent, picture="distribution", number="1")
+    assert found == only(Right.SUBMISSIONS, BEHIND)
 
 
 @pytest.mark.parametrize("template", NAMING)
