@@ -66,9 +66,11 @@ def test_each_route_to_marks_is_for_the_right_to_submissions(organisers: Organis
 
 def test_whoever_lacks_the_right_marks_no_team_that_is_there(site: Site, organisers: Organisers) -> None:
     """A form that cannot be done shows its page again, which is refused for itself: this one could be done."""
-    world.add_team(site.engine, world.add_user(site.engine, "al"), name="Alpha")
+    al = world.add_user(site.engine, "al")
+    world.add_team(site.engine, al, name="Alpha")
+    world.submit(site.engine, al)
     forms = (f"POST {ROWS}", f"POST {ROWS}/{{mark_id}}/clear")
-    marked = str(mark(site.engine, "Alpha", HIDDEN))
+    marked = str(mark(site.engine, "Alpha", HIDDEN, "why"))
     assert organisers.without(Right.SUBMISSIONS).let_in(forms, mark_id=marked) == {form: [] for form in forms}
 
 
