@@ -45,7 +45,7 @@ _ON_IMPORT = ""
 
 Function = tuple[str, int]
 """Its qualified name, and which of those that have it: a property and its setter share one."""
-Change = Callable[[], Callable[[], object]]
+Change = Callable[[], Callable[[], None]]
 """What puts a fault in, and returns what takes it out again."""
 Fail = Callable[[pytest.Session, Sequence[pytest.Item], Change, Mapping[str, float]], bool]
 
@@ -241,13 +241,16 @@ class Module:
         if not changed or not all(self.functions[name] for name in changed):
             return None
 
-        def put_in(codes: Mapping[Function, CodeType] = becomes) -> Callable[[], None]:
+        def put(codes: Mapping[Function, CodeType]) -> None:
             for name in changed:
                 for place in self.functions[name]:
                     place.__code__ = codes[name]
             for cache in self.caches:
                 cache.cache_clear()
-            return functools.partial(put_in, was)
+
+        def put_in() -> Callable[[], None]:
+            put(becomes)
+            return lambda: put(was)
 
         return put_in
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests import world
@@ -71,7 +73,8 @@ def test_the_quota_is_the_viewers(site: Site, ada: Person) -> None:
 
 def test_each_limit_of_a_phase_stands_by_its_own_name(site: Site) -> None:
     limits = {"per_day": 1, "per_week": 2, "per_month": 3, "total": 4, "rejected_per_hour": 5, "upload_bytes": 6}
-    columns = {f"submissions_{name}": limits[name] for name in ("per_day", "per_week", "per_month", "total")}
+    counted = ("per_day", "per_week", "per_month", "total")
+    columns: dict[str, Any] = {f"submissions_{name}": limits[name] for name in counted}
     declare(site.engine, **columns, rejected_per_hour=5, upload_limit_bytes=6)
     with site.client() as anonymous:
         assert anonymous.get(TASK_PATH).json()["limits"] == limits
