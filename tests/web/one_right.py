@@ -52,8 +52,6 @@ def only(right: Right, routes: Iterable[str]) -> LetIn:
 def organisers_of(site: Site) -> Organisers:
     with reading(site.engine) as session:
         stranger = session.scalars(select(User).where(User.username == ORGANISER)).one()
-    people: dict[Right | None, User] = {None: stranger}  # first: who is let in may close the door behind them
-    people |= one_right_each(site.engine)
-    return Organisers(
-        site, {right: Client(site.client(), *secrets_of(site.engine, user)) for right, user in people.items()}
-    )
+    # The stranger first: who is let in may close the door behind them.
+    people: list[tuple[Right | None, User]] = [(None, stranger), *one_right_each(site.engine).items()]
+    return Organisers(site, {right: Client(site.client(), *secrets_of(site.engine, user)) for right, user in people})
