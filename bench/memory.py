@@ -27,9 +27,9 @@ from bench import throughput
 from bench._command import BenchParser, run
 from bench._processors import family, resident_mib, shared_in_parts_mib
 from tests.leaks import place
-from tests.leaks.bodies import body_of
 from tests.processes import kill, short_folder, start, wait_until
 from tests.services import environment_of, free_port, start_sweep, start_worker
+from tests.web.bodies import body_of
 from tests.web.routes import addresses, application
 from tests.web.site import Site
 from tests.world import NOW

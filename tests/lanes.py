@@ -32,6 +32,8 @@ SLOW_FIRST = (
     "tests/leaks/test_public_gold.py",
     "tests/leaks/test_routes.py",
 )
+#: The name of a thread of the tests' process that serves (`tests.web.site.serving`), which a fork of it has not.
+SERVER_THREAD = "server of the tests"
 #: Of processor time (this process and the children that it waited for), which neighbours on the machine do not move.
 LONGEST_SECONDS = 30.0
 #: Of the wall; pytest-timeout ends a test after `timeout` of pyproject.toml, these after as much more patience.

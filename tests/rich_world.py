@@ -64,6 +64,8 @@ NEIGHBOURS, LATER_PHASE = "neighbours", "post"
 OTHER_TASK, OTHER_BOARDS = "similarity", ("near", "far")
 #: Its board is hidden until tomorrow; the other one carries its entries over. DIVIDED has a private part.
 EMBARGOED, CARRYING, DIVIDED = "embargoed", "carrying", "divided"
+#: Who may do everything in it.
+ORGANISER = "nina"
 #: Who may do one thing alone in it, by the right.
 ONE_RIGHT = {right: f"{right.value}-only" for right in Right}
 #: Teams that it has by the names of a test's own.
@@ -240,7 +242,7 @@ def _add_competition_beside(engine: Engine) -> None:
     _add_second_task(engine)
     _ask_otherwise(engine)
     rich_rows.add_gold(engine, NEIGHBOURS, PHASE, TASK, START)
-    gus, lea, nina, anton = (world.add_user(engine, name) for name in ("gus", "lea", "nina", "anton"))
+    gus, lea, nina, anton = (world.add_user(engine, name) for name in ("gus", "lea", ORGANISER, "anton"))
     world.add_team(engine, gus, lea, name="Gusts", competition=NEIGHBOURS)
     by_lea = _enter(engine, lea, PHASE, START + HOUR, 0.98)
     _leave(engine, lea, START + 2 * HOUR)

@@ -148,8 +148,10 @@ def test_a_fault_is_put_into_what_is_imported_already(tmp_path: Path, function: 
     before = (team.left, team.has(), space["limit"]())
     change = Module.loaded(path, gc.get_objects()).change(function, LIVE.replace(was, becomes))
     assert change is not None
-    change()
+    undo = change()
     after = (team.left, team.has(), space["limit"]())
+    undo()
+    assert (team.left, team.has(), space["limit"]()) == before, "as it was"
     assert before == (2, [1, 2], 3)
     assert after == {"Team.left": (4, [1, 2], 3), "Team.has": (2, [0, 1, 2], 3), "limit": (3, [1, 2, 3], 4)}[function]
 

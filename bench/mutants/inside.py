@@ -2,7 +2,8 @@
 
 The first pass says which tests touch which function of the module, and how long each takes. A fork begins where that
 pass ended, with everything imported, changes one function, and runs the tests that touch it, quick ones first, until
-one fails.
+one fails. Where the tests ask a server in a thread of their process, which a fork has not, nothing is forked: the
+function is changed in this process, and changed back.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pytest
 from coverage import Coverage, CoverageData
 
 from bench.mutants.lines import lines_of
+from tests.lanes import SERVER_THREAD
 
 #: Names a JSON file: a list of faults, {"module": path, "function": name, "source": the whole changed module}.
 TASK_VARIABLE = "EVERGOLD_TEST_MUTANTS"
@@ -43,6 +45,9 @@ _ON_IMPORT = ""
 
 Function = tuple[str, int]
 """Its qualified name, and which of those that have it: a property and its setter share one."""
+Change = Callable[[], Callable[[], None]]
+"""What puts a fault in, and returns what takes it out again."""
+Fail = Callable[[pytest.Session, Sequence[pytest.Item], Change, Mapping[str, float]], bool]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -77,11 +82,12 @@ class Trials:
             gc.unfreeze()  # whoever froze what is imported hid it
             objects = gc.get_objects()
             modules = {name: Module.loaded(path, objects) for name, path in paths.items()}
-            if fail_in_a_fork(session, session.items, lambda: None, seconds):
-                raise RuntimeError("a test fails in a fork without any fault: it knows of others, or of its process")
+            fail = fail_here if _has_server() else fail_in_a_fork
+            if fail(session, session.items, lambda: lambda: None, seconds):
+                raise RuntimeError("a test fails again without any fault: it knows of others, or of its process")
             with self._answers.open("w", encoding="utf-8") as file:
                 for fault in self._faults:
-                    answer = tests.answer(modules[fault["module"]], fault["function"], fault["source"])
+                    answer = tests.answer(modules[fault["module"]], fault["function"], fault["source"], fail)
                     print(json.dumps(answer), file=file, flush=True)
         return True
 
@@ -105,13 +111,13 @@ class Tests:
     seconds: Mapping[str, float]
     ran: CoverageData
 
-    def answer(self, module: Module, function: str, source: str) -> tuple[Verdict, list[str]]:
+    def answer(self, module: Module, function: str, source: str, fail: Fail) -> tuple[Verdict, list[str]]:
         """What a fault comes to, and the tests that could tell."""
         lines = lines_of(module.path.read_text(), function)
         tests, change = self._touching(module, lines), module.change(function, source)
         if not tests or change is None or self._is_run_on_import(module, lines):
             return "unsure", [item.nodeid for item in self._touching(module, None)]
-        is_noticed = fail_in_a_fork(self.session, tests, change, self.seconds)
+        is_noticed = fail(self.session, tests, change, self.seconds)
         return "noticed" if is_noticed else "lives", [item.nodeid for item in tests]
 
     def _is_run_on_import(self, module: Module, lines: frozenset[int]) -> bool:
@@ -147,8 +153,30 @@ def run(item: pytest.Item, following: object) -> None:
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
+def _has_server() -> bool:
+    """Whether a thread of this process serves: what forks would ask is this process, which knows no fault of theirs."""
+    return any(thread.name == SERVER_THREAD for thread in threading.enumerate())
+
+
+def fail_here(
+    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, seconds: Mapping[str, float]
+) -> bool:
+    """Whether a test fails after the change, which does not stay. pytest itself ends those that only wait."""
+    undo = change()
+    try:
+        for item in tests:
+            run(item, _Only(session))
+            if session.testsfailed:
+                return True
+        return False
+    finally:
+        undo()
+        session.testsfailed = 0
+        session.shouldfail = session.shouldstop = False
+
+
 def fail_in_a_fork(
-    session: pytest.Session, tests: Sequence[pytest.Item], change: Callable[[], None], seconds: Mapping[str, float]
+    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, seconds: Mapping[str, float]
 ) -> bool:
     """Whether a test fails, hangs or ends its process after the change. seconds: what each takes without."""
     child = os.fork()
@@ -206,19 +234,23 @@ class Module:
         }
         return cls(path, functions, [found for found in objects if type(found) is functools._lru_cache_wrapper])
 
-    def change(self, function: str, source: str) -> Callable[[], None] | None:
+    def change(self, function: str, source: str) -> Change | None:
         """What puts a fault into a function; None where it changes a default, which is taken on import."""
         was, becomes = (_codes(text, self.path) for text in (self.path.read_text(), source))
         changed = [name for name in was if name[0] == function and was[name] != becomes[name]]
         if not changed or not all(self.functions[name] for name in changed):
             return None
 
-        def put_in() -> None:
+        def put(codes: Mapping[Function, CodeType]) -> None:
             for name in changed:
                 for place in self.functions[name]:
-                    place.__code__ = becomes[name]
+                    place.__code__ = codes[name]
             for cache in self.caches:
                 cache.cache_clear()
+
+        def put_in() -> Callable[[], None]:
+            put(becomes)
+            return lambda: put(was)
 
         return put_in
 

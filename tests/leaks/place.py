@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-import httpx
 from pydantic import SecretStr
 from sqlalchemy import Engine, Select, select, update
 from sqlalchemy.orm import Session
@@ -44,10 +43,8 @@ from app.models import (
     RunStatus,
     ScoringRun,
     Submission,
-    TokenScope,
     User,
 )
-from app.people import auth
 from app.people.rights import set_rights
 from app.people.roles import grant_role
 from app.rescoring.sets import start_rescoring
@@ -55,9 +52,7 @@ from app.runs.outcomes import record_scores
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.accept import accept_submission
 from app.submissions.validations import accept_validation
-from app.web.http import csrf
 from app.web.http.context import Server
-from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
 from evergold.scoring.resampling.pairs import Difference
@@ -69,7 +64,7 @@ from tests.judging import judged as judging
 from tests.sealed import make_key, seal_gold
 from tests.teams import merged
 from tests.web.routes import NOWHERE, Address
-from tests.web.site import Site, csrf_of
+from tests.web.site import Client, Site, csrf_of, secrets_of
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
 
 OTHERS = "others"
@@ -188,27 +183,6 @@ class Place:
             bare.follow_redirects = False
             token, cookie, forgery = self.secrets.get(role) or ("", "", csrf_of(bare.get("/login").text))
             yield Client(bare, token, cookie, forgery)
-
-
-@dataclass
-class Client:
-    """Somebody with a token for the API and a browser for the pages."""
-
-    bare: httpx.Client
-    token: str
-    cookie: str
-    forgery: str
-
-    def send(self, method: str, path: str, *, accept: str | None = None, **body: Any) -> httpx.Response:
-        """As a program to the API, as a browser to pages, whose forms carry the right token."""
-        is_api = path.startswith("/api/")
-        headers = {"Accept": accept or ("application/json" if is_api else "text/html")}
-        if self.token:
-            one = {"Authorization": f"Bearer {self.token}"} if is_api else {"Cookie": f"{SESSION_COOKIE}={self.cookie}"}
-            headers |= one
-        if not is_api and method != "GET":
-            body["data"] = {**body.pop("data", {}), csrf.FORM_FIELD: self.forgery}
-        return self.bare.request(method, path, headers=headers, **body)
 
 
 #: What is another thing at these addresses than elsewhere.
@@ -381,10 +355,7 @@ def add_people(engine: Engine) -> dict[str, tuple[str, str, str]]:
     secrets = {}
     for role, username in ACCOUNTS.items():
         user = world.add_user(engine, username, is_administrator=role == "administrator")
-        with writing(engine) as session:
-            _, token = auth.create_token(session, user, "test", NOW, scopes=frozenset(TokenScope))
-            login, cookie = auth.start_session(session, user, NOW, hours=48)
-            secrets[role] = token, cookie, csrf.mask(login.csrf_token)
+        secrets[role] = secrets_of(engine, user)
     return secrets
 
 

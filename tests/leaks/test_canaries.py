@@ -26,11 +26,11 @@ from tests import world
 from tests.canary import MARK
 from tests.competitions.embargo import add_phase
 from tests.leaks import place
-from tests.leaks.place import OTHERS, ROLES, Client, Place
+from tests.leaks.place import OTHERS, ROLES, Place
 from tests.s3 import SECRET
 from tests.sealed import call_right, files_with, make_key
 from tests.web.routes import Address, addresses
-from tests.web.site import Site, run_of
+from tests.web.site import Client, Site, run_of
 from tests.world import DAY, NOW, PHASE, TASK
 from workers import gold as gold_of_worker
 from workers.outcomes import read_outcomes

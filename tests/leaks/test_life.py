@@ -13,8 +13,8 @@ from app.competitions.find import find_competition
 from app.models import Halt, Stage
 from app.web.http.gate import OPEN_IN_ARCHIVES
 from tests.leaks.answers import plain
-from tests.leaks.bodies import body_of
 from tests.leaks.place import Place
+from tests.web.bodies import body_of
 from tests.web.routes import Address, addresses
 
 NEVER = "never-was"

@@ -11,9 +11,9 @@ import pytest
 from tests.boards.marks import HIDDEN, mark
 from tests.competitions.allowing import allow
 from tests.leaks.answers import plain
-from tests.leaks.bodies import body_of
 from tests.leaks.place import OTHERS, ROLES, Place
 from tests.leaks.table import rows
+from tests.web.bodies import body_of
 from tests.web.routes import addresses
 
 

@@ -20,9 +20,9 @@ from app.rescoring.sets import drop_rescoring
 from app.submissions.accept import accept_submission
 from tests import world
 from tests.leaks import place
-from tests.leaks.bodies import body_of
 from tests.leaks.place import Place
 from tests.plans import rows_met, statements, steps, walks
+from tests.web.bodies import body_of
 from tests.web.routes import addresses
 from tests.world import COMPETITION, NOW, TASK
 from workers import sweep

@@ -17,6 +17,7 @@ from app.base.config import Settings, get_settings
 from app.web.main import create_app
 from tests import world
 from tests.web.in_process import InProcess
+from tests.web.one_right import Organisers, organisers_of
 from tests.web.routes import application
 from tests.web.site import Person, Site, a_site, serving, wait_for_requests
 
@@ -130,3 +131,9 @@ def eve(site: Site) -> Iterator[Person]:
     person = site.person("eve")
     with person.client:
         yield person
+
+
+@pytest.fixture
+def organisers(site: Site) -> Organisers:
+    """With one right each."""
+    return organisers_of(site)

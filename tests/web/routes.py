@@ -43,8 +43,8 @@ class Address:
 
     def _part(self, name: str, names: Mapping[str, str]) -> str:
         if name in self.ids:
-            return NOWHERE
-        return "1" if name in self.numbers else names.get(name, "nowhere")
+            return names.get(name, NOWHERE)
+        return names.get(name, "1" if name in self.numbers else "nowhere")
 
     def __str__(self) -> str:
         return f"{self.method} {self.template}"

@@ -25,15 +25,17 @@ from sqlalchemy import Engine, delete, select
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage, store_upload, stored_path
-from app.models import OutgoingMail, PublicFile, ScoringRun, Submission, User
+from app.models import OutgoingMail, PublicFile, ScoringRun, Submission, TokenScope, User
 from app.people import auth
 from app.web.html.rendering import environment
+from app.web.http import csrf
 from app.web.http.context import Server
 from app.web.http.identity import SESSION_COOKIE
 from app.web.http.rate_limits import RateLimits
 from app.web.people.passwords import password_turns
 from tests import world
 from tests.canary import Visitor
+from tests.lanes import SERVER_THREAD
 from tests.rich_world import own
 from tests.web.routes import application
 from tests.world import COMPETITION, NOW, PHASE, TASK
@@ -153,13 +155,42 @@ class Person:
         return document
 
 
+@dataclass
+class Client:
+    """Somebody with a token for the API and a browser for the pages."""
+
+    bare: httpx.Client
+    token: str
+    cookie: str
+    forgery: str
+
+    def send(self, method: str, path: str, *, accept: str | None = None, **body: Any) -> httpx.Response:
+        """As a program to the API, as a browser to pages, whose forms carry the right token."""
+        is_api = path.startswith("/api/")
+        headers = {"Accept": accept or ("application/json" if is_api else "text/html")}
+        if self.token:
+            one = {"Authorization": f"Bearer {self.token}"} if is_api else {"Cookie": f"{SESSION_COOKIE}={self.cookie}"}
+            headers |= one
+        if not is_api and method != "GET":
+            body["data"] = {**body.pop("data", {}), csrf.FORM_FIELD: self.forgery}
+        return self.bare.request(method, path, headers=headers, **body)
+
+
+def secrets_of(engine: Engine, user: User) -> tuple[str, str, str]:
+    """An API token for everything, the cookie of a browser, and the token of its forms."""
+    with writing(engine) as session:
+        _, token = auth.create_token(session, user, "test", NOW, scopes=frozenset(TokenScope))
+        login, cookie = auth.start_session(session, user, NOW, hours=48)
+        return token, cookie, csrf.mask(login.csrf_token)
+
+
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
     """The address at which uvicorn serves the application, in a thread of this process."""
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none", proxy_headers=False)
     )
-    thread = threading.Thread(target=server.run)
+    thread = threading.Thread(target=server.run, name=SERVER_THREAD)
     thread.start()
     app.state.in_flight = server.server_state.tasks
     try:

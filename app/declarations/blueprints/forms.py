@@ -14,7 +14,17 @@ from typing import Any
 
 from app.base.errors import NotFound
 from app.base.text import many_lines
-from app.declarations.blueprints.schemas import Kind, Schema, Steps, kind_of, part_at, plain, properties_of, schema_at
+from app.declarations.blueprints.schemas import (
+    Kind,
+    Schema,
+    Steps,
+    is_position,
+    kind_of,
+    part_at,
+    plain,
+    properties_of,
+    schema_at,
+)
 from app.declarations.edits.texts import read_values
 from app.declarations.revisions.documents import Document, dotted, name_of
 from evergold.scoring.tasks import TASKS
@@ -72,16 +82,16 @@ def title_of(document: Document, steps: Steps) -> str:
     said, last = part_at(document, steps), steps[-1]
     if isinstance(said, dict) and (said.get("title") or said.get("name")):
         return str(said.get("title") or said.get("name"))
-    return (
-        last.replace("_", " ").capitalize() if not last.isdigit() else f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
-    )
+    if is_position(last):
+        return f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
+    return last.replace("_", " ").capitalize()
 
 
 def path_of(document: Document, steps: Steps) -> str:
     """Return the path used in findings, with list elements by name."""
     named = []
     for place, step in enumerate(steps):
-        is_place = isinstance(part_at(document, steps[:place]), list) and step.isdigit()
+        is_place = isinstance(part_at(document, steps[:place]), list) and is_position(step)
         named.append(name_of(part_at(document, steps[: place + 1]), int(step)) if is_place else step)
     return dotted(tuple(named))
 
@@ -143,7 +153,7 @@ def without(document: Document, steps: Steps) -> Document:
     """Return a copy without the part."""
     changed = copy.deepcopy(document)
     above = part_at(changed, steps[:-1])
-    if isinstance(above, list) and steps[-1].isdigit() and int(steps[-1]) < len(above):
+    if isinstance(above, list) and is_position(steps[-1]) and int(steps[-1]) < len(above):
         del above[int(steps[-1])]
     elif isinstance(above, dict):
         above.pop(steps[-1], None)

@@ -31,12 +31,17 @@ def schema_at(document: Document, steps: Steps) -> Schema:
     return schema
 
 
+def is_position(step: str) -> bool:
+    """True if this step can be a position in a list. Digits of other scripts cannot, nor more than a list holds."""
+    return step.isascii() and step.isdigit() and len(step) < 10
+
+
 def part_at(document: Document, steps: Steps) -> Any:
     """Return the declared value at these steps, None if there is none."""
     value: Any = document
     for step in steps:
         if isinstance(value, list):
-            value = value[int(step)] if step.isdigit() and int(step) < len(value) else None
+            value = value[int(step)] if is_position(step) and int(step) < len(value) else None
         else:
             value = value.get(step) if isinstance(value, dict) else None
     return value
@@ -66,7 +71,7 @@ def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Sche
     schema = plain(schema)
     if step == "options":
         return _options_schema(document, above)
-    if schema.get("type") == "array" and step.isdigit():
+    if schema.get("type") == "array" and is_position(step):
         return plain(schema["items"])
     if step in schema.get("properties", {}):
         return plain(schema["properties"][step])

@@ -60,5 +60,5 @@ def with_story_sent(document: Document, steps: schemas.Steps, before: Document, 
 
 def phase_of_visibility(steps: schemas.Steps) -> int | None:
     """Return the position of the phase whose visibility is at these steps, or None."""
-    is_there = len(steps) == 3 and steps[0] == "phases" and steps[1].isdigit() and steps[2] == "visibility"
+    is_there = len(steps) == 3 and steps[0] == "phases" and schemas.is_position(steps[1]) and steps[2] == "visibility"
     return int(steps[1]) if is_there else None

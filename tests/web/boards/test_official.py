@@ -111,6 +111,11 @@ def test_several_versions_chain_in_json_csv_and_links(frozen: Site) -> None:
             'filename="idioms-evaluation-zero-shot-official-2.csv"'
             in (public.get(f"{SECOND}?format=csv").headers["Content-Disposition"])
         )
+    with frozen.client(**BROWSER) as reader:
+        for number in (1, 2, 3):
+            tabs = reader.get(f"{PAGE}/official/{number}").text.split('aria-label="Official results"')[1]
+            here = re.findall(r'official/(\d+)" aria-current="page"', tabs.partition("</nav>")[0])
+            assert here == [str(number)], "of its tabs this one is where the reader is"
 
 
 def test_the_page_and_the_pages_of_its_rows_link_to_the_successor(frozen: Site) -> None:

@@ -102,6 +102,10 @@ def test_every_phase_and_board_is_a_column(scored: Site) -> None:
         ("test", "one-shot", ONE_SHOT),
     ]
     assert (found["competition"], found["task"], found["page"]) == ("idioms", "detection", PAGE)
+    boards = [document(scored, column["link"]) for column in found["columns"]]
+    assert [(board["phase"], board["name"]) for board in boards] == [
+        (column["phase"], column["board"]) for column in found["columns"]
+    ]
 
 
 def test_a_cell_is_what_stands_on_the_board(scored: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,9 @@ from app.web.boards.table import table_of
 from app.web.boards.table_rows import Addresses
 from app.web.html.rendering import environment
 from tests import world
-from tests.web.reading import BOARD_PAGE
+from tests.beside import add_other_task
+from tests.rich_world import OTHER_BOARDS
+from tests.web.reading import BOARD_PAGE, visit
 from tests.web.site import Person, Site
 
 #: What people write, and where.
@@ -116,3 +119,15 @@ def test_a_page_of_a_board_leaves_no_row_behind(site: Site, ada: Person) -> None
         finally:
             gc.enable()
     assert not [one for one in left if one.team == "Ada"]
+
+
+def test_the_tabs_of_a_board_are_those_of_its_own_task(site: Site) -> None:
+    """The other task's first board is behind the name of that task."""
+    add_other_task(site.engine)
+    page = visit(site, BOARD_PAGE)
+
+    def tabs(label: str) -> list[str]:
+        tabs = page.split(f'aria-label="{label}"')[1].partition("</nav>")[0]
+        return re.findall(r'/boards/([^"?]+)"', tabs)
+
+    assert (tabs("Board"), tabs("Task")) == (["zero-shot", "one-shot"], ["zero-shot", OTHER_BOARDS[0]])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests import world
-from tests.rich_world import NEIGHBOURS
+from tests.beside import add_other_task
+from tests.competitions.allowing import allow
+from tests.competitions.embargo import declare
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.web.site import TASK_PATH, Person, Site
-from tests.world import DAY, NOW
+from tests.world import DAY, NOW, PHASE, TASK
 
 
 def test_competitions_are_listed_with_all_their_parts(site: Site) -> None:
@@ -64,6 +69,51 @@ def test_the_quota_is_the_viewers(site: Site, ada: Person) -> None:
         "extra_total": 0,
         "open_until": None,
     }
+
+
+def test_each_limit_of_a_phase_stands_by_its_own_name(site: Site) -> None:
+    limits = {"per_day": 1, "per_week": 2, "per_month": 3, "total": 4, "rejected_per_hour": 5, "upload_bytes": 6}
+    counted = ("per_day", "per_week", "per_month", "total")
+    columns: dict[str, Any] = {f"submissions_{name}": limits[name] for name in counted}
+    declare(site.engine, **columns, rejected_per_hour=5, upload_limit_bytes=6)
+    with site.client() as anonymous:
+        assert anonymous.get(TASK_PATH).json()["limits"] == limits
+        declare(site.engine, upload_limit_bytes=10**12)
+        upload_bytes = anonymous.get(TASK_PATH).json()["limits"]["upload_bytes"]
+    assert upload_bytes == site.settings.upload_limit_bytes, "the server's own limit, if it is less"
+
+
+def test_the_quota_counts_each_span_for_itself(site: Site, ada: Person) -> None:
+    """Of one submission today, two this week, three this month, and four in all."""
+    declare(site.engine, starts_at=NOW - 30 * DAY)
+    for days in (20, 8, 3, 0):
+        world.submit(site.engine, ada.user, NOW - days * DAY, content=f"sent {days} days ago")
+    world.reject(site.engine, world.submit(site.engine, ada.user, content="no predictions").run_id)
+    allow(site.engine, "Ada", extra_per_day=5, extra_total=6, until=NOW + 2 * DAY)
+    quota = ada.client.get(TASK_PATH).json()["quota"]
+    used = ("used_today", "used_week", "used_month", "used_total", "rejected_last_hour")
+    assert [quota[name] for name in used] == [1, 2, 3, 4, 1]
+    assert (quota["extra_per_day"], quota["extra_total"], quota["open_until"]) == (5, 6, "2026-01-12T12:00:00Z")
+
+
+def test_a_task_names_its_own_boards_alone(site: Site) -> None:
+    add_other_task(site.engine)
+    with site.client() as anonymous:
+        found = [anonymous.get(TASK_PATH.replace(TASK, task)).json() for task in (TASK, OTHER_TASK)]
+    assert [(one["phase"], one["name"], [board["name"] for board in one["boards"]]) for one in found] == [
+        (PHASE, TASK, ["zero-shot", "one-shot"]),
+        (PHASE, OTHER_TASK, list(OTHER_BOARDS)),
+    ]
+
+
+def test_where_no_phase_is_open_there_is_no_form(site: Site, ada: Person) -> None:
+    assert site.client().get("/competitions/idioms/submit").headers["Location"].endswith("/detection/submit")
+    ada.submitted()
+    site.now = NOW + 2 * DAY
+    assert site.client().get("/competitions/idioms/submit").status_code == 404
+    assert ada.client.get("/competitions/idioms/submit").status_code == 404
+    allow(site.engine, "Ada", until=NOW + 3 * DAY)
+    assert ada.client.get("/competitions/idioms/submit").status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/competitions/none", "/competitions/%00", "/competitions/idioms/phases/none"])

@@ -13,11 +13,12 @@ from app.base.db import reading, writing
 from app.boards.power import Power, SmallestDifference, record_power
 from app.competitions.find import find_competition
 from app.gold.versions import gold_identity
-from app.models import OutgoingMail, Role, RunStatus, User
+from app.models import OutgoingMail, Right, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.roles import grant_role
 from evergold.scoring.leakage import GoldSize
 from tests.web import markup
+from tests.web.one_right import Organisers
 from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, NOW, SHOWN_WHOLE, ZERO_SHOT, fail, reject, the_phase_task, the_run
@@ -161,3 +162,43 @@ def test_it_says_what_scores_tell_of_hidden_gold(site: Site, olga: httpx.Client)
     markup.check(page)
     assert "1,000 999" in text_of(page)
     assert "readable" in text_of(page)
+
+
+#: What the desk shows with one right alone, and with none of the others.
+SHOWN = {
+    "1 registration to decide": Right.EDIT,
+    "Submissions per hour": Right.SUBMISSIONS,
+    "Teams without a valid submission": Right.SUBMISSIONS,
+    "test sets can detect": Right.GOLD,
+    "What scores reveal about hidden gold": Right.GOLD,
+    "Is it blind?": Right.MESSAGES,
+    "did not arrive": None,  # that takes two
+}
+
+
+def test_it_shows_each_organiser_what_their_right_is_for(site: Site, ada: Person, organisers: Organisers) -> None:
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).registration = {"mode": "approval"}
+        found = Power("gold", "key", "", (SmallestDifference("macro_f1", ZERO_SHOT, 0.06131, 739),))
+        record_power(session, the_phase_task(session).id, found)
+    here = f"/api/v1{COMPETITION_PAGE}"
+    assert ada.client.put(f"{here}/registration", json={}).status_code == 200
+    assert ada.client.post(f"{here}/questions", json={"title": "Is it blind?", "text": "May we?"}).status_code == 201
+    give_up(site, "Your registration")
+    told = {right: organisers.clients[right].send("GET", DESK).text for right in Right}
+    assert {said: [right for right in Right if said in told[right]] for said in SHOWN} == {
+        said: [right] if right else [] for said, right in SHOWN.items()
+    }
+
+
+def test_a_question_waits_until_it_is_answered_or_closed(site: Site, ada: Person, organisers: Organisers) -> None:
+    client, here = organisers.clients[Right.MESSAGES], f"/api/v1{COMPETITION_PAGE}/questions"
+    first, second, _ = (
+        ada.client.post(here, json={"title": title, "text": "Why?"}).json()["id"]
+        for title in ("To answer", "To close", "To leave")
+    )
+    assert client.send("PUT", f"{here}/{first}/answer", json={"answer": "Because."}).status_code == 200
+    assert client.send("DELETE", f"{here}/{first}/closed").status_code == 200, "open again, and answered"
+    assert client.send("PUT", f"{here}/{second}/closed").status_code == 200
+    page = client.send("GET", DESK).text
+    assert [title for title in ("To answer", "To close", "To leave") if title in page] == ["To leave"]

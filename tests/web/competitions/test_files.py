@@ -8,10 +8,12 @@ import pytest
 from sqlalchemy import update
 
 from app.base.db import writing
+from app.base.storage import storage_of, store_upload
+from app.competitions.find import find_competition
 from app.models import Competition, Phase, PhaseTask
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site
-from tests.world import DAY, NOW
+from tests.world import COMPETITION, DAY, NOW
 
 TASK_PATH = "/api/v1/competitions/idioms/phases/evaluation/tasks/detection"
 FILE = f"{TASK_PATH}/files/items.csv"
@@ -83,3 +85,20 @@ def test_files_for_participants_want_a_log_in_and_what_there_is_to_accept(site: 
     assert accepted.status_code == 200, accepted.text
     had = ada.client.get(FILE)
     assert (had.content, had.headers["Cache-Control"]) == (SECRET, "private, no-cache")
+
+
+def test_an_image_of_texts_is_got_by_its_own_address(site: Site) -> None:
+    contents = {"one.png": b"the first", "two.webp": b"the second"}
+    kept = {path: store_upload([content], storage_of(site.settings), 100) for path, content in contents.items()}
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).images = {
+            path: {"sha256": stored.sha256, "type": f"image/{path.partition('.')[2]}"} for path, stored in kept.items()
+        }
+    with site.client(**BROWSER) as anonymous:
+        got = [anonymous.get(f"{PAGES[0]}/images/{stored.sha256}") for stored in kept.values()]
+        nothing = anonymous.get(f"{PAGES[0]}/images/{'0' * 64}")
+    assert [(one.content, one.headers["Content-Type"]) for one in got] == [
+        (b"the first", "image/png"),
+        (b"the second", "image/webp"),
+    ]
+    assert nothing.status_code == 404

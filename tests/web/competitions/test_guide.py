@@ -81,3 +81,12 @@ def test_what_the_guide_lacks_is_not_found(reader: httpx.Client) -> None:
 def test_the_index_names_every_page(reader: httpx.Client) -> None:
     index = Ids(reader.get("/guide").text).links
     assert {f"/guide/{name}" for name in WRITTEN} | {"/guide/metrics"} <= set(index)
+
+
+def test_a_search_finds_the_pages_that_have_every_word(reader: httpx.Client) -> None:
+    def found(words: str) -> list[str]:
+        return re.findall(r'<li><a href="/guide/([^"]+)"', reader.get("/search", params={"q": words}).text)
+
+    assert found("for  TEAMS first file") == ["submitting"]
+    assert found("for teams") == ["submitting", "tasks"]
+    assert found("teams nowhere") == found("") == []

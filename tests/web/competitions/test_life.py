@@ -9,12 +9,13 @@ from app.base.api_links import API
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import Role, User
+from app.models import Right, Role, User
 from app.people.roles import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
+from tests.beside import one_right_each
 from tests.web.reading import text_of
-from tests.web.site import Person, Site, csrf_of, log_in
+from tests.web.site import Client, Person, Site, csrf_of, log_in, secrets_of
 from tests.world import COMPETITION, NOW
 
 PAGE = f"/competitions/{COMPETITION}/life"
@@ -41,6 +42,14 @@ def test_a_pause_refuses_uploads_and_says_why(site: Site, ada: Person, olga: Per
     assert (told["halt"], told["halt_reason"]) == ("paused", WHY)
     assert WHY in site.client().get(f"/competitions/{COMPETITION}").text
     assert olga.client.put(f"{PLACE}/deletion").json()["error"]["code"] == "impossible_stage"
+
+
+def test_whoever_may_not_edit_it_does_not_delete_it(site: Site) -> None:
+    organisers = {right: user for right, user in one_right_each(site.engine).items() if right is not Right.EDIT}
+    clients = [Client(site.client(), *secrets_of(site.engine, user)) for user in organisers.values()]
+    assert [client.send("POST", f"{PAGE}/deletion").status_code for client in clients] == [403] * 3
+    with reading(site.engine) as session:
+        assert find_competition(session, COMPETITION).delete_at is None
 
 
 @pytest.mark.usefixtures("cheap_passwords")

@@ -14,8 +14,8 @@ from app.base.api_links import API
 from app.base.db import reading, writing
 from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
-from app.models import Blueprint, Competition, GoldVersion, Role, Stage, User
-from app.people.roles import has_role, revoke_role
+from app.models import Blueprint, Competition, GoldVersion, Right, Role, Stage, User
+from app.people.roles import grant_role, has_role, revoke_role
 from app.web.http.bodies import BODY_LIMIT_BYTES
 from tests.rich_world import fresh
 from tests.web.declarations.linguist import BEGIN, EXAMPLE, Linguist, version_of, written
@@ -121,7 +121,19 @@ def test_a_copy_has_files_and_declaration_and_another_name(site: Site, ada: Ling
     ada.send(f"{written(ada)}/build")
     place = ada.begin(copy="irony", name="irony-2028", title="Next year")
     assert ada.send(f"{place}/build").url.path == "/competitions/irony-2028/life"
-    assert ada.send("/organise", **{**BEGIN, "copy": COMPETITION, "name": "stolen"}).status_code == 403
+    taken_home = ada.browser.get("/api/v1/competitions/irony-2028/declaration.zip").headers["Content-Disposition"]
+    assert taken_home == 'attachment; filename="irony-2028-1.zip"', "numbers are those of a competition"
+    stolen = {**BEGIN, "copy": COMPETITION, "name": "stolen"}
+    assert ada.send("/organise", **stolen).status_code == 403
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "ada")).one()
+        grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW, rights=(Right.GOLD,))
+    assert ada.send("/organise", **stolen).status_code == 403, "it takes the right to edit"
+
+
+@pytest.mark.parametrize("at", ["phases/x/visibility", "phases/²/visibility", "phases/²"])
+def test_a_part_that_is_not_there_is_not_found(ada: Linguist, at: str) -> None:
+    assert ada.browser.get(f"{ada.begin()}/part", params={"at": at}).status_code == 404
 
 
 def test_a_blueprint_is_its_owner_s_alone(site: Site, ada: Linguist) -> None:

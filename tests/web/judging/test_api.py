@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -13,9 +14,10 @@ from app.competitions.find import find_competition
 from app.models import Role
 from app.people.roles import grant_role
 from tests import world
+from tests.beside import add_other_task
 from tests.judging import judged as judging
 from tests.web.site import BOARD, TASK_PATH, Person, Site
-from tests.world import COMPETITION, NOW
+from tests.world import COMPETITION, NOW, PHASE, TASK
 
 ROLES = f"/api/v1/competitions/{COMPETITION}/roles"
 ROUNDS = f"/api/v1/competitions/{COMPETITION}/judging"
@@ -320,3 +322,32 @@ def test_slices_that_boards_hide_are_hidden_here_too(site: Site, systems: dict[s
         assert alpha["human"]["en"] == alpha["automatic"]["en"] == {"value": None, "reason": "not shown"}
         document = nobody.get(BOARD).json()
         assert [row["cells"][-1]["value"] for row in document["rows"] if row["team"] == "Alpha"] == [0.5]
+
+
+# --------------------------------------------------------------------------------------------------------------- pages
+
+
+def test_a_figure_is_of_scores_that_are_there_and_says_who_lacks_one(
+    site: Site, olga: Person, systems: dict[str, UUID]
+) -> None:
+    """Nobody judged Portuguese, then only what alpha made of it."""
+    english = three_systems(systems)[:4]
+    page = ROUNDS.removeprefix("/api/v1")
+    assert bring(olga, *english, name="english").status_code == 200
+    assert bring(olga, *english, f"{systems['alpha']},pt-1,A1,1,1,1", name="both").status_code == 200
+    files = {
+        name: re.findall(r'href="(/[^"]+/figures/[^"?]+)', olga.client.get(f"{page}/{name}").text)
+        for name in ("english", "both")
+    }
+    assert [path.rpartition("/")[2] for path in files["english"]] == ["human-en.svg"]
+    assert [olga.client.get(path).status_code for path in files["both"]] == [200] * 3
+    (portuguese,) = [path for path in files["both"] if path.endswith("/human-pt.svg")]
+    assert re.search(r"Beta: method of beta: not drawn, human score [^.;]+", olga.client.get(portuguese).text)
+
+
+def test_rounds_start_in_tasks_of_paraphrases_alone(site: Site, olga: Person) -> None:
+    add_other_task(site.engine)
+    page = olga.client.get(ROUNDS.removeprefix("/api/v1")).text
+    places = re.findall(r'href="[^"]+/phases/([^"/]+)/tasks/([^"/]+)/judging"', page)
+    assert {task for _, task in places} == {TASK}
+    assert (PHASE, TASK) in places

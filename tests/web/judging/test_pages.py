@@ -257,6 +257,13 @@ def test_only_who_was_asked_has_a_worksheet(site: Site, olga: httpx.Client, anna
     assert anna.get(f"{ROUND}/items/en/1").status_code == 404
 
 
+@pytest.mark.parametrize("seed", ["1" * 13, "-1", "²"])
+def test_a_seed_that_is_no_number_or_too_long_is_marked(olga: httpx.Client, anna: httpx.Client, seed: str) -> None:
+    page = start(olga, seed=seed)
+    assert page.status_code == 422
+    assert "A whole number, or nothing." in page.text
+
+
 # ---------------------------------------------------------------------------------------------------------- publishing
 
 
@@ -281,7 +288,8 @@ def test_a_round_is_published_for_everybody_and_withdrawn(site: Site, olga: http
         svg = nobody.get(f"{ROUND}/figures/human-en.svg")
         assert svg.headers["Content-Type"] == "image/svg+xml"
         assert "Human score against BERTScore: EN" in svg.text
-        assert nobody.get(f"{ROUND}/figures/human-xx.svg").status_code == 404
+        for name in ("human-xx", "human-pt"):  # nobody judged Portuguese
+            assert nobody.get(f"{ROUND}/figures/{name}.svg").status_code == 404
     assert "finished" in text_of(anna.get("/judging").text)
     assert "marks can no longer change" in text_of(anna.get(f"{ROUND}/items/en/1").text)
     send(olga, ROUND, f"{ROUND}/withdraw")

@@ -14,7 +14,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.gold.versions import publish_gold
 from app.models import Role, RunStatus
 from app.people.roles import find_user, grant_role
-from tests import world
+from tests import rich_rows, world
 from tests.competitions.embargo import enter, hide
 from tests.rescoring.rescored import NOTE, name_gold, score_set
 from tests.rich_world import FIRST_SET
@@ -174,9 +174,21 @@ def test_the_whole_story_on_pages(site: Site, desk: httpx.Client, entered: dict[
     assert (again.status_code, "published already" in again.text) == (409, True)
 
 
-def test_a_form_that_is_wrong_keeps_what_was_typed(desk: httpx.Client, entered: dict[str, Any]) -> None:
+def test_a_set_is_against_the_version_that_was_typed(
+    site: Site, desk: httpx.Client, olga: Person, entered: dict[str, Any]
+) -> None:
+    for in_use in (True, False):
+        rich_rows.add_gold(site.engine, COMPETITION, PHASE, TASK, NOW, in_use=in_use)
+    form = {"note": NOTE, "tasks": f"{PHASE}/{TASK}", "csrf_token": csrf_of(desk.get(PAGE).text)}
+    assert desk.post(PAGE, data={**form, "gold_version": " 2 "}).url.path == f"{PAGE}/{FIRST_SET}"
+    (task,) = olga.client.get(f"{SETS}/{FIRST_SET}").json()["tasks"]
+    assert task["gold_version"] == 2
+
+
+@pytest.mark.parametrize("version", ["two", "٢", "0", "1" * 10])
+def test_a_form_that_is_wrong_keeps_what_was_typed(desk: httpx.Client, entered: dict[str, Any], version: str) -> None:
     token = csrf_of(desk.get(PAGE).text)
-    wrong = desk.post(PAGE, data={"note": "A reason", "gold_version": "two", "csrf_token": token})
+    wrong = desk.post(PAGE, data={"note": "A reason", "gold_version": version, "csrf_token": token})
     assert wrong.status_code == 422
     assert "is no version." in wrong.text
     assert 'value="A reason"' in wrong.text

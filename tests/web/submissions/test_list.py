@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from uuid import UUID
 
 import pytest
@@ -10,11 +12,13 @@ from sqlalchemy import select, update
 from app.base.db import writing
 from app.models import Board, EntryRule, ScoreRow, ScoringRun, User
 from tests import world
-from tests.competitions.embargo import add_phase
+from tests.beside import add_other_task, enter_other
+from tests.competitions.embargo import add_phase, enter
+from tests.rich_world import OTHER_TASK
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site
-from tests.world import COMPETITION, HOUR, NOW, ONE_SHOT, PHASE, TASK, ZERO_SHOT
+from tests.world import COMPETITION, DAY, HOUR, NOW, ONE_SHOT, PHASE, TASK, ZERO_SHOT
 
 LIST = "/submissions"
 HERE = f"{LIST}?competition={COMPETITION}&phase={PHASE}&task={TASK}"
@@ -209,3 +213,47 @@ def test_what_cannot_be_compared_is_said(site: Site, ada: Person, three: list[UU
     assert "that were scored" in page(ada, f"/submissions/compare?a={waiting}&b={three[0]}", 409)
     assert ada.client.get("/submissions/compare", headers=BROWSER).status_code == 422
     assert ada.client.get("/submissions/compare?a=x", headers=BROWSER).status_code == 422
+
+
+# ------------------------------------------------------------------------------------------------------ of one place
+
+RUNS = f"/competitions/{COMPETITION}/runs"
+
+
+@pytest.fixture
+def places(site: Site, ada: Person) -> None:
+    """First a run in an earlier phase, then one, and one to another task, in the test's own."""
+    add_phase(site.engine, "practice", starts_at=NOW - 2 * DAY)
+    enter(site.engine, ada.user, 0.25, phase="practice", at=NOW - 20 * HOUR)
+    send(site, ada.user, 2, "newest of both phases", 0.5)
+    add_other_task(site.engine)
+    enter_other(site.engine, ada.user, 0.75)
+
+
+def shown(person: Person, query: str) -> str:
+    """Which task and phase."""
+    found = re.search(r"My runs, ([^<]+)</h2>", page(person, f"{RUNS}?{query}"))
+    return found[1] if found else ""
+
+
+@pytest.mark.usefixtures("places")
+def test_runs_of_a_task_or_a_phase_are_those_of_the_newest(ada: Person) -> None:
+    assert shown(ada, f"task={TASK}") == "Detection, Evaluation"
+    assert shown(ada, "phase=practice") == "Detection, Practice"
+    assert shown(ada, f"phase=practice&task={OTHER_TASK}") == ""
+
+
+@pytest.mark.usefixtures("places")
+def test_each_tab_of_runs_leads_to_some(ada: Person) -> None:
+    """The other task was not sent to in the earlier phase."""
+    for task in (TASK, OTHER_TASK):
+        tabs = re.findall(rf'href="{RUNS}\?([^"#]+)"', page(ada, f"{RUNS}?phase={PHASE}&task={task}"))
+        assert len(tabs) > 2
+        assert all(shown(ada, html.unescape(query)) for query in tabs)
+
+
+def test_runs_have_no_column_of_a_board_that_none_of_them_entered(site: Site, ada: Person) -> None:
+    send(site, ada.user, 3, "one setting", 0.5)
+    assert "one-shot" not in text_of(page(ada, RUNS))
+    send(site, ada.user, 2, "both settings", 0.5, 0.6)
+    assert "one-shot" in text_of(page(ada, RUNS))

@@ -12,14 +12,16 @@ import pytest
 from sqlalchemy import update
 
 from app.base.db import writing
-from app.models import ScoringRun, SelfCheck, Worker
+from app.competitions.find import find_competition
+from app.models import Right, Role, ScoringRun, SelfCheck, Worker
+from app.people.roles import grant_role
 from app.runs.workers import announce_worker
 from evergold.scoring.tasks import TASKS
 from tests import world
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site, run_of
-from tests.world import NOW
+from tests.world import COMPETITION, NOW
 
 TYPE = "idiom-detection"
 
@@ -87,6 +89,10 @@ def test_why_it_waits_is_for_organisers(site: Site, ada: Person) -> None:
     document = ada.submitted()
     assert "refused" not in page(ada, document["links"]["page"])
     assert "0.5" not in str(get(ada, document))
+    with writing(site.engine) as session:
+        here = find_competition(session, COMPETITION)
+        grant_role(session, here, ada.user, Role.ORGANISER, NOW, rights=(Right.GOLD,))
+    assert "refused" not in page(ada, document["links"]["page"]), "it takes the right to submissions"
     boss = site.person("boss", is_administrator=True)
     with boss.client:
         shown = page(boss, document["links"]["page"])

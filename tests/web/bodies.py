@@ -115,7 +115,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 def body_of(address: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """For `tests.leaks.place.Client.send`; a file says which submission it is about."""
+    """For `tests.web.site.Client.send`; a file says which submission it is about."""
     body = dict(BODIES.get(address, {}))
     if "files" not in body:
         named: dict[str, Any] = json.loads(json.dumps(body).replace("{submission_id}", names["submission_id"]))
