@@ -86,9 +86,13 @@ class Site:
     def person(self, username: str, *, is_administrator: bool = False) -> Person:
         """Somebody with a token."""
         user = world.add_user(self.engine, username, is_administrator=is_administrator)
+        return Person(self, user, self.with_token(user))
+
+    def with_token(self, user: User) -> httpx.Client:
+        """Return a client with a new API token of every scope."""
         with writing(self.engine) as session:
             _, secret = auth.create_token(session, user, "test", NOW)
-        return Person(self, user, self.client(Authorization=f"Bearer {secret}"))
+        return self.client(Authorization=f"Bearer {secret}")
 
     def browser(self, user: User) -> httpx.Client:
         """A browser in which somebody is logged in, whether they have a password or not."""

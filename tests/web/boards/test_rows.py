@@ -18,7 +18,6 @@ from evergold.cli.output import Code
 from tests import world
 from tests.beside import add_other_task, one_right_each
 from tests.rich_world import OTHER_TASK
-from tests.web.messages.test_rights import with_token
 from tests.web.site import BOARD, BROWSER, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, PHASE, TASK
 
@@ -140,7 +139,7 @@ def test_organisers_mark_rows_on_a_page(board: Site, cheap_passwords: None) -> N
 
 def test_rows_are_marked_with_the_right_to_submissions_and_no_other(board: Site, eve: Person) -> None:
     for right, user in one_right_each(board.engine).items():
-        browser, client = board.browser(user), with_token(board, user).client
+        browser, client = board.browser(user), board.with_token(user)
         sent = {"csrf_token": csrf_of(browser.get("/account").text), "team": "Ada", "status": "unranked", "note": "x"}
         answers = [browser.get(PAGE), browser.post(PAGE, data=sent), client.get(ROWS)]
         if right is Right.SUBMISSIONS:

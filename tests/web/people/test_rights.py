@@ -16,7 +16,6 @@ from app.people.invitations import invite, open_invitations
 from app.people.roles import grant_role, has_role
 from tests import world
 from tests.beside import one_right_each
-from tests.web.messages.test_rights import with_token
 from tests.web.reading import text_of
 from tests.web.site import Site, csrf_of
 from tests.world import COMPETITION, NOW
@@ -71,7 +70,7 @@ def sent(site: Site, user: User) -> Iterator[httpx.Response]:
 
 
 def asked_by_program(site: Site, user: User) -> Iterator[httpx.Response]:
-    client = with_token(site, user).client
+    client = site.with_token(user)
     yield client.get(f"{ROLES}/invitations")
     yield client.delete(f"{ROLES}/invitations/{number(site)}")
     yield client.post(f"{ROLES}/invitations", json={"whom": "new@example.org", "role": "guest"})
@@ -113,4 +112,4 @@ def test_without_that_right_one_sees_who_organises_and_changes_nothing(
     assert [answer.status_code for answer in asked_by_program(site, user)] == [403] * 5
     assert asked(site) == ["grace@example.org"]
     assert is_tester(site, "eve")
-    assert with_token(site, user).client.get(ROLES).status_code == 200
+    assert site.with_token(user).get(ROLES).status_code == 200

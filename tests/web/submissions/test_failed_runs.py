@@ -13,7 +13,6 @@ from app.models import Right, Role, RunStatus
 from app.people.roles import grant_role
 from tests import world
 from tests.beside import one_right_each
-from tests.web.messages.test_rights import with_token
 from tests.web.site import Person, Site, csrf_of, run_of
 from tests.world import COMPETITION, NOW
 
@@ -64,7 +63,7 @@ def test_on_the_page_and_by_programs_they_need_the_right_to_submissions_and_no_o
 ) -> None:
     page = f"/competitions/{COMPETITION}/failed"
     for right, user in one_right_each(site.engine).items():
-        browser, client = site.browser(user), with_token(site, user).client
+        browser, client = site.browser(user), site.with_token(user)
         token = {"csrf_token": csrf_of(browser.get("/account").text)}
         answers = []
         for address in (f"{page}/queue-again", f"{page}/{failed_run}/queue-again"):

@@ -13,7 +13,6 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, User
 from tests.beside import one_right_each
-from tests.web.messages.test_rights import with_token
 from tests.web.site import Person, Site, csrf_of
 from tests.world import COMPETITION
 
@@ -68,7 +67,7 @@ def test_with_the_right_to_edit_alone_one_decides_on_the_page(
 def test_with_the_right_to_edit_alone_a_program_decides(
     site: Site, organisers: dict[Right, User], ada: Person, eve: Person
 ) -> None:
-    answers = list(decided_by_program(with_token(site, organisers[Right.EDIT]).client))
+    answers = list(decided_by_program(site.with_token(organisers[Right.EDIT])))
     assert [answer.status_code for answer in answers] == [200] * 3
     waiting = [one for one in answers[0].json()["registrations"] if one["status"] == "pending"]
     assert [(one["username"], one["display_name"], one["email"]) for one in waiting] == [
@@ -86,6 +85,6 @@ def test_without_that_right_nobody_sees_or_decides_who_waits(
 ) -> None:
     browser = site.browser(organisers[right])
     assert f'href="{LIST}"' not in browser.get(PAGE).text
-    answers = [*decided_on_the_page(browser), *decided_by_program(with_token(site, organisers[right]).client)]
+    answers = [*decided_on_the_page(browser), *decided_by_program(site.with_token(organisers[right]))]
     assert [answer.status_code for answer in answers] == [403] * 6
     assert (states(ada), states(eve)) == ("pending", "pending")
