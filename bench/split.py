@@ -21,8 +21,7 @@ import numpy as np
 
 from bench._command import BenchParser, run
 from evergold.corpora.annotated import AnnotatedCorpus, read_corpus
-from evergold.corpora.partition import Wanted, partition
-from evergold.corpora.splitting import Plan, random_ranks
+from evergold.corpora.splitting import Plan, Wanted, partition, random_ranks
 
 #: Of the corpus; the random splits have one of their own.
 SEED = 1

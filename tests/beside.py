@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from app.base.db import writing
 from app.competitions.find import find_competition, find_phase_task
 from app.models import CompetitionTask, PhaseTask, Right, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.submissions.accept import Accepted, accept_submission
 from tests import world
 from tests.rich_world import OTHER_BOARDS, OTHER_TASK

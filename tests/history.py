@@ -15,8 +15,7 @@ from typing import Any
 from sqlalchemy import Engine, Table, func, insert, select
 from sqlalchemy.orm import Session
 
-from app.base.batches import in_batches
-from app.base.db import Base, writing
+from app.base.db import Base, in_batches, writing
 from app.models import (
     AuditEntry,
     FileDownload,

@@ -23,7 +23,7 @@ from typing import NoReturn
 
 import pytest
 
-from app.server import guard
+from app.server import children
 
 #: How long is waited for what happens at once on a quiet machine: ten times as much as a crowded one was seen to need.
 START_SECONDS = 180.0
@@ -88,7 +88,7 @@ def stop(service: Service, number: int = signal.SIGTERM, seconds: float = 60.0) 
 
 def kill(service: Service) -> None:
     """kill -9, the whole group at once."""
-    guard.signal_group(service.process.pid, signal.SIGKILL)
+    children.signal_group(service.process.pid, signal.SIGKILL)
     service.process.wait()
     _tell_guard(f"-{service.process.pid}")
 
@@ -117,7 +117,7 @@ def is_gone(pid: int) -> bool:
 @lru_cache(maxsize=1)
 def _guard() -> subprocess.Popen[str]:
     """Watches our groups; the end of its input, however we end, is its signal to end them."""
-    command = [sys.executable, "-I", "-S", str(Path(guard.__file__))]
+    command = [sys.executable, "-I", "-S", str(Path(children.__file__))]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
     atexit.register(_dismiss, process)
     return process

@@ -45,7 +45,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import start_rescoring
 from app.submissions.accept import accept_submission

@@ -11,10 +11,8 @@ from pathlib import Path
 import httpx
 from pydantic import SecretStr
 
-from app.base.stores.bucket import Bucket
-from app.base.stores.bucket_storage import BucketStorage
+from app.base.stores.bucket import Bucket, BucketStorage, Signer
 from app.base.stores.cache import Cache
-from app.base.stores.presigned import Signer
 from app.base.stores.s3_settings import S3Settings
 from tests.processes import kill, short_folder, start, wait_until
 from tests.services import free_port

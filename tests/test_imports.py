@@ -78,13 +78,13 @@ def test_the_contract_of_pages_and_api_knows_every_one_of_them() -> None:
 
 def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> None:
     graph = grimp.build_graph("app", "evergold", "workers")
-    tasks = {"workers.score", "workers.check", "workers.version_check", "workers.gold_fit", "workers.power"}
-    commands = {"workers.gold_check", "workers.gold_reveal"}
+    tasks = {"workers.score", "workers.check", "workers.version_check", "workers.power"}
+    commands = {"workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
     importers = graph.find_modules_that_directly_import("workers.gold")
     assert importers == {*tasks, *commands, *knowing_its_folder}
     opening = graph.find_modules_that_directly_import("workers.sealed")
-    assert opening == {"workers.gold", "workers.outcomes"}
+    assert opening == {"workers.gold", "workers.score"}
 
 
 def test_nothing_but_the_workers_side_can_open_what_is_sealed() -> None:

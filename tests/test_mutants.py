@@ -288,7 +288,7 @@ def test_a_column_is_taken_for_another_only_where_there_are_tables() -> None:
 
 
 def test_a_semantic_sample_has_something_of_each_room_and_operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = ["app/gold/versions.py", "app/people/rights.py", "app/people/roles.py"]
+    modules = ["app/gold/versions.py", "app/people/rights.py", "app/people/rights.py"]
     monkeypatch.setattr("bench.mutants.__main__.every_module", lambda: modules)
     drawn = semantic_sample("1", 10)
     assert {room_of(fault.module) for fault in drawn} == {"app/gold", "app/people"}

@@ -34,8 +34,8 @@ from app.models import (
     User,
 )
 from app.runs.claims import Claim, claim_run
-from app.runs.item_results import packed_results
 from app.runs.outcomes import record_failure, record_rejection, record_scores
+from app.runs.report import packed_results
 from app.submissions.accept import Accepted, accept_submission
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import NOT_ENTERED, ItemResult, Score

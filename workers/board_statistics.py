@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 from sqlalchemy import Engine, select
@@ -25,7 +25,7 @@ from app.base.logs import bound, log
 from app.boards.leaderboard import entry_sources, has_ladder, whole_board
 from app.boards.power import Power, record_power
 from app.boards.rows import LeaderboardRow
-from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
+from app.boards.run_statistics import DueRun, StatisticsOfRun, due_runs, record_run_statistics, run_statistics_of
 from app.boards.statistics import Score, Statistics, statistics_document, statistics_of
 from app.boards.statistics_work import (
     LEASE,
@@ -36,8 +36,10 @@ from app.boards.statistics_work import (
     renew_statistics,
 )
 from app.boards.view import UnfilteredBoard
+from app.competitions.columns import visible_columns
+from app.competitions.entry_rules import entry_settings
 from app.gold.versions import gold_identity
-from app.models import Board, Phase, PhaseTask, RowStatus
+from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
 from evergold.scoring.halves import Half
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
@@ -49,8 +51,97 @@ from workers.faults import logged, named
 from workers.keys import KeyFileBroken, NoKeyForIt
 from workers.lease import renewing
 from workers.power import compute_power
-from workers.run_statistics import compute_run_statistics
 from workers.samples import Samples, differences_of, intervals_of
+
+#: Runs per job, newest first; the sweep schedules the rest, so that other work is not delayed.
+RUNS_AT_A_TIME = 25
+
+
+@dataclass(frozen=True, slots=True)
+class RunsOfTask:
+    """The settings for the runs of a task in a phase.
+
+    scores: those of all its boards' columns.
+    ranking: those that rank.
+    """
+
+    task: AnyTask
+    scores: tuple[Score, ...]
+    ranking: tuple[Score, ...]
+
+
+def compute_run_statistics(
+    engine: Engine, phase_task_id: int, samples: Samples, resamples: int
+) -> tuple[dict[int, StatisticsOfRun], bool]:
+    """Return the results to store, by run, and whether they are complete."""
+    with reading(engine) as session:
+        wanted = _runs_of_task(session, phase_task_id)
+        if wanted is None:
+            return {}, True
+        due = due_runs(session, phase_task_id, wanted.task.version, lambda gold: _run_key(wanted, gold))
+        some = due[:RUNS_AT_A_TIME]
+        known = run_statistics_of(session, [one.run_id for one in some])
+    found: dict[int, StatisticsOfRun] = {}
+    for _, theirs in groupby(sorted(some, key=_alike), _alike):
+        found |= _of_team(samples, wanted, list(theirs), known, resamples)
+    return found, len(some) == len(due)
+
+
+def _alike(run: DueRun) -> tuple[int, str]:
+    """Group runs by team and gold, within which they are compared."""
+    return run.team_id, run.gold
+
+
+def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
+    """Return the settings; None without per-item outcomes, or with a Ladder, which shows only records."""
+    phase_task = session.get_one(PhaseTask, phase_task_id)
+    phase = session.get_one(Phase, phase_task.phase_id)
+    boards = session.scalars(
+        select(Board).where(Board.task_id == phase_task.task_id).options(joinedload(Board.task)).order_by(Board.id)
+    ).all()
+    if not boards or entry_settings(phase, phase_task).rule is EntryRule.LADDER:
+        return None
+    task = get_task(boards[0].task.task_type)
+    if task.sample is None:
+        return None
+    columns = [one for board in boards for one in visible_columns(board, phase_task.options_of(board.task))]
+    scores = tuple(dict.fromkeys((one.metric, one.split) for one in columns))
+    return RunsOfTask(task, scores, tuple(dict.fromkeys((one.rank_metric, one.rank_split) for one in boards)))
+
+
+def _run_key(wanted: RunsOfTask, gold: str) -> str:
+    """Return a key that is equal if a new computation would give the same results."""
+    task = wanted.task
+    told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, wanted.scores, wanted.ranking]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _of_team(
+    samples: Samples, wanted: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
+) -> dict[int, StatisticsOfRun]:
+    """Compute the statistics of runs of one team that were scored against the same gold."""
+    kept = {one.run_id: _still_true(known.get(one.run_id), one) for one in due}
+    missing = [(other, one.run_id) for one in due for other in one.before if other not in kept[one.run_id].before]
+    found = {
+        score: differences_of(samples, wanted.task, score, missing, due[0].gold, resamples) for score in wanted.ranking
+    }
+    return {
+        one.run_id: StatisticsOfRun(
+            one.key,
+            one.before,
+            intervals_of(samples.of(one.run_id, wanted.task), wanted.task, wanted.scores),
+            {
+                **{key: at for key, at in kept[one.run_id].differences.items() if key[0] in one.before},
+                **{(a, score): at for score, of in found.items() for (a, b), at in of.items() if b == one.run_id},
+            },
+        )
+        for one in due
+    }
+
+
+def _still_true(known: StatisticsOfRun | None, due: DueRun) -> StatisticsOfRun:
+    return known if known is not None and known.key == due.key else StatisticsOfRun(due.key)
+
 
 #: Pairs are compared on boards of up to this many rows; longer boards have intervals only.
 MOST_COMPARED = 100

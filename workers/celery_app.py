@@ -10,6 +10,7 @@ from typing import Any
 from celery import Celery, Task
 from celery.signals import setup_logging, worker_init, worker_process_init
 from kombu.entity import Queue
+from kombu.transport import redis, virtual
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,8 +21,23 @@ from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
-from workers.acknowledgement import free_places_of_lost_messages
 from workers.tables import tables_fit
+
+
+class QoS(redis.QoS):
+    """The unacknowledged messages of a channel."""
+
+    def ack(self, delivery_tag: str) -> None:
+        try:
+            self._remove_from_indices(delivery_tag).execute()
+        finally:
+            virtual.QoS.ack(self, delivery_tag)
+
+
+def free_places_of_lost_messages() -> None:
+    """Install `QoS` for every Redis or Valkey connection of this process."""
+    redis.Channel.QoS = QoS
+
 
 free_places_of_lost_messages()
 settings = get_settings()

@@ -13,7 +13,7 @@ from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.logs import bound, log
 from app.base.storage import check_name, storage_of
-from app.runs.overruns import record_check_overrun
+from app.runs.outcomes import record_check_overrun
 from app.runs.validations import (
     CheckClaim,
     claim_validation,
@@ -29,11 +29,10 @@ from evergold.scoring.tasks import get_task
 from workers.confined import confined
 from workers.device import ready_for
 from workers.faults import logged, named
-from workers.fetching import fetch
 from workers.gold import gold_of, read_items
 from workers.lease import renewing_lease, retry_while_db_down
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
-from workers.score import LACKING, worker_name
+from workers.score import LACKING, fetch, worker_name
 
 #: Errors that a retry cannot fix.
 _HOPELESS = (InvalidGold, InvalidItems, InvalidOptions, UnknownTask)

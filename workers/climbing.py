@@ -1,9 +1,12 @@
-"""Detection of hill climbing in the sweep: counts the lines that each scored submission changed and sends alerts."""
+"""Detection of hill climbing in the sweep: counts the lines that each scored submission changed, and sends alerts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import IntegrityError
@@ -14,7 +17,44 @@ from app.base.errors import StorageAway, StorageDamaged
 from app.base.storage import local_file, storage_of
 from app.models import LineChange
 from app.submissions.climbing import Unmeasured, mail_organisers, unmeasured
-from workers.changed_lines import changed_lines
+from evergold.scoring.archives import Limits, begins_as_zip, read_members
+from evergold.scoring.errors import InvalidPrediction
+
+#: Larger files are not compared; hill climbing with them is unlikely.
+MOST_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """The size of a change.
+
+    changed: lines that only the new file has, or lines that only the old one has, whichever are more.
+    of: lines of the new file.
+    """
+
+    changed: int
+    of: int
+
+
+def changed_lines(new: Path, old: Path) -> ChangedLines | None:
+    """Count the lines changed from `old` to `new`; None if a file is binary, too large, or gone."""
+    here, before = _lines(new), _lines(old)
+    if here is None or before is None:
+        return None
+    return ChangedLines(max((here - before).total(), (before - here).total()), here.total())
+
+
+def _lines(path: Path) -> Counter[bytes] | None:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            return None
+        limits = Limits(total_bytes=MOST_BYTES)
+        contents = list(read_members(path, limits).values()) if begins_as_zip(path) else [path.read_bytes()]
+    except (OSError, InvalidPrediction):
+        return None
+    if any(b"\0" in content[:4096] for content in contents):
+        return None  # binary data: lines mean nothing
+    return Counter(line for content in contents for line in content.splitlines() if line.strip())
 
 
 def watch_climbing(engine: Engine, now: datetime) -> int:

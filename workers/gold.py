@@ -6,10 +6,17 @@ submissions of a phase share them.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
+import shutil
+import tarfile
+import tempfile
+import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
@@ -20,23 +27,136 @@ from app.base.config import get_settings
 from app.base.environment import EnvironmentSettings
 from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
-from app.gold.content import Takes
-from app.gold.plain import is_listed_public
+from app.gold.sealing import Takes, is_listed_public
 from app.models import SealedKind
 from app.runs.claims import SealedGold
+from evergold.scoring.archives import Limits, is_ignored, read_members
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem
+from evergold.scoring.file_kinds import HEAD_BYTES, is_zip
 from evergold.scoring.task import AnyTask, Options
 from workers.gold_errors import GoldNotFound, SealBroken
-from workers.gold_files import laid_out
 from workers.keys import key_file, read_keys
-from workers.private_folder import private_folder
 from workers.sealed import Opened, open_into
 from workers.settings import settings_of
 
-#: Number of parsed files cached per worker process.
-KEPT = 16
+#: Gold comes from organisers, so these limits guard against mistakes rather than attacks.
+LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 
 T = TypeVar("T")
+
+
+def laid_out(path: Path, read: Callable[[Path], T]) -> T:
+    """Return the result of `read` on the gold in this file, unpacked next to it if it is an archive.
+
+    If an archive contains a single folder, that folder may be the gold, too.
+    """
+    folder = path.with_name("unpacked")
+    if not _unpack(path, folder):
+        return read(path)
+    try:
+        return read(folder)
+    except InvalidGold:
+        inside = list(folder.iterdir())
+        if len(inside) != 1 or not inside[0].is_dir():
+            raise
+        try:
+            return read(inside[0])
+        except InvalidGold:
+            pass
+        raise
+
+
+def _unpack(path: Path, folder: Path) -> bool:
+    """Unpack an archive; False if the gold is a single file, as are a zip with one member and an .npz."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES + len(_TAR_MAGIC))
+    if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
+        _unpack_tar(path, folder)
+        return True
+    if is_zip(head) and _is_folder(path):
+        for name, content in read_members(path, LIMITS, InvalidGold).items():
+            target = folder.joinpath(*Path(name).parts)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        return True
+    return False
+
+
+def _unpack_tar(path: Path, folder: Path) -> None:
+    folder.mkdir()
+    try:
+        with tarfile.open(path, "r:") as archive:
+            archive.extractall(folder, filter="data")  # nothing outside the folder, no devices
+    except tarfile.TarError as error:
+        raise InvalidGold([Problem("bad-archive", f"the gold's tar cannot be unpacked: {error}")]) from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError):
+        return False  # the reader reports what is wrong
+    names = [name for name in names if not is_ignored(name)]
+    return len(names) > 1 and not all(name.endswith(".npy") for name in names)
+
+
+_PREFIX = "evergold-gold-"
+_MEMORY = Path("/dev/shm")  # noqa: S108 - private folders are made in it, by mkdtemp
+#: Room for the content and for what is unpacked from it.
+_TIMES = 3
+
+
+@contextmanager
+def private_folder(content_bytes: int) -> Iterator[Path]:
+    """Yield an empty folder, mode 0700, with room for this much content and what is unpacked from it."""
+    place = _place(content_bytes * _TIMES)
+    _clear_leftovers(place)
+    folder, lock = _locked_folder(place)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked_folder(place: Path) -> tuple[Path, int]:
+    """Return a new folder and the descriptor that locks it."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        with suppress(OSError):  # a cleaner took it for a leftover before it was locked
+            lock = os.open(folder, os.O_RDONLY)
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if folder.exists():
+                    return folder, lock
+            os.close(lock)
+
+
+def _place(needed_bytes: int) -> Path:
+    with suppress(OSError):
+        if os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > needed_bytes:
+            return _MEMORY
+    return Path(tempfile.gettempdir())
+
+
+def _clear_leftovers(place: Path) -> None:
+    """Remove leftovers: a folder in use is locked, that of a dead process is not."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+#: Number of parsed files cached per worker process.
+KEPT = 16
 
 
 class GoldRequest(Protocol):

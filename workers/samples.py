@@ -20,7 +20,7 @@ from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.swaps import NotComparable
 from evergold.scoring.task import AnyTask
 from workers.gold_errors import SealBroken
-from workers.outcomes import read_outcomes
+from workers.score import read_outcomes
 
 #: Samples kept in memory: all compared rows of a board and some more runs.
 OPENED_AT_ONCE = 200

@@ -8,25 +8,29 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session, selectinload
 
 from app.base.config import Settings, get_settings
-from app.base.db import get_engine, writing
-from app.base.errors import StorageAway
+from app.base.db import get_engine, reading, writing
+from app.base.errors import StorageAway, StorageFull
 from app.base.logs import bound, log
-from app.base.storage import local_file, storage_of
+from app.base.packing import packed, unpacked
+from app.base.storage import Storage, check_name, local_file, sealed_storage_of, storage_of, stored_name
 from app.competitions.private_part import division_of
 from app.gold.recorded import KeysChanged
-from app.runs.claims import Claim, claim_run
-from app.runs.item_results import packed_results
-from app.runs.outcomes import put_back, record_failure, record_rejection, record_scores
-from app.runs.overruns import record_overrun
-from app.runs.turns import claim_next_upload
+from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
+from app.models import ScoringRun, SealedFile, SealedKind
+from app.runs.claims import Claim, SealedGold, claim_next_upload, claim_run
+from app.runs.outcomes import put_back, record_failure, record_overrun, record_rejection, record_scores
+from app.runs.report import packed_results
+from app.runs.validations import CheckClaim
 from evergold.scoring.errors import (
     InvalidGold,
     InvalidItems,
@@ -44,11 +48,9 @@ from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
 from workers.faults import logged, named
-from workers.fetching import fetch
 from workers.gold import gold_of, read_items
-from workers.keys import NoKeyForIt
-from workers.lease import renewing_lease, retry_while_db_down
-from workers.outcomes import ask_for_keys, forget_outcomes, in_parts, seal_outcomes
+from workers.keys import Keys, NoKeyForIt, key_file, own_recipients, read_keys
+from workers.lease import ClaimLost, Progress, renewing_lease, reporting_progress, retry_while_db_down
 from workers.overrun import (
     Bound,
     Ending,
@@ -58,7 +60,105 @@ from workers.overrun import (
     memory_bound,
     scoring_seconds,
 )
-from workers.progress import ClaimLost, Progress, reporting_progress
+from workers.sealed import opened_bytes
+
+#: Key for the outcomes of both parts of divided items; no task type uses it for its own.
+_PARTS = "parts"
+
+
+def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
+    """Store the outcomes; None if there are none, or no key to seal them with.
+
+    They are sealed to keys of this worker's own file that are in use: others in the database might be anybody's. Keys
+    once found in use are cached until recording fails with KeysChanged, see `ask_for_keys`. If the outcomes cannot be
+    stored, the team still gets its scores: the error is logged, and the run has no outcomes.
+    """
+    if outcomes is None:
+        return None
+    own = read_keys(key_file())
+    recipients = _recipients(engine, own)
+    if not recipients:
+        log.warning("outcomes_not_sealed", reason="no key of this worker is in use", keys=list(own))
+        return None
+    kept = packed(outcomes)
+    try:
+        return seal_packed_outcomes(kept, sealed_storage_of(get_settings()), recipients)
+    except (OSError, StorageFull, StorageAway) as error:
+        log.error("outcomes_not_stored", error=str(error))
+        return None
+
+
+def ask_for_keys() -> None:
+    """Clear the cache of keys in use."""
+    _in_use.clear()
+
+
+#: This worker's own keys that were in use at the last look-up.
+_in_use: set[str] = set()
+
+
+def _recipients(engine: Engine, own: Keys) -> dict[str, bytes]:
+    if own.keys() <= _in_use:
+        return {key_id: bytes(key.public_key) for key_id, key in own.items()}
+    with reading(engine) as session:
+        recipients = own_recipients(session, own)
+    _in_use.update(recipients)
+    return recipients
+
+
+def in_parts(public: dict[str, Any] | None, private: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Combine the outcomes of both parts of the items; None if the task type has none."""
+    return None if public is None or private is None else {_PARTS: {Half.PUBLIC: public, Half.PRIVATE: private}}
+
+
+def forget_outcomes(sealed: Sealed | None) -> None:
+    """Delete outcomes that no run references."""
+    if sealed is not None:
+        forget_sealed(sealed, sealed_storage_of(get_settings()))
+
+
+def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict[str, Any] | None:
+    """Return the outcomes of a run.
+
+    None if none are stored, or for the private part of items that were not divided. Raises NoKeyForIt, SealBroken,
+    OSError.
+    """
+    query = (
+        select(SealedFile)
+        .join(ScoringRun, ScoringRun.outcomes_id == SealedFile.id)
+        .where(ScoringRun.id == run_id)
+        .options(selectinload(SealedFile.keys))
+    )
+    file = session.scalar(query)
+    if file is None:
+        return None
+    sealed_keys = {key.key_id: key.sealed_key for key in file.keys}
+    path = local_file(sealed_storage_of(get_settings()), file.sha256)
+    kept = opened_bytes(path, SealedKind.OUTCOMES, sealed_keys, read_keys(key_file()))
+    outcomes: dict[str, Any] = unpacked(kept)
+    parts: dict[str, dict[str, Any]] = outcomes.get(_PARTS, {Half.PUBLIC: outcomes})
+    return parts.get(of)
+
+
+def fetch(claim: Claim | CheckClaim) -> None:
+    """Fetch the file, blind items and sealed gold of a claim. Raises StorageAway, StorageDamaged."""
+    name = check_name(claim.validation_id) if isinstance(claim, CheckClaim) else stored_name(claim.sha256)
+    _fetch(storage_of(get_settings()), name, claim.sha256)
+    fetch_gold(claim.sealed_gold, claim.items_sha256)
+
+
+def fetch_gold(sealed: SealedGold | None, items_sha256: str | None) -> None:
+    """Fetch a gold version and the blind items that it has to match."""
+    if items_sha256 is not None:
+        _fetch(storage_of(get_settings()), stored_name(items_sha256), items_sha256)
+    if sealed is not None:
+        _fetch(sealed_storage_of(get_settings()), stored_name(sealed.sha256), sealed.sha256)
+
+
+def _fetch(storage: Storage, name: str, sha256: str) -> None:
+    with suppress(FileNotFoundError):
+        storage.path(name, sha256)
+
 
 #: Errors that another worker, or a later attempt, may not hit.
 LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)

@@ -18,8 +18,7 @@ from nacl import bindings
 from nacl.exceptions import CryptoError
 
 from app.gold.binding import LINE_BYTES, Binding, read_binding
-from app.gold.content import Takes
-from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, unbound_line
+from app.gold.sealing import CHUNK_BYTES, SALT_BYTES, Takes, unbound_line
 from app.models import SealedKind
 from workers.gold_errors import SealBroken
 from workers.keys import Keys, open_file_key

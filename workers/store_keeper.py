@@ -23,12 +23,11 @@ from typing import Any
 
 from app.base.config import get_settings
 from app.base.logs import configure_logging, log, log_libraries
-from app.base.stores.interface import Storage
+from app.base.stores.folder import sha256_of
+from app.base.stores.interface import CHECKS, INCOMING, Storage, StoredFile, digest_of, stored_name
 from app.base.stores.keeper import FAULTS, LINE_BYTES, SOCKET_VARIABLE
-from app.base.stores.names import CHECKS, INCOMING, StoredFile, digest_of, stored_name
 from app.base.stores.places import Kind, both_of
 from app.base.stores.s3_settings import KEYS
-from app.base.stores.stored import sha256_of
 
 #: Constants of prctl(2).
 _PDEATHSIG, _DUMPABLE = 1, 4

@@ -1,7 +1,6 @@
-"""The sweep: repairs from the database what crashes, lost messages and dead workers leave behind.
+"""The sweep: repairs from the database what crashes, lost messages and dead workers leave behind; sends the outbox.
 
-A process of its own (`evergold sweep`), not a Celery task, since it must also work while the broker is away.
-"""
+A process of its own (`evergold sweep`), not a Celery task, since it must also work while the broker is away."""
 
 from __future__ import annotations
 
@@ -9,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -18,32 +18,118 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.base.config import Settings, get_settings
-from app.base.db import get_engine, writing
+from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log, log_libraries
 from app.base.permissions import prepare_folders
-from app.base.queue import CPU_QUEUE, GPU_QUEUE, has_messages, send_runs
+from app.base.queue import (
+    CPU_QUEUE,
+    GPU_QUEUE,
+    has_messages,
+    send_gold_check,
+    send_runs,
+    send_statistics,
+    send_validation,
+)
 from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.boards.freezing import freeze_due
-from app.competitions.deletion import delete_due
+from app.boards.statistics_work import statistics_due
+from app.competitions.life import delete_due
 from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
+from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
-from app.operations.totals import keep_totals
+from app.operations.metrics import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
+from app.people.mail import forget_ended
+from app.people.mail_delivery import send_waiting
 from app.rescoring.pace import advance_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
+from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import forget_silent_workers, unserved_task_types
 from app.standings.check import START, check_slice
 from app.submissions.rejected import clear_rejected_files
+from app.submissions.validations import clear_check_files, forget_validations
 from evergold.scoring.tasks import TASKS, needs_gpu
-from workers.check_sweep import look_after_validations, sweep_gold_checks
 from workers.climbing import watch_climbing
-from workers.post import posting
-from workers.statistics_sweep import look_after_statistics
+from workers.faults import log_and_continue
 from workers.tables import is_refused, tables_fit
+
+
+def look_after_validations(engine: Engine, now: datetime) -> int:
+    """Clean up once and re-send lost checks; return how many were sent."""
+    with suppress(StorageAway), reading(engine) as session:  # the next sweep deletes them
+        clear_check_files(session, storage_of(get_settings()), now)
+    with writing(engine) as session:
+        forget_validations(session, now)
+        unserved = unserved_task_types(session, now)
+        waiting = requeue_lost_checks(session, attempts=get_settings().attempts, now=now, unserved=unserved)
+    sent = []
+    for validation_id, task_type in waiting:
+        if not send_validation(validation_id, needs_gpu=needs_gpu(task_type)):
+            break  # the broker is down: the next sweep tries again
+        sent.append(validation_id)
+    if sent:
+        with writing(engine) as session:
+            mark_check_sent(session, sent, now)
+    return len(sent)
+
+
+def sweep_gold_checks(engine: Engine, now: datetime) -> int:
+    """Re-send pending gold checks; return how many."""
+    with writing(engine) as session:
+        waiting = unanswered_checks(session, now)
+    return sum(map(send_gold_check, waiting))
+
+
+def look_after_statistics(engine: Engine, now: datetime) -> int:
+    """Send due statistics tasks once; return their number. What a broker that is down refuses is sent later."""
+    with writing(engine) as session:
+        due = statistics_due(session, now, attempts=get_settings().attempts)
+    return sum(map(send_statistics, due))
+
+
+#: Interval between looks into the outbox: users may be waiting for a link.
+ROUND_SECONDS = 3.0
+#: Interval between deletions of old mails.
+FORGET_SECONDS = 3600.0
+#: Time for a mail in progress when the server stops; otherwise it is sent again later.
+STOP_SECONDS = 2.0
+
+
+@contextmanager
+def posting(engine: Engine, settings: Settings) -> Iterator[None]:
+    """Send mail while the block runs."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_rounds, args=(engine, settings, stop), name="post", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(STOP_SECONDS)
+
+
+def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
+    forget_at = time.monotonic()
+    while not stop.is_set():
+        try:
+            if tables_fit(engine):
+                send_waiting(engine, settings, _now)
+            if time.monotonic() >= forget_at:
+                with writing(engine) as session:
+                    forget_ended(session, _now())
+                forget_at = time.monotonic() + FORGET_SECONDS
+        except Exception as error:  # the next round does the same work
+            log_and_continue("post_failed", error)
+        stop.wait(ROUND_SECONDS)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
 
 #: Interval between searches for stored files that nothing references.
 CLEAR_SECONDS = 3600.0

@@ -13,7 +13,7 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading
 from app.base.logs import log
 from app.base.queue import GPU_QUEUE, TURN_TASK, pop_message
-from app.runs.turns import next_turn
+from app.runs.claims import next_turn
 from workers.celery_app import app
 from workers.check import check_file
 from workers.device import can_encode

@@ -7,7 +7,7 @@ on the worker, shows them in full.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +19,7 @@ from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.logs import bound, log
 from app.base.queue import send_runs
-from app.declarations.apply.waiting import submit_waiting_baselines
+from app.declarations.apply.baselines import submit_waiting_baselines
 from app.gold.checks import (
     begin_check,
     leave_check_to_others,
@@ -29,17 +29,54 @@ from app.gold.checks import (
 )
 from app.models import GoldVersion
 from app.runs.claims import SealedGold, sealed_gold
-from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask
-from evergold.scoring.task import read_options
+from evergold.scoring.errors import InvalidFile, InvalidItems, InvalidOptions, Problem, UnknownTask, shorten
+from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task, needs_gpu
 from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
 from workers.faults import logged, named, without_gold
-from workers.fetching import fetch_gold
-from workers.gold import open_sealed_gold, read_sealed_gold
+from workers.gold import OpenGold, items_in_storage, open_sealed_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
-from workers.gold_fit import items_misfits
 from workers.keys import KeyFileBroken, NoKeyForIt
+from workers.score import fetch_gold
+
+#: Number of names that a message quotes.
+QUOTED = 3
+
+
+def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha256: str | None) -> list[Problem]:
+    """List how gold differs from the blind items of its phase, if it has any."""
+    if items_sha256 is None or task.demands is None:
+        return []
+    try:
+        items = task.demands(items_in_storage(task, options, items_sha256))
+    except InvalidItems as invalid:
+        return [Problem("bad-items", f"the blind items cannot be read: {invalid}")]
+    demanded = task.demands(task.items_of(opened.content, options))
+    return misfits(items, demanded) if demanded else []
+
+
+def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Problem]:
+    """List the differences. items, gold: the demands of each, by name, as from `Task.demands`."""
+    only_gold = sum(name not in items for name in gold)
+    only_items = [name for name in items if name not in gold]
+    other = [name for name in items if name in gold and items[name] != gold[name]]
+    problems = []
+    if only_gold:
+        problems.append(Problem("unknown-item", f"it has {only_gold} that the blind items do not have"))
+    if only_items:
+        words = f"it lacks {len(only_items)} that the blind items have: {_quoted(only_items)}"
+        problems.append(Problem("missing-item", words))
+    if other:
+        words = f"{len(other)} are about something else than in the blind items: {_quoted(other)}"
+        problems.append(Problem("other-item", words))
+    return problems
+
+
+def _quoted(names: Sequence[str]) -> str:
+    more = f" and {len(names) - QUOTED} more" if len(names) > QUOTED else ""
+    return ", ".join(f"'{shorten(name)}'" for name in names[:QUOTED]) + more
+
 
 #: Errors that another machine may not hit.
 LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)

@@ -11,11 +11,11 @@ import re
 import select
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
     JSON,
@@ -26,17 +26,20 @@ from sqlalchemy import (
     Dialect,
     Engine,
     MetaData,
+    Table,
     Text,
     TypeDecorator,
     bindparam,
     create_engine,
     event,
+    inspect,
     make_url,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import InvalidatePoolError, InvalidRequestError
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
+from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session, make_transient_to_detached
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -291,3 +294,40 @@ def _use_wal(cursor: sqlite3.Cursor) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("evergold_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def insert_now(session: Session, row: Base) -> bool:
+    """Insert a new row and attach it to the session as if it had been flushed.
+
+    False, without an insert, on a conflict with a unique constraint.
+    """
+    table = cast(Table, inspect(type(row)).local_table)
+    names = [column.name for column in table.columns]
+    connection = session.connection()
+    said = {name: row.__dict__[name] for name in names if name in row.__dict__}
+    result = connection.execute(_insert(table, connection.dialect.name), said)
+    key = result.one_or_none()
+    if key is None:
+        return False
+    known = cast(dict[str, Any], result.last_inserted_params()) | dict(key._mapping)  # with defaults
+    for name in names:
+        if name not in said:
+            setattr(row, name, known.get(name))
+    make_transient_to_detached(row)
+    session.add(row)
+    return True
+
+
+@lru_cache
+def _insert(table: Table, dialect: str) -> Any:
+    """Build the statement once: looking it up among compiled ones is part of its cost."""
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
+
+
+Item = TypeVar("Item")
+
+
+def in_batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the items in order, `size` at a time; the last batch may be smaller."""
+    return (items[start : start + size] for start in range(0, len(items), size))

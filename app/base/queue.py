@@ -1,6 +1,6 @@
 """Wakes workers; the only module that knows the names of the Celery tasks.
 
-The database is the queue: a message only announces work, and `app.runs.turns` decides what is next. A lost message is
+The database is the queue: a message only announces work, and `app.runs.claims` decides what is next. A lost message is
 sent again by the sweep, so a broker that is down is logged and tolerated.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from uuid import UUID
 
-from app.base.batches import in_batches
 from app.base.brokers import LATER, Broker, broker_of, celery_message, read_message
 from app.base.config import get_settings
+from app.base.db import in_batches
 from app.base.logs import log
 
 TURN_TASK = "workers.turns.take_turn"

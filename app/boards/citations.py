@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.boards.successors import Official
+from app.boards.snapshots import Official
 from app.boards.tables import latex_text
 from app.models import Board, Competition, Phase
 

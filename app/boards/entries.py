@@ -1,13 +1,12 @@
-"""A board's entries as rows, for the runs chosen by `app.standings`.
+"""A board's entries as rows, for the runs chosen by `app.standings`: scores, cards, human scores, the public part.
 
-Rows are unfiltered; see `app.boards.view` for access rules.
-"""
+Rows are unfiltered; see `app.boards.view` for access rules."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, replace
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
@@ -15,21 +14,147 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from app.base.db import among
 from app.boards.marks import Mark, Marks, marks_of
-from app.boards.rows import Cell, LeaderboardRow
-from app.cards.form import MethodCard
-from app.competitions.columns import BoardColumn
-from app.models import GoldVersion, PhaseTask, ScoreRow, ScoringRun, Submission, System, Team, TeamKind
+from app.boards.rows import CardColumn, Cell, LeaderboardRow
+from app.boards.view import UnfilteredBoard
+from app.cards.edits import card_documents
+from app.cards.form import CardForm, MethodCard, card_form, card_of
+from app.competitions.columns import HUMAN_SCORE, BoardColumn
+from app.models import (
+    Board,
+    CardVersion,
+    Competition,
+    GoldVersion,
+    JudgingRound,
+    Phase,
+    PhaseTask,
+    ScoreRow,
+    ScoringRun,
+    Standing,
+    Submission,
+    System,
+    Team,
+    TeamKind,
+)
 from app.runs.private_scores import private_scores
+from app.standings.check import AnyStanding, KeptStanding
 from app.standings.choose import SET_ASIDE, Rules
-from app.standings.facts import Facts
-from app.standings.kept import AnyStanding, KeptStanding
+from app.standings.renew import Facts
 from app.standings.tries import gold_of_run
 from evergold.scoring.halves import Half
+from evergold.scoring.task import Metric
+
+
+def with_cards(
+    session: Session, competition: Competition, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
+) -> UnfilteredBoard:
+    """Add the method cards of its rows to a board; their method takes precedence over the one submitted with the file.
+
+    phase_task_ids: where its rows come from.
+    """
+    form = card_form(competition.method_card)
+    kept = _documents(session, board, phase_task_ids, whole)
+    return replace(
+        whole,
+        rows=tuple(_with_card(row, kept, form) for row in whole.rows) if kept else whole.rows,
+        card_columns=tuple(CardColumn(field.name, field.title) for field in form.fields if field.on_board),
+    )
+
+
+def _documents(
+    session: Session, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
+) -> dict[UUID, Mapping[str, Any]]:
+    """Return the cards by submission. A card belongs to a system: a standing names that of an entry; other rows have
+    that of their submission."""
+    runs = {row.run_id: row.submission_id for row in whole.rows if row.submission_id and row.system}
+    if not runs:
+        return {}
+    place = {"board": board.id, "phase_tasks": sorted(phase_task_ids)}
+    standing = {run: document for run, document in session.connection().execute(_OF_STANDINGS, place)}
+    found = card_documents(session, [submission for run, submission in runs.items() if run not in standing])
+    return found | {runs[run]: document for run, document in standing.items() if run in runs and document is not None}
+
+
+#: The system of a run never changes once declared, so a standing's system is right even if its rules are outdated.
+_OF_STANDINGS = (
+    select(Standing.run_id, CardVersion.document)
+    .outerjoin(CardVersion, and_(CardVersion.system_id == Standing.system_id, CardVersion.is_current))
+    .where(
+        Standing.phase_task_id.in_(bindparam("phase_tasks", expanding=True)),
+        Standing.board_id == bindparam("board"),
+        Standing.system_id.is_not(None),
+    )
+)
+
+
+def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form: CardForm) -> LeaderboardRow:
+    """Add its card to a row; most rows have only the method submitted with the file, which they show already."""
+    document = kept.get(row.submission_id) if row.submission_id else None
+    if document is None:
+        return row
+    card = card_of(document, form)
+    return row._replace(method=card.method, card=card)
+
+
+METRIC = Metric(
+    HUMAN_SCORE,
+    "Human score",
+    "Mean over the judged items and annotators of (2a + b + c) / 12, where a, b, c are marks from 0 to 3 for the sense "
+    "of the expression, the sense of the rest, and naturalness; 0 where the expression is still there.",
+    percent=True,
+)
+_OTHER_JUDGED, _HISTORIC = "this submission was not judged", "not published"
+
+
+def with_human_scores(session: Session, phase: Phase, board: Board, whole: UnfilteredBoard) -> UnfilteredBoard:
+    """Add a last column of human scores in the board's language, or of their mean; unchanged without such a round."""
+    judging = published_round(session, phase, board)
+    if judging is None or judging.results is None or board.rank_split not in judging.results["signatures"]:
+        return whole
+    document, split = judging.results, board.rank_split
+    column = BoardColumn(
+        metric=METRIC.name,
+        split=split,
+        title=METRIC.title,
+        decimals=2,
+        percent=METRIC.percent,
+        higher_is_better=METRIC.higher_is_better,
+        description=METRIC.description,
+    )
+    rows = tuple(row._replace(cells=(*row.cells, _cell(row, document, split))) for row in whole.rows)
+    return replace(whole, columns=(*whole.columns, column), rows=rows)
+
+
+def _cell(row: LeaderboardRow, document: Mapping[str, Any], split: str) -> Cell:
+    if row.kind == "historic":
+        return Cell(None, _HISTORIC, None)
+    score = document["scores"].get(str(row.submission_id), {}).get(split)
+    if score is None:
+        return Cell(None, _OTHER_JUDGED, None)
+    return Cell(score["value"], score["reason"], document["signatures"][split])
+
+
+def published_round(session: Session, phase: Phase, board: Board) -> JudgingRound | None:
+    """Return the round on this board's task in this phase that was published last."""
+    return session.scalar(_PUBLISHED, {"phase": phase.id, "task": board.task_id})
+
+
+_PUBLISHED = (
+    select(JudgingRound)
+    .join(PhaseTask, PhaseTask.id == JudgingRound.phase_task_id)
+    .where(
+        PhaseTask.phase_id == bindparam("phase"),
+        PhaseTask.task_id == bindparam("task"),
+        JudgingRound.published_at.is_not(None),
+    )
+    .order_by(JudgingRound.published_at.desc(), JudgingRound.id.desc())
+    .limit(1)
+)
+
 
 NOT_COMPUTED = Cell(None, "not computed", None)
 
@@ -227,3 +352,21 @@ def apply_team_marks(rows: Sequence[LeaderboardRow], marks: Marks) -> list[Leade
 
 def _marked(row: LeaderboardRow, mark: Mark | None) -> LeaderboardRow:
     return row._replace(status=mark.status, note=mark.note) if mark else row
+
+
+#: Prefix of the split of such a column, since it is no score of the task type.
+PUBLIC = "public/"
+_NONE = Cell(None, "not published", None)
+
+
+def with_public_part(session: Session, whole: UnfilteredBoard) -> UnfilteredBoard:
+    """Add the column to the board."""
+    column = whole.columns[whole.rank_by]
+    cells = cells_of(session, [row.run_id for row in whole.rows if row.run_id is not None], [column])
+    title = f"Public: {column.title}"
+    rows = tuple(
+        row._replace(cells=(*row.cells, cells[row.run_id][0] if row.run_id is not None else _NONE))
+        for row in whole.rows
+    )
+    shown = replace(column, split=PUBLIC + column.split, title=title)
+    return replace(whole, columns=(*whole.columns, shown), rows=rows)

@@ -17,11 +17,8 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.boards.cards import with_cards
-from app.boards.entries import apply_team_marks, rows_of
-from app.boards.human_scores import with_human_scores
+from app.boards.entries import apply_team_marks, rows_of, with_cards, with_human_scores, with_public_part
 from app.boards.marks import has_hidden, marks_of
-from app.boards.public_part import with_public_part
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
 from app.boards.statistics import Statistics, statistics_of
 from app.boards.view import Source, UnfilteredBoard, ViewerContext, show
@@ -45,8 +42,8 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.standings.check import standings_of
 from app.standings.choose import rules_of
-from app.standings.kept import standings_of
 from app.standings.tries import Rescored, RunFilter
 from evergold.scoring.halves import Half
 

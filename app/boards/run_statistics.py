@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.base.batches import in_batches
+from app.base.db import in_batches
 from app.boards.rows import Interval
 from app.boards.statistics import Score
 from app.models import GoldVersion, RunStatistics, RunStatus, ScoringRun, Submission

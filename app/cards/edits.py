@@ -1,23 +1,23 @@
-"""Writing method cards: with a submission, or by the team until boards with its system are frozen.
+"""Method cards: read with their rows, written with a submission or by the team until boards with its system are frozen.
 
-Every change is a version, with author and time, so nothing is lost.
-"""
+Every change is a version, with author and time, so nothing is lost."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
+from app.base.db import in_batches
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.times import in_utc
-from app.cards.form import PART_TITLES, CardForm, CardPart, read_document
-from app.cards.kept import form_of, sent_with
+from app.cards.form import PART_TITLES, CardForm, CardPart, MethodCard, card_form, card_of, read_document
 from app.cards.systems import (
     Document,
     SystemCard,
@@ -36,6 +36,57 @@ from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission
+from evergold.scoring.tasks import TASKS
+
+LANGUAGES = "languages"
+#: Limited by the number of parameters per query.
+CARDS_AT_A_TIME = 2000
+
+
+def form_of(phase_task: PhaseTask) -> CardForm:
+    """Return the form of cards of a task in a phase. phase_task: with everything above it, from `find_phase_task`."""
+    options = phase_task.options_of(phase_task.task)
+    return card_form(phase_task.phase.competition.method_card, _languages(phase_task.task.task_type, options))
+
+
+def _languages(task_type: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the declared languages of the task, or else the default of its type.
+
+    Empty if there are none, or if this server no longer has the task type.
+    """
+    field = TASKS[task_type].options.model_fields.get(LANGUAGES) if task_type in TASKS else None
+    found = options.get(LANGUAGES) or (field.default if field else None)
+    is_names = isinstance(found, list | tuple) and all(isinstance(one, str) for one in found)
+    return tuple(found or ()) if is_names else ()
+
+
+def card_of_submission(session: Session, submission: Submission) -> MethodCard:
+    """Return the current card; `submission.phase_task` with everything above it must be loaded."""
+    kept = card_documents(session, [submission.id]).get(submission.id)
+    return card_of(kept or sent_with(submission), form_of(submission.phase_task))
+
+
+def sent_with(submission: Submission) -> dict[str, Any]:
+    """Return the content of a card that nobody has written yet."""
+    return {"method": submission.method} if submission.method else {}
+
+
+def card_documents(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, Mapping[str, Any]]:
+    """Return the current cards of the submissions' systems, by submission."""
+    found: dict[UUID, Mapping[str, Any]] = {}
+    for ids in in_batches(list(submission_ids), CARDS_AT_A_TIME):
+        rows = session.execute(_DOCUMENTS, {"submissions": ids})
+        found.update({submission_id: document for submission_id, document in rows})
+    return found
+
+
+#: Built once, as every board runs it.
+_DOCUMENTS = (
+    select(Submission.id, CardVersion.document)
+    .join(CardVersion, CardVersion.system_id == Submission.system_id)
+    .where(Submission.id.in_(bindparam("submissions", expanding=True)), CardVersion.is_current)
+)
+
 
 #: The upload field with a card as JSON; single fields may accompany it.
 CARD_FIELD = "card"

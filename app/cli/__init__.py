@@ -20,7 +20,6 @@ from app.cli import (
     imports,
     life,
     registrations,
-    revisions,
     role,
     rows,
     runs,
@@ -34,7 +33,7 @@ from evergold.cli.output import EXPLAINED, CommandError
 commands = typer.Typer()
 for part in (
     declare,
-    revisions,
+    declare,
     export,
     imports,
     gold,

@@ -31,7 +31,7 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Create an account with an address that you vouch for."""
-    from app.people.administrators import make_account
+    from app.people.auth import make_account
 
     email = email or ask("The e-mail address", "--email")
     password = read_password(password_stdin, confirm=True)
@@ -59,8 +59,8 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Let somebody create competitions in the browser, where EVERGOLD_ORGANISE is `approved`; again changes nothing."""
-    from app.people.administrators import approve_organiser
-    from app.people.roles import find_user
+    from app.people.auth import approve_organiser
+    from app.people.rights import find_user
 
     with server_database(data_dir) as session:
         user = find_user(session, username)
@@ -75,8 +75,8 @@ def approve(
 @account_commands.command()
 def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Make a user an administrator, who organises every competition."""
-    from app.people.administrators import promote as make_administrator
-    from app.people.roles import find_user
+    from app.people.auth import promote as make_administrator
+    from app.people.rights import find_user
 
     with server_database(data_dir) as session:
         user = find_user(session, username)
@@ -92,7 +92,7 @@ def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
     """Confirm a user's e-mail address for them, as the mailed link would; their tokens end."""
     from app.people.audit import actor_name
     from app.people.email_confirmations import believe
-    from app.people.roles import find_user
+    from app.people.rights import find_user
     from app.teams.registration import settle_confirmed
 
     with server_database(data_dir) as session:

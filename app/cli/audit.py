@@ -40,7 +40,7 @@ def audit(
 
 
 def _document(entry: AuditEntry) -> dict[str, Any]:
-    from app.web.people.audit_schemas import entry_out
+    from app.web.people.schemas import entry_out
 
     return entry_out(entry).model_dump(mode="json")
 

@@ -102,7 +102,7 @@ def publish(
     """Use a version for new submissions, and show its commitment on the boards."""
     use_settings(data_dir)
     from app.base.queue import send_runs
-    from app.declarations.apply.waiting import submit_waiting_baselines
+    from app.declarations.apply.baselines import submit_waiting_baselines
     from app.gold.versions import list_gold, publish_gold
     from evergold.scoring.tasks import needs_gpu
 
@@ -128,7 +128,7 @@ def verify(
     path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold that was published.")],
 ) -> None:
     """Check published gold against its commitment; needs no server."""
-    from app.gold.content import keeps_commitment
+    from app.gold.sealing import keeps_commitment
 
     if not path.exists():
         raise CommandError(f"There is no {path}.")
@@ -199,9 +199,8 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
     from app.base.config import get_settings
     from app.base.db import get_engine
     from app.base.storage import UNLIMITED_BYTES, sealed_storage_of
-    from app.gold.content import write_content
     from app.gold.recorded import recipients
-    from app.gold.sealing import SealingWriter
+    from app.gold.sealing import SealingWriter, write_content
     from app.gold.versions import bind_gold, keep_gold
 
     settings = get_settings()

@@ -246,9 +246,9 @@ def _problems_as_command_errors() -> Iterator[None]:
 
 def _is_included(declaration: Path) -> bool:
     """True if phases.yaml includes this file."""
-    import app.declarations.check  # noqa: F401 - before `app.declarations.check.reading`, which cannot be the first of both
+    import app.declarations.check  # noqa: F401 - before `app.declarations.check.shape`, which cannot be the first of both
     from app.base.config import get_settings
-    from app.declarations.check.reading import read_phases_files
+    from app.declarations.check.shape import read_phases_files
     from app.declarations.findings import Findings
 
     documents = read_phases_files(get_settings().phases_file, Findings())

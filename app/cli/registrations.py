@@ -35,7 +35,7 @@ def show(
     """List who has registered, oldest first."""
     from app.competitions.find import find_competition
     from app.teams.registration import list_registrations
-    from app.web.teams.registration_schemas import registered_out
+    from app.web.teams.schemas import registered_out
 
     with server_database(data_dir) as session:
         rows = list_registrations(session, find_competition(session, competition), status=_status(status))
@@ -80,7 +80,7 @@ def _decide(competition: str, users: list[str], status: str, data_dir: Path | No
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.models import RegistrationStatus
-    from app.people.roles import find_user
+    from app.people.rights import find_user
     from app.teams.registration import decide
 
     decisions = []

@@ -34,8 +34,8 @@ RightOption = Annotated[
 def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List everyone with a role in a competition; administrators organise all competitions without one."""
     from app.competitions.find import find_competition
-    from app.people.roles import list_roles
-    from app.web.people.roles_schemas import role_out
+    from app.people.rights import list_roles
+    from app.web.people.schemas import role_out
 
     with server_database(data_dir) as session:
         here = find_competition(session, competition)
@@ -58,8 +58,8 @@ def grant(
 ) -> None:
     """Give a user a role."""
     from app.competitions.find import find_competition
-    from app.competitions.owners import give_role
-    from app.people.roles import find_user
+    from app.competitions.organisers import give_role
+    from app.people.rights import find_user
 
     wanted, rights = _role(role), _rights(right, role)
     with server_database(data_dir) as session:
@@ -79,8 +79,8 @@ def revoke(
 ) -> None:
     """Revoke a role; an annotator can no longer judge, and marks already given stay."""
     from app.competitions.find import find_competition
-    from app.competitions.owners import take_role
-    from app.people.roles import find_user
+    from app.competitions.organisers import take_role
+    from app.people.rights import find_user
 
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
@@ -99,9 +99,9 @@ def change(
 ) -> None:
     """Set an organiser's permissions; the owner of a competition holds every right."""
     from app.competitions.find import find_competition
-    from app.competitions.owners import change_rights
+    from app.competitions.organisers import change_rights
     from app.models import rights_text
-    from app.people.roles import find_user
+    from app.people.rights import find_user
 
     wanted = _rights(rights, "organiser")
     with server_database(data_dir) as session:
@@ -121,8 +121,7 @@ def owner(
     """Hand a competition over to one of its organisers, in whose quota it counts from then on."""
     from app.base.config import get_settings
     from app.competitions.find import find_competition
-    from app.competitions.organisers import limits_of
-    from app.competitions.owners import hand_over
+    from app.competitions.organisers import hand_over, limits_of
 
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
@@ -149,7 +148,7 @@ def invite(
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.people import invitations
-    from app.web.people.roles_schemas import invitation_out
+    from app.web.people.schemas import invitation_out
 
     wanted, rights, now = _role(role), _rights(right, role), datetime.now(UTC)
     with server_database(data_dir) as session:
@@ -171,7 +170,7 @@ def show_invitations(
     """List the invitations that nobody has answered yet."""
     from app.competitions.find import find_competition
     from app.people.invitations import open_invitations
-    from app.web.people.roles_schemas import invitation_out
+    from app.web.people.schemas import invitation_out
 
     with server_database(data_dir) as session:
         found = find_competition(session, competition)

@@ -40,7 +40,7 @@ def move(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Copy all files from EVERGOLD_STORAGE_BEFORE to EVERGOLD_STORAGE, and read each again; the server goes on."""
     use_settings(data_dir)
     from app.base.config import get_settings
-    from app.operations.storage_move import Moved, move_storage
+    from app.operations.storage_check import Moved, move_storage
 
     settings = get_settings()
     if not settings.storage_before:

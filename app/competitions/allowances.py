@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, select
+from sqlalchemy import ColumnElement, and_, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
@@ -18,10 +18,53 @@ from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import InvalidForm, NotFound
 from app.base.times import in_aoe, in_utc
-from app.competitions.late_entries import LateEntries, late_entries
-from app.models import Allowance, Competition, Phase, RowMark, RowStatus, Submission, Team, TeamKind, TeamMember, User
+from app.models import (
+    Allowance,
+    Competition,
+    Phase,
+    RowMark,
+    RowStatus,
+    Snapshot,
+    Submission,
+    Team,
+    TeamKind,
+    TeamMember,
+    User,
+)
 from app.people.audit import record
 from app.people.mail import send_mail
+
+
+@dataclass(frozen=True, slots=True)
+class LateEntries:
+    """Ranked late entries of an extension.
+
+    `frozen_at` is when the official results were frozen without them; None if the results wait for them.
+    """
+
+    frozen_at: datetime | None
+
+    @property
+    def count(self) -> bool:
+        """True if they can be part of the official results."""
+        return self.frozen_at is None
+
+    @property
+    def words(self) -> str:
+        """A sentence for organisers and the team."""
+        if self.frozen_at is None:
+            return "The official results wait for late entries."
+        return f"Late entries do not count in the official results, which were frozen at {in_utc(self.frozen_at)}."
+
+
+def late_entries(session: Session, allowance: Allowance, phase: Phase) -> LateEntries | None:
+    """Return None if the extension admits no ranked late entries or the phase has no official results."""
+    if allowance.until is None or not allowance.is_ranked or not phase.has_snapshot or phase.ends_at is None:
+        return None
+    of_this_close = (Snapshot.phase_id == phase.id, Snapshot.closed_at >= phase.ends_at)
+    frozen_at = session.scalar(select(func.min(Snapshot.made_at)).where(*of_this_close))
+    return LateEntries(frozen_at if frozen_at is not None and frozen_at < allowance.until else None)
+
 
 REASON_CHARACTERS = 500
 MOST_EXTRA = 10_000

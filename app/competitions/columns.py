@@ -14,7 +14,7 @@ from app.models import Board
 from evergold.scoring.tasks import TASKS
 
 LANGUAGES, MACRO = "languages", "macro"
-#: Score by human judges: never declared, present once a round of judgements is published (`app.boards.human_scores`).
+#: Score by human judges: never declared, present once a round of judgements is published (`app.boards.entries`).
 HUMAN_SCORE = "human_score"
 
 

@@ -10,23 +10,63 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, not_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, not_, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.base.times import in_aoe, in_utc
 from app.competitions.allowances import allowance_of, closes_at
-from app.competitions.charges import charged_to
 from app.models import (
     Allowance,
+    FormerMember,
     Phase,
     PhaseTask,
     RunStatus,
     ScoringRun,
     Submission,
     Team,
+    TeamMember,
     User,
 )
+
+#: Teams that people have left, and the teams these have merged into since.
+_LEFT = (
+    select(FormerMember.team_id, Team.merged_into_id)
+    .join(Team, Team.id == FormerMember.team_id)
+    .where(FormerMember.competition_id == bindparam("past_competition"))
+    .distinct()
+)
+_LEFT_BY_PERSON = _LEFT.where(FormerMember.user_id == bindparam("past_of"))
+_LEFT_BY_TEAM = _LEFT.where(
+    FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == bindparam("past_of")))
+)
+
+
+def charged_to(session: Session, team: Team | None, user: User | None, competition_id: int) -> ColumnElement[bool]:
+    """Return an SQL condition on Submission: charged to this team. Only valid under the team lock.
+
+    user: the person whose past submissions count if there is no team (any more).
+    """
+    left_by, whose = (_LEFT_BY_TEAM, team.id) if team is not None else (_LEFT_BY_PERSON, user.id if user else None)
+    pairs = session.execute(left_by, {"past_competition": competition_id, "past_of": whose}).all()
+    left = {one for pair in pairs for one in pair if one is not None}
+    own = [team.id] if team is not None else []
+    if not left:
+        return Submission.team_id == team.id if team is not None else Submission.team_id.in_(own)
+    people = select(TeamMember.user_id).where(TeamMember.team_id == team.id) if team is not None else [whose]
+    past = and_(FormerMember.competition_id == competition_id, FormerMember.user_id.in_(people))
+    while_there = and_(
+        or_(FormerMember.joined_at.is_(None), Submission.submitted_at >= FormerMember.joined_at),
+        Submission.submitted_at <= FormerMember.left_at,
+    )
+    taken_along = exists(
+        select(FormerMember.id)
+        .where(past, FormerMember.team_id == func.coalesce(Submission.sent_for_id, Submission.team_id))
+        .where(or_(Submission.user_id == FormerMember.user_id, while_there))
+        .correlate(Submission)
+    )
+    return and_(Submission.team_id.in_({*own, *left}), or_(Submission.team_id.in_(own), taken_along))
+
 
 PhaseState = Literal["upcoming", "open", "closed"]
 FREE_OF_CHARGE = (RunStatus.REJECTED, RunStatus.FAILED)

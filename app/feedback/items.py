@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.feedback.compare import Better, Comparison, better_by
 from app.models import Submission
-from app.runs.item_results import results_of
+from app.runs.report import results_of
 from app.submissions.find import current_run
 from evergold.scoring.task import ItemResult
 from evergold.scoring.tasks import TASKS

@@ -7,7 +7,7 @@ teams.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.boards.axis import baseline_value
 from app.boards.leaderboard import build_leaderboard
+from app.boards.marks import Marks, marks_of
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
 from app.boards.run_statistics import StatisticsOfRun
@@ -26,13 +27,198 @@ from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import SeenAs, rounded
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
-from app.feedback.ranks import RunRanks, is_told, rank_now, ranks_over_time
-from app.feedback.rivals import PeerComparison, peer_comparison
 from app.feedback.scores import OwnScores, own_scores_of_all
-from app.models import Board, EntryRule, RunStatus, Submission, User
+from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission, User
+from app.standings.check import AnyStanding, TooFarBack, past_of
+from app.standings.choose import Rules, Try, choose, rules_of
+from app.standings.tries import RunFilter, choices_of, scored_runs
 from app.submissions.find import current_run, runs_of_team
 from evergold.scoring.halves import Half
 from evergold.scoring.task import NOT_ENTERED, Score
+
+
+@dataclass(frozen=True, slots=True)
+class PeerComparison:
+    """An entry compared with the rest of its board.
+
+    baseline: the best one; baseline_test: the run minus the baseline; is_above_baseline: True if the run is better.
+    alike: teams without a significant difference, in board order.
+    ahead, behind: number of rows that are significantly better, or worse.
+    is_pending: True while the tests are being computed.
+    """
+
+    baseline: str = ""
+    baseline_test: PairTest | None = None
+    is_above_baseline: bool = False
+    alike: tuple[str, ...] = ()
+    ahead: int = 0
+    behind: int = 0
+    is_pending: bool = False
+
+
+def peer_comparison(board: Leaderboard, submission_id: UUID) -> PeerComparison | None:
+    """Return the comparison, or None if the row is not on the board or the board shows no statistics."""
+    mine = next((row for row in board.rows if row.page_id == submission_id), None)
+    if mine is None or board.statistics in ("none", "withheld"):
+        return None
+    if board.statistics == "pending":
+        return PeerComparison(is_pending=True)
+    tests = [(row, test) for row in board.rows if row is not mine and (test := board.pair_test(mine, row)) is not None]
+    if not tests:
+        return None
+    ranked = [(row, test) for row, test in tests if row.rank is not None and mine.rank is not None]
+    best, test = _best_baseline(board, tests)
+    return PeerComparison(
+        baseline=best.team if best else "",
+        baseline_test=test,
+        is_above_baseline=test is not None and _is_better(board, test),
+        alike=tuple(row.team for row, one in ranked if not one.is_significant),
+        ahead=sum(one.is_significant and not _is_better(board, one) for _, one in ranked),
+        behind=sum(one.is_significant and _is_better(board, one) for _, one in ranked),
+    )
+
+
+def _is_better(board: Leaderboard, test: PairTest) -> bool:
+    return (test.difference > 0) == board.columns[board.rank_by].higher_is_better
+
+
+def _best_baseline(
+    board: Leaderboard, tests: list[tuple[LeaderboardRow, PairTest]]
+) -> tuple[LeaderboardRow, PairTest] | tuple[None, None]:
+    """Return the best baseline that was compared with the run."""
+    sign = 1 if board.columns[board.rank_by].higher_is_better else -1
+    baselines = [one for one in tests if one[0].kind == "baseline"]
+    return max(baselines, key=lambda one: sign * (one[0].cells[board.rank_by].value or 0.0), default=(None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRanks:
+    """The ranks of one run; each None if there is no rank, or it may not be shown.
+
+    before: rank of the team before this run; then: right after it.
+    now: rank that the run would have today, among the `of` ranked rows.
+    """
+
+    before: int | None = None
+    then: int | None = None
+    now: int | None = None
+    of: int | None = None
+
+    @property
+    def up(self) -> int | None:
+        """Number of places the team rose by this run; None if it had no rank before."""
+        return None if self.before is None or self.then is None else self.before - self.then
+
+
+def is_told(board: Leaderboard) -> bool:
+    """True if this viewer may see more than today's ranks."""
+    return board.view.board is BoardShown.PUBLIC
+
+
+def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRanks:
+    """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    mine = [row for row in board.rows if row.is_mine]
+    if board.view.board is BoardShown.RANKS_ONLY and counts and len(mine) == 1:
+        return RunRanks(now=mine[0].rank, of=len(ranked))
+    if not is_told(board) or value is None or (mine and all(row.rank is None for row in mine)):
+        return RunRanks()
+    column = board.columns[board.rank_by]
+    decimals = effective_decimals(column, board.view.ranks_by)
+    others = [rounded(row.cells[board.rank_by].value, decimals) for row in ranked if not row.is_mine]
+    ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
+    return RunRanks(now=ahead + 1, of=len(others) + 1)
+
+
+def ranks_over_time(
+    session: Session, phase: Phase, phase_task: PhaseTask, board: Board, shown: Leaderboard, own: Sequence[Submission]
+) -> dict[UUID, tuple[int | None, int | None]]:
+    """Return the team's rank before and right after each of these runs of one team, by submission.
+
+    The entries at each moment are chosen by today's entry rule and marks; rows carried over from another phase are
+    taken to have been there from the beginning.
+    """
+    rules = rules_of(phase, phase_task, board)
+    if rules is None or not is_told(shown) or not own:
+        return {}
+    try:
+        past = past_of(session, phase_task.id, board.id, rules, min(one.submitted_at for one in own))
+    except TooFarBack:
+        return {}
+    tries = scored_runs(session, phase_task.id, [rules], RunFilter(teams=past.since))[rules]
+    course = _Course(tries, rules, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines))
+    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
+    fixed = [rounded(value, rules.decimals) for value in carried]
+    fixed += course.values(past.still, _tries_of_runs(session, phase_task, rules, past.still))
+    place = {one.submission_id: index for index, one in enumerate(tries)}
+    found: dict[UUID, tuple[int | None, int | None]] = {}
+    for submission in own:
+        if submission.id not in place:
+            continue
+        end = place[submission.id]
+        until = RunFilter(until=submission.submitted_at)
+        choices = choices_of(session, phase_task.id, [(board.id, rules)], until)[board.id]
+        found[submission.id] = (
+            course.rank(tries[:end], submission.team_id, choices, fixed),
+            course.rank(tries[: end + 1], submission.team_id, choices, fixed),
+        )
+    return found
+
+
+def _tries_of_runs(
+    session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[AnyStanding]
+) -> list[Try]:
+    """Load the runs that count for these teams."""
+    runs = [one.run_id for one in standings]
+    return scored_runs(session, phase_task.id, [rules], RunFilter(runs=runs))[rules] if runs else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    tries: Sequence[Try]
+    rules: Rules
+    marks: Marks
+    ranked_baselines: frozenset[int]
+
+    def rank(
+        self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID], fixed: Sequence[float | None]
+    ) -> int | None:
+        """Return the team's rank given the runs so far; on a board of all entries, that of its latest run."""
+        others: list[float | None] = list(fixed)
+        mine: float | None = None
+        latest = next((one for one in reversed(so_far) if one.team_id == team_id), None)
+        for one, value in self._values(choose(so_far, self.rules, choices), so_far):
+            if one is latest or (one.team_id == team_id and self.rules.rule is not EntryRule.ALL):
+                mine = value
+            else:
+                others.append(value)
+        if mine is None:
+            return None
+        return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
+
+    def values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> list[float | None]:
+        """Return the values with which these rows compete."""
+        return [value for _, value in self._values(standings, tries)]
+
+    def _values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
+        """Yield the ranked entries with the score that the board reports. tries: candidates that include them."""
+        by_run = {one.run_id: one for one in tries}
+        for standing in standings:
+            one = by_run[standing.run_id]
+            if self._competes(one):
+                told = one.value if standing.ladder_value is None else standing.ladder_value
+                yield one, rounded(told, self.rules.decimals)
+
+    def _competes(self, one: Try) -> bool:
+        is_marked = one.status is not None or one.team_id in self.marks.teams
+        return not is_marked and (not one.is_baseline or one.team_id in self.ranked_baselines)
+
+
+def _count_better(values: Sequence[float | None], mine: float | None, *, higher_is_better: bool) -> int:
+    if mine is None:
+        return 0
+    return sum(value is not None and (value > mine if higher_is_better else value < mine) for value in values)
+
 
 #: The rule by which a run counts, or would count.
 WHY = {

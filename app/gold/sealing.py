@@ -10,10 +10,14 @@ workers and stored in the database.
 from __future__ import annotations
 
 import hashlib
+import hmac
+import io
 import secrets
-from collections.abc import Mapping
+import tarfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, Protocol
 
 from nacl import bindings
 from nacl.public import PublicKey, SealedBox
@@ -23,6 +27,111 @@ from app.base.storage import UNLIMITED_BYTES, Storage, StoredFile, UploadWriter,
 from app.base.text import readable_size
 from app.gold.binding import Binding
 from app.models import SealedKind
+
+#: Files that desktop systems leave in folders.
+_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX"})
+_PIECE_BYTES = 1024 * 1024
+
+
+class Takes(Protocol):
+    """A destination for content."""
+
+    def write(self, chunk: bytes, /) -> object: ...
+
+
+def write_content(path: Path, into: Takes) -> None:
+    """Write the file, or the folder as a tar with files sorted by name and without times, owners and permissions."""
+    if path.is_dir():
+        with tarfile.open(fileobj=_Sink(into), mode="w|", format=tarfile.PAX_FORMAT) as archive:
+            for name, file in folder_files(path):
+                _add(archive, name, file)
+        return
+    with path.open("rb") as content:
+        while piece := content.read(_PIECE_BYTES):
+            into.write(piece)
+
+
+def folder_files(folder: Path) -> list[tuple[str, Path]]:
+    """List (path inside the folder with `/`, file), sorted, without hidden files and those of desktop systems."""
+    found = [(path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file()]
+    return sorted((inside.as_posix(), path) for inside, path in found if not _is_junk(inside.parts))
+
+
+def commitment_of(salt: bytes, path: Path) -> str:
+    """Return the commitment of this gold with this salt, 64 hexadecimal digits."""
+    digest = _Digest(salt)
+    write_content(path, digest)
+    return digest.sha256.hexdigest()
+
+
+def keeps_commitment(commitment: str, salt: bytes, path: Path) -> bool:
+    """Return whether this gold with this salt matches the commitment."""
+    return hmac.compare_digest(commitment_of(salt, path), commitment.lower())
+
+
+def _is_junk(parts: tuple[str, ...]) -> bool:
+    return any(part.startswith(".") or part in _JUNK for part in parts)
+
+
+def _add(archive: tarfile.TarFile, name: str, path: Path) -> None:
+    entry = tarfile.TarInfo(name)  # a new one: mode 0644, no times, no owner
+    entry.size = path.stat().st_size
+    with path.open("rb") as content:
+        archive.addfile(entry, content)
+
+
+class _Sink(io.RawIOBase):
+    """A file object for tarfile."""
+
+    def __init__(self, into: Takes) -> None:
+        self._into = into
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._into.write(piece)
+        return len(piece)
+
+
+class _Digest:
+    def __init__(self, salt: bytes) -> None:
+        self.sha256 = hashlib.sha256(salt)
+
+    def write(self, chunk: bytes) -> None:
+        self.sha256.update(chunk)
+
+
+PUBLIC_LIST = "public-gold.txt"
+_HEAD = "# Gold in this folder that is public, a name a line: where phases.yaml allows it, teams see its items.\n"
+
+
+def is_listed_public(folder: Path, name: str) -> bool:
+    """Return whether the list of this folder names this gold or a folder that contains it."""
+    parts = PurePosixPath(name).parts
+    listed = (PurePosixPath(entry).parts for entry in _entries(folder))
+    return any(entry and parts[: len(entry)] == entry for entry in listed)
+
+
+def list_as_public(folder: Path, names: Iterable[str]) -> None:
+    """Add the names that the list does not cover yet."""
+    missing = [name for name in names if not is_listed_public(folder, name)]
+    if not missing:
+        return
+    path = folder / PUBLIC_LIST
+    before = path.read_text(encoding="utf-8") if path.exists() else _HEAD
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(before.rstrip("\n") + "\n" + "".join(f"{name}\n" for name in missing), encoding="utf-8")
+
+
+def _entries(folder: Path) -> list[str]:
+    try:
+        lines = (folder / PUBLIC_LIST).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [text for line in lines if (text := line.partition("#")[0].strip())]
+
 
 SALT_BYTES = 32
 #: Plaintext bytes of a chunk; only the last one is shorter.

@@ -7,20 +7,123 @@ error. Reading the human scores, a spreadsheet, needs openpyxl (`evergold[metric
 
 from __future__ import annotations
 
+import csv
 import re
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.importers import ncimp_texts as texts
+from app.declarations.historic import COLUMNS, SAID_COLUMNS, read_historic
 from app.importers.baselines import BaselineRequest, add_baselines
-from app.importers.ncimp_results import HEADER, published_rows
 from app.importers.writing import EVERYTHING, Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
-from evergold.scoring.errors import InvalidFile, Problems, shorten
+from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
 from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
 from evergold.scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
-from evergold.scoring.task import read_options
+from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task
+
+HEADER = (*COLUMNS, *SAID_COLUMNS)
+
+#: Columns as in HEADER.
+HistoricRow = tuple[str, ...]
+
+
+def published_rows(path: Path, task: AnyTask, options: Options, splits: Iterable[str]) -> dict[str, list[HistoricRow]]:
+    """Return the rows by split; values within a class or standardised ones belong to their split.
+
+    splits: those with boards. Raises InvalidFile with every problem, also if a value has no board because the sentences
+    of its language and setting are missing.
+    """
+    read_historic(path, task, task.columns(options))
+    known, found = set(splits), defaultdict[str, list[HistoricRow]](list)
+    without: dict[str, int] = {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), start=2):
+            split = "/".join(row["split"].strip().split("/")[:3])
+            if split in known:
+                found[split].append(tuple((row.get(name) or "").strip() for name in HEADER))
+            else:
+                without.setdefault(split, number)
+    if without:
+        message = "there is no board of {}: its sentences are not in the folder"
+        raise InvalidFile(
+            [
+                Problem("unknown-split", message.format(split), file=path.name, line=line, column="split")
+                for split, line in without.items()
+            ]
+        )
+    return dict(found)
+
+
+COMMENT = """\
+NCIMP, imported from the authors' repository. Yours to edit; docs/phases-yaml.md explains every key. A board's first
+column ranks it.
+"""
+
+LACKING = """\
+
+Not in this folder, so that there are no boards of it: {lacking}.
+"""
+
+PAPER = "He et al. (2025), as printed"
+
+DESCRIPTION = """\
+A *wet blanket* is a spoilsport, a *police car* a car of the police. Do a model's vectors of noun compounds know the
+difference? Each compound stands in sentences, naturalistic ones (*nat*, three for each compound) or a neutral one
+(*neut*, "This is a …"), and is replaced by probes: a synonym of the whole, its head or its modifier alone, a synonym of
+each word, five random compounds of like frequency. What a representation keeps of the meaning shows in how similar the
+original and the probed text are to it, for the sentence (`sent`) and for the compound in it (`nc`).
+
+**Licence**: the data are those of the repository risehnhew/Finding-Idiomaticity-in-Word-Representations, and belong to
+its authors: see there. If you use them, please cite Wei He et al. (2025): *Investigating Idiomaticity in Word
+Representations*. In: Computational Linguistics.
+"""
+
+TASK = """\
+How similar are the original and every probe of it, to your model? Any model that gives vectors can be asked;
+`evergold probe --model MODEL --items items.csv --into mine.npz` asks one of Hugging Face, or word vectors, on your own
+machine, and writes a file that is valid here.
+
+**Items** (`items.csv`): `language,context,compound,probe,sentence,nc`; `nc` marks the words of the compound. **Your
+file**: CSV with the cosines,
+
+```csv
+language,context,compound,probe,level,sim
+en,neut,acid test,syn,sent,0.9134
+```
+
+each probe at both levels (`template.csv` is ready to be filled in), or the vectors themselves: `.npz` or `.safetensors`
+with a tensor `<language>/<setting>/<level>` such as `en/neut/sent`, one row for each row of the items of that language
+and setting. A language, setting and level may be left out.
+
+**Score**: similarities (`sim_…`), affinities (is the synonym nearer than a random compound? 1 is ideal) and scaled
+similarities, each the mean over compounds, and its rank correlation (`…_rho`) with how compositional people find them.
+"""
+
+_SETTINGS = {"nat": "naturalistic sentences", "neut": "the neutral sentence"}
+_LANGUAGES = {"en": "English", "pt": "Portuguese"}
+
+
+def lacking(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> list[str]:
+    """Describe what a folder with these (language, setting) lacks."""
+    have = set(parts)
+    return [
+        f"{_LANGUAGES[language]}, {title}"
+        for language in languages
+        for setting, title in _SETTINGS.items()
+        if (language, setting) not in have
+    ]
+
+
+def comment(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> str:
+    """Return the comment at the head of competition.yaml, with what the folder lacks.
+
+    parts: its (language, setting).
+    """
+    missing = lacking(parts, languages)
+    return COMMENT + (LACKING.format(lacking="; ".join(missing)) if missing else "")
+
 
 NAME = "ncimp"
 PHASE = "open"
@@ -89,7 +192,7 @@ def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None 
     asked = BaselineRequest(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
     written, baselines = add_baselines(asked, target, "baselines/open")
     competition = declaration(parts, baselines, historic)
-    text = yaml_text({"version": 1, "competitions": [competition]}, texts.comment(parts, LANGUAGES))
+    text = yaml_text({"version": 1, "competitions": [competition]}, comment(parts, LANGUAGES))
     tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in historic.items()]
     return [
         write_text(target / "competition.yaml", text),
@@ -109,7 +212,7 @@ def missing_parts(source: Path) -> list[str]:
         for setting, files in FILES.items()
         if any((source / "dataset" / language.upper() / name).is_file() for name in files.values())
     ]
-    return texts.lacking(have, LANGUAGES)
+    return lacking(have, LANGUAGES)
 
 
 def _template(items: Path) -> str:
@@ -129,14 +232,14 @@ def declaration(
         "name": NAME,
         "title": "NCIMP: probing idiomaticity in word representations",
         "summary": "Do representations of noun compounds reflect how idiomatic they are? English and Portuguese.",
-        "description": texts.DESCRIPTION,
+        "description": DESCRIPTION,
         "website": "https://github.com/risehnhew/Finding-Idiomaticity-in-Word-Representations",
         "tasks": [
             {
                 "name": "probing",
                 "type": TASK_TYPE,
                 "title": "Idiomaticity probing",
-                "description": texts.TASK,
+                "description": TASK,
                 "options": OPTIONS,
             }
         ],
@@ -170,7 +273,7 @@ def _board(language: str, setting: str, level: str, published: Container[str]) -
     language_title = {"en": "English", "pt": "Portuguese"}[language]
     setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
     level_title = {"sent": "sentences", "nc": "noun compounds"}[level]
-    rows = [Inline(phase=PHASE, file=_historic_name(split), source=texts.PAPER)] if split in published else []
+    rows = [Inline(phase=PHASE, file=_historic_name(split), source=PAPER)] if split in published else []
     return {
         "name": split.replace("/", "-"),
         "title": f"{language_title}, {setting_title} contexts, {level_title}",

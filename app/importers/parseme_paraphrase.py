@@ -16,8 +16,7 @@ from typing import Any
 
 from app.importers import parseme_paraphrase_texts as texts
 from app.importers.baselines import BaselineRequest, add_baselines
-from app.importers.parseme_declaration import TEST_PHASES
-from app.importers.parseme_editions import EDITIONS
+from app.importers.parseme_declaration import EDITIONS, TEST_PHASES
 from app.importers.parseme_folder import write_zip
 from app.importers.writing import ALL_SLICES, LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems

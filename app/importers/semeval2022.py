@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.gold.plain import list_as_public
+from app.gold.sealing import list_as_public
 from app.importers import semeval2022_texts as texts
 from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.semeval2022_layout import (

@@ -6,6 +6,7 @@ import csv
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ import yaml
 
 from evergold.scoring.errors import Problems
 from evergold.scoring.tables import Table, read_table
+
+
+def read_published(name: str) -> list[dict[str, str]]:
+    """Return the rows of a file of `app/data`; lines that begin with # name the source."""
+    text = resources.files("app").joinpath("data", name).read_text(encoding="utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
 
 #: `gold: LATER name` becomes a comment to be activated once the gold exists.
 LATER = "LATER "

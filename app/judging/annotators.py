@@ -39,8 +39,7 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.mail import send_mail
-from app.people.rights import may_organise
-from app.people.roles import find_user, grant_role, has_role
+from app.people.rights import find_user, grant_role, has_role, may_organise
 
 _MAIL = """\
 Hello {username},

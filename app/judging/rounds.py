@@ -1,6 +1,6 @@
 """Life cycle of a round: started by an organiser, annotators assigned, published and withdrawn.
 
-Functions take the session and leave the commit to the caller, who also checks permissions with `app.people.roles`.
+Functions take the session and leave the commit to the caller, who also checks permissions with `app.people.rights`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from app.competitions.find import boards_of
 from app.judging.errors import CannotJudge
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, User
 from app.standings.tries import is_rankable
-from app.submissions.newest import has_current_status, newest_in
+from app.submissions.find import has_current_status, newest_in
 from evergold.scoring.errors import InvalidFile, InvalidOptions
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.db import likely
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
-from app.boards.neutral_names import neutral_name
+from app.boards.view import neutral_name
 from app.competitions.visibility import View, min_decimals, rounded, until_words, view_of
 from app.judging.results import MACRO, document_of
 from app.judging.selection import AUTOMATIC_METRICS

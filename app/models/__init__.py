@@ -7,24 +7,27 @@ from __future__ import annotations
 
 from app.models.accounts import (
     ApiToken as ApiToken,
+    AuditEntry as AuditEntry,
     LoginSession as LoginSession,
     PasswordReset as PasswordReset,
     TokenScope as TokenScope,
     User as User,
 )
-from app.models.allowances import Allowance as Allowance
-from app.models.audit import AuditEntry as AuditEntry
 from app.models.blueprints import Blueprint as Blueprint, BlueprintFile as BlueprintFile
-from app.models.boards import EntryChoice as EntryChoice, Snapshot as Snapshot
-from app.models.cards import (
-    CardVersion as CardVersion,
-    RowMark as RowMark,
-    RowStatus as RowStatus,
-    System as System,
+from app.models.boards import (
+    BoardStatistics as BoardStatistics,
+    EntryChoice as EntryChoice,
+    GoldPower as GoldPower,
+    KeptBoard as KeptBoard,
+    RunStatistics as RunStatistics,
+    Snapshot as Snapshot,
+    Standing as Standing,
+    StatisticsWork as StatisticsWork,
+    Tally as Tally,
 )
-from app.models.climbing import ClimbingAlert as ClimbingAlert, LineChange as LineChange
 from app.models.columns import NAME_CHARACTERS as NAME_CHARACTERS
 from app.models.competitions import (
+    Allowance as Allowance,
     Audience as Audience,
     Board as Board,
     BoardShown as BoardShown,
@@ -38,19 +41,23 @@ from app.models.competitions import (
     Phase as Phase,
     PhaseTask as PhaseTask,
     PublicFile as PublicFile,
+    Revision as Revision,
+    RevisionFile as RevisionFile,
+    RevisionSource as RevisionSource,
     Slices as Slices,
     Stage as Stage,
 )
-from app.models.downloads import FileDownload as FileDownload
 from app.models.gold import (
     GoldCheck as GoldCheck,
     GoldVersion as GoldVersion,
+    RescoredTask as RescoredTask,
+    Rescoring as Rescoring,
+    RescoringState as RescoringState,
     SealedFile as SealedFile,
     SealedKey as SealedKey,
     SealedKind as SealedKind,
     WorkerKey as WorkerKey,
 )
-from app.models.invitations import RoleInvitation as RoleInvitation
 from app.models.judging import (
     JudgedAnswer as JudgedAnswer,
     JudgedEntry as JudgedEntry,
@@ -61,30 +68,38 @@ from app.models.judging import (
     RoundSource as RoundSource,
 )
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
-from app.models.rescoring import RescoredTask as RescoredTask, Rescoring as Rescoring, RescoringState as RescoringState
-from app.models.revisions import Revision as Revision, RevisionFile as RevisionFile, RevisionSource as RevisionSource
 from app.models.roles import (
     ALL_RIGHTS as ALL_RIGHTS,
     CompetitionRole as CompetitionRole,
     Right as Right,
     Role as Role,
+    RoleInvitation as RoleInvitation,
     rights_in as rights_in,
     rights_text as rights_text,
 )
-from app.models.server import Heartbeat as Heartbeat, MailLink as MailLink, OutgoingMail as OutgoingMail
-from app.models.standings import KeptBoard as KeptBoard, Standing as Standing, Tally as Tally
-from app.models.statistics import (
-    BoardStatistics as BoardStatistics,
-    GoldPower as GoldPower,
-    RunStatistics as RunStatistics,
-    StatisticsWork as StatisticsWork,
+from app.models.server import (
+    Heartbeat as Heartbeat,
+    MailLink as MailLink,
+    OutgoingMail as OutgoingMail,
+    SelfCheck as SelfCheck,
+    Worker as Worker,
 )
 from app.models.submissions import (
+    CHECKED as CHECKED,
     TERMINAL as TERMINAL,
+    CardVersion as CardVersion,
+    ClimbingAlert as ClimbingAlert,
+    FileDownload as FileDownload,
+    LineChange as LineChange,
+    RowMark as RowMark,
+    RowStatus as RowStatus,
     RunStatus as RunStatus,
     ScoreRow as ScoreRow,
     ScoringRun as ScoringRun,
     Submission as Submission,
+    System as System,
+    Validation as Validation,
+    ValidationStatus as ValidationStatus,
 )
 from app.models.teams import (
     AcceptedTerms as AcceptedTerms,
@@ -100,5 +115,3 @@ from app.models.teams import (
     TeamKind as TeamKind,
     TeamMember as TeamMember,
 )
-from app.models.validations import CHECKED as CHECKED, Validation as Validation, ValidationStatus as ValidationStatus
-from app.models.workers import SelfCheck as SelfCheck, Worker as Worker

@@ -1,7 +1,4 @@
-"""Inputs of boards besides scores: chosen entries, and frozen boards.
-
-Written by `app.submissions.choices` and `app.boards.snapshots` only.
-"""
+"""Boards, the standings kept for them, and statistics of their runs."""
 
 from __future__ import annotations
 
@@ -9,10 +6,122 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.base.db import Base
+
+
+class Standing(Base):
+    """A team's entry on one board of a phase.
+
+    - is_whole: chosen among all candidates there. If they were scored against several golds, each gold has another row:
+      other phases show what was scored against theirs.
+    - gold: that of the candidates; None for several.
+    - facts: unchanging data of the run for a row, from `app.standings.renew`, so that a board reads this table only.
+    """
+
+    __tablename__ = "standings"
+    __table_args__ = (
+        Index("ix_standings_phase_task_id_board_id_team_id", "phase_task_id", "board_id", "team_id"),
+        Index("ix_standings_phase_task_id_team_id", "phase_task_id", "team_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"))
+    board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"))
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"))
+    is_whole: Mapped[bool]
+    gold: Mapped[str | None] = mapped_column(String(300))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    entries: Mapped[int]  # number of the team's candidates here
+    ladder_value: Mapped[float | None]  # with `ladder`: the revealed ranking score
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"))  # of the submission; may be set later
+    facts: Mapped[str] = mapped_column(Text)
+
+
+class KeptBoard(Base):
+    """A board of a phase with stored standings.
+
+    `rules` were used to choose them; if they differ now, these are invalid.
+    """
+
+    __tablename__ = "kept_boards"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
+    rules: Mapped[str] = mapped_column(String(32))
+
+
+class Tally(Base):
+    """Number of a team's scored submissions in a task of a phase, without hidden and withdrawn ones."""
+
+    __tablename__ = "tallies"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), primary_key=True)
+    runs: Mapped[int]
+
+
+class BoardStatistics(Base):
+    """Statistics of the entries on a board of a phase at a worker's last computation.
+
+    For `document` see `app.boards.statistics`.
+    """
+
+    __tablename__ = "board_statistics"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    board_id: Mapped[int] = mapped_column(ForeignKey("boards.id"), primary_key=True)
+    document: Mapped[dict[str, Any]]
+
+
+class RunStatistics(Base):
+    """Statistics of one run, on a board or not.
+
+    `key` identifies the inputs; `before` are the team's runs it was compared with, so that only new ones are computed.
+    For `document` see `app.boards.run_statistics`.
+    """
+
+    __tablename__ = "run_statistics"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64))
+    before: Mapped[list[Any]]
+    document: Mapped[dict[str, Any]]
+
+
+class GoldPower(Base):
+    """Statistical power of a task's gold, for organisers.
+
+    `gold` identifies the gold and `key` the inputs; for `document` see `app.boards.power`.
+    """
+
+    __tablename__ = "gold_power"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    gold: Mapped[str] = mapped_column(String(300))
+    key: Mapped[str] = mapped_column(String(64))
+    document: Mapped[dict[str, Any]]
+
+
+class StatisticsWork(Base):
+    """State of the statistics of a task in a phase, relative to its boards.
+
+    Versions are those of the boards, followed by that of the phase whose entries are carried over: `17`, `17-5`.
+    """
+
+    __tablename__ = "statistics_work"
+
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True)
+    computed_for: Mapped[str | None] = mapped_column(String(50))  # versions of the boards in the statistics
+    seen: Mapped[str] = mapped_column(String(50))  # versions at the sweep's last check …
+    seen_at: Mapped[datetime]  # … and since when they are unchanged
+    waiting_since: Mapped[datetime | None]  # first change not yet computed; None: up to date
+    sent_at: Mapped[datetime | None]  # when workers were last notified
+    lease_expires_at: Mapped[datetime | None]  # reserved by a worker until then
+    attempts: Mapped[int] = mapped_column(default=0)  # for the versions in `seen`
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why there are no statistics yet
 
 
 class EntryChoice(Base):

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
+    BigInteger,
     Boolean,
     CheckConstraint,
     ColumnElement,
@@ -24,6 +26,7 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS, STORED_FILE
+from app.models.teams import Team
 
 
 class EntryRule(StrEnum):
@@ -101,10 +104,10 @@ class Competition(Base):
     rankings: Mapped[list[Any]] = mapped_column(default=list)  # across tasks, as declared; app.boards.rankings
     citation: Mapped[dict[str, Any]] = mapped_column(default=dict)  # authors, licence, paper; app.boards.citations
     teams: Mapped[dict[str, Any]] = mapped_column(default=dict)  # maximum size, and until when they can be renamed
-    images: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of its texts, by path; app.declarations.apply.images
+    images: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of its texts, by path; app.declarations.apply.apply
     position: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
-    neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.boards.neutral_names; never shown
+    neutral_salt: Mapped[str] = mapped_column(String(64), default=new_salt)  # see app.boards.view; never shown
     stage: Mapped[Stage] = mapped_column(String(20), default=Stage.PUBLISHED)
     halt: Mapped[Halt] = mapped_column(String(20), default=Halt.NONE)
     halt_reason: Mapped[str] = mapped_column(Text, default="")  # one line, for everybody
@@ -207,7 +210,7 @@ class PhaseTask(Base):
     visibility: Mapped[dict[str, Any]] = mapped_column(default=dict)  # overrides of the phase, key by key
     files_from: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: "now" or a moment; else the start
     files_for: Mapped[dict[str, Any]] = mapped_column(default=dict)  # by file name: an Audience; else by the rules
-    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody may have it: see app.runs.item_results
+    gold_is_public: Mapped[bool] = mapped_column(default=False)  # anybody may have it: see app.runs.report
     ranked_baselines: Mapped[list[Any]] = mapped_column(default=list)  # ids of baseline teams with a rank
     private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # as declared; app.competitions.private_part
     board_version: Mapped[int] = mapped_column(default=0)  # increases with every change that a board could show
@@ -291,3 +294,70 @@ class HistoricRow(Base):
     method: Mapped[str] = mapped_column(Text, default="")
     paper: Mapped[str] = mapped_column(Text, default="")
     code: Mapped[str] = mapped_column(Text, default="")
+
+
+class Allowance(Base):
+    """A later close, more submissions, or both, for each task of the phase; a revoked one is deleted."""
+
+    __tablename__ = "allowances"
+    __table_args__ = (UniqueConstraint("phase_id", "team_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    phase_id: Mapped[int] = mapped_column(ForeignKey("phases.id"))
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
+    until: Mapped[datetime | None]  # close of the phase for this team; None: as for everybody
+    is_ranked: Mapped[bool] = mapped_column(default=False)  # whether submissions after the close are ranked
+    extra_per_day: Mapped[int] = mapped_column(default=0)
+    extra_total: Mapped[int] = mapped_column(default=0)
+    reason: Mapped[str] = mapped_column(Text)  # for the team and the organisers
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: on the command line
+    granted_at: Mapped[datetime]
+
+    phase: Mapped[Phase] = relationship(lazy="raise")
+    team: Mapped[Team] = relationship(lazy="raise")
+
+
+class RevisionSource(StrEnum):
+    """Origin of a declaration."""
+
+    FILE = "file"  # phases.yaml, or a file that it includes
+    EDIT = "edit"  # changed on the server: in the browser, by the API, by `evergold set`
+    UNDO = "undo"  # an earlier revision, applied again
+
+
+class Revision(Base):
+    """A declaration of a competition at one time; `number` is 1, 2, … per competition.
+
+    - document: as in phases.yaml, with keys in the organiser's order and moments as written (JSON, because JSONB does
+      not preserve order).
+    - fingerprint: equal for declarations with the same meaning.
+    - changes: sentences of `app.declarations.apply.apply`.
+    """
+
+    __tablename__ = "revisions"
+    __table_args__ = (UniqueConstraint("competition_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))
+    number: Mapped[int]
+    source: Mapped[RevisionSource] = mapped_column(String(20))
+    made_at: Mapped[datetime]
+    author_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line, or the server
+    author: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name, as the account was called at that time
+    note: Mapped[str] = mapped_column(Text, default="")
+    document: Mapped[dict[str, Any]] = mapped_column(JSON())
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    changes: Mapped[list[Any]]
+
+    files: Mapped[list[RevisionFile]] = relationship(lazy="raise", order_by="RevisionFile.path")
+
+
+class RevisionFile(Base):
+    """A file of a revision by its path there; its content is in storage."""
+
+    __tablename__ = "revision_files"
+
+    revision_id: Mapped[int] = mapped_column(ForeignKey("revisions.id"), primary_key=True)
+    path: Mapped[str] = mapped_column(String(300), primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(64), info=STORED_FILE, index=True)
+    size_bytes: Mapped[int] = mapped_column(BigInteger)

@@ -1,7 +1,4 @@
-"""Sealed data: the workers' public keys, sealed files with their keys, and gold versions.
-
-Nothing here can open them: private keys are in no table and no backup.
-"""
+"""Gold: versions, sealed files, keys, checks; and the sets in which runs are rescored."""
 
 from __future__ import annotations
 
@@ -105,3 +102,51 @@ class GoldVersion(Base):
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     sealed_file: Mapped[SealedFile] = relationship(lazy="raise")
     created_by: Mapped[User | None] = relationship(lazy="raise")
+
+
+class RescoringState(StrEnum):
+    """open -> published | dropped."""
+
+    OPEN = "open"
+    PUBLISHED = "published"
+    DROPPED = "dropped"
+
+
+class Rescoring(Base):
+    """A set of runs next to the current ones, to replace them all at once or never.
+
+    `difference` is who moved by how much, stored at publication; see `app.rescoring.difference`.
+    """
+
+    __tablename__ = "rescorings"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    state: Mapped[RescoringState] = mapped_column(String(20), default=RescoringState.OPEN)
+    note: Mapped[str] = mapped_column(Text)  # the reason; shown to teams and with official results once published
+    with_rejected: Mapped[bool] = mapped_column(default=False)  # whether rejected files are scored again as well
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
+    created_at: Mapped[datetime]
+    told_at: Mapped[datetime | None]  # when organisers were notified that it is ready
+    ended_at: Mapped[datetime | None]
+    difference: Mapped[dict[str, Any] | None]
+
+    created_by: Mapped[User | None] = relationship(lazy="raise")
+    tasks: Mapped[list[RescoredTask]] = relationship(lazy="raise", order_by="RescoredTask.phase_task_id")
+
+
+class RescoredTask(Base):
+    """A task of a phase in a set, with all inputs of its runs, which later changes do not affect."""
+
+    __tablename__ = "rescored_tasks"
+
+    rescoring_id: Mapped[int] = mapped_column(ForeignKey("rescorings.id"), primary_key=True)
+    phase_task_id: Mapped[int] = mapped_column(ForeignKey("phase_tasks.id"), primary_key=True, index=True)
+    gold: Mapped[str] = mapped_column(String(300))  # the name of plain gold
+    gold_version_id: Mapped[int | None] = mapped_column(ForeignKey("gold_versions.id"))  # None: plain gold
+    options: Mapped[dict[str, Any]]  # of the task, with the overrides of its phase
+    items_sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
+    private_part: Mapped[dict[str, Any]] = mapped_column(default=dict)  # of the items, as declared
+
+    phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
+    gold_version: Mapped[GoldVersion | None] = relationship(lazy="raise")

@@ -1,6 +1,6 @@
 """Messages between organisers and participants: announcements, questions, and mail preferences.
 
-Written by `app.messages.announcements`, `app.messages.questions` and `app.people.mail_choices` only.
+Written by `app.messages.announcements`, `app.messages.questions` and `app.people.mail` only.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Question(Base):
 class MailChoice(Base):
     """Preferences for mails other than those about the account; without a row only announcements are sent.
 
-    `salt` is used in the links that switch mails off; see `app.people.mail_choices`.
+    `salt` is used in the links that switch mails off; see `app.people.mail`.
     """
 
     __tablename__ = "mail_choices"

@@ -123,7 +123,7 @@ class Team(Base):
     kind: Mapped[TeamKind] = mapped_column(String(20), default=TeamKind.TEAM)
     captain_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # see app.teams.find.captain_of
     created_at: Mapped[datetime]
-    # Last time a worker took one of its files, or later after long scoring; see app.runs.turns.
+    # Last time a worker took one of its files, or later after long scoring; see app.runs.claims.
     last_turn_at: Mapped[datetime | None]
     # If merged: the team that now has its members and submissions; see app.submissions.merging.
     merged_into_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), index=True)

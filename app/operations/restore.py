@@ -28,7 +28,7 @@ from app.base.storage import (
     storage_of,
     store_upload,
 )
-from app.operations.backup_files import Source, reading_from
+from app.operations.backup import Source, reading_from
 from app.operations.backup_format import MANIFEST, BackupError, BackupFile, BackupTable, Manifest, insertable, read_row
 from app.operations.migrate import alembic_config, migrating, upgrade_to
 

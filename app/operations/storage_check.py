@@ -1,7 +1,8 @@
-"""Check that storage has every file that the database references, undamaged."""
+"""Check that every file the database names is in storage and intact; move all files to another storage."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, select
@@ -9,8 +10,87 @@ from sqlalchemy import Engine, select
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.errors import StorageDamaged
-from app.base.storage import Storage, digest_of, lent_file, sealed_storage_of, sha256_of, storage_of
+from app.base.storage import (
+    CHUNK_BYTES,
+    UNLIMITED_BYTES,
+    Kept,
+    Storage,
+    UploadWriter,
+    aside_digest,
+    digest_of,
+    lent_file,
+    sealed_storage_of,
+    sha256_of,
+    storage_of,
+)
+from app.base.stores.places import both_of
 from app.operations.unowned import naming_columns, still_names
+
+
+@dataclass(slots=True)
+class Moved:
+    """The progress; seen: intact files now in both places; damaged: files that could not be copied intact."""
+
+    seen: int = 0
+    copied: int = 0
+    damaged: list[str] = field(default_factory=list)
+
+
+def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda moved: None) -> Moved:
+    """Move from `storage_before` to `storage`. Raises StorageAway, StorageFull, and can then be repeated."""
+    moved = Moved()
+    old, new = both_of(settings, settings.storage_before), both_of(settings, settings.storage)
+    for kind in old:
+        for kept in old[kind].listed():
+            _move(old[kind], new[kind], kept, moved)
+            tell(moved)
+    return moved
+
+
+def _move(old: Storage, new: Storage, kept: Kept, moved: Moved) -> None:
+    """Move stored files and those set aside; files to validate stay where they are, and are deleted within minutes."""
+    sha256 = digest_of(kept.name) or aside_digest(kept.name)
+    if sha256 is None:
+        return
+    try:
+        if not _is_whole(new, kept.name, sha256):
+            _copy(old, new, kept.name, sha256)
+            moved.copied += 1
+    except FileNotFoundError:  # it was deleted in the meantime
+        return
+    except StorageDamaged:
+        moved.damaged.append(kept.name)
+        return
+    moved.seen += 1
+
+
+def _copy(old: Storage, new: Storage, name: str, sha256: str) -> None:
+    """Copy a file over any target. Raises StorageDamaged if the old file, or its copy, does not match its name."""
+    with old.lent(name, sha256) as path, path.open("rb") as file:
+        if sha256_of(path) != sha256:
+            raise StorageDamaged(f"{name} is damaged")
+        new.remove(name)
+        writer = UploadWriter(new, UNLIMITED_BYTES, name=name)
+        try:
+            while chunk := file.read(CHUNK_BYTES):
+                writer.write(chunk)
+            writer.finish()
+        finally:
+            writer.discard()
+    if not _is_whole(new, name, sha256):
+        raise StorageDamaged(f"Checksum mismatch after copying {name}")
+
+
+def _is_whole(storage: Storage, name: str, sha256: str) -> bool:
+    """Return whether the file exists and its content matches its name."""
+    if storage.find(name) is None:
+        return False
+    try:
+        with storage.lent(name, sha256) as path:
+            return sha256_of(path) == sha256
+    except (FileNotFoundError, StorageDamaged):
+        return False
+
 
 _SEALED = "sealed_files"
 

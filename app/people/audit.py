@@ -1,6 +1,6 @@
 """Audit log: every action of an organiser or administrator, recorded in the transaction that performs it.
 
-Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.audit`). `details`
+Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.accounts`). `details`
 never contains a secret: only names, counts, digests, values before and after.
 """
 
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.base.logs import bound_fields
 from app.models import AuditEntry, User
-from app.models.audit import ACTION_CHARACTERS, SUBJECT_CHARACTERS
+from app.models.accounts import ACTION_CHARACTERS, SUBJECT_CHARACTERS
 from app.models.columns import NAME_CHARACTERS
 
 

@@ -24,8 +24,7 @@ from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, User, rights_in, rights_text
 from app.people import mail
 from app.people.audit import record
-from app.people.rights import rights_to_give
-from app.people.roles import find_user, grant_role, has_role
+from app.people.rights import find_user, grant_role, has_role, rights_to_give
 
 LASTS = timedelta(days=30)
 ROLE_WORDS = {

@@ -1,5 +1,5 @@
 """Low priority of rescoring runs: only the sweep announces them, a few at a time and after all others, see
-`app.runs.turns`. It also notifies organisers when a set is ready."""
+`app.runs.claims`. It also notifies organisers when a set is ready."""
 
 from __future__ import annotations
 

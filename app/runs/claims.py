@@ -1,8 +1,6 @@
-"""Claims and leases of runs: claimed by one conditional UPDATE, ended in one transaction by the owner of the claim.
+"""Claiming runs: one worker at a time, under a lease, in fair turns of teams and competitions.
 
-The database is the queue. Every non-terminal state has a way out: the sweep's `requeue_lost_runs`.
-Functions take the session and leave the commit to the caller.
-"""
+A claim ends by an outcome, a failure, or the sweep when its lease has run out."""
 
 from __future__ import annotations
 
@@ -10,23 +8,31 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypeVarTuple
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVarTuple, cast
 from uuid import UUID
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
+    FromClause,
     Row,
     ScalarSelect,
     Select,
+    SQLColumnExpression,
+    Table,
     and_,
     bindparam,
     case,
     func,
+    or_,
     select,
     update,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
+from sqlalchemy.sql.dml import ReturningUpdate
 
+from app.base.db import UtcDateTime
 from app.gold.binding import GoldPlace, options_digest
 from app.models import (
     Competition,
@@ -40,8 +46,55 @@ from app.models import (
     SealedFile,
     SealedKey,
     Submission,
+    Team,
+    Validation,
+    ValidationStatus,
 )
-from app.runs.claimed import NOW, OF_RUN, RUNS, Claiming, claimed_run
+from evergold.scoring.tasks import gpu_types
+
+Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
+
+#: Statements are built once and reused for every run: building one takes longer than sending it.
+RUNS, _TEAMS = cast(Table, ScoringRun.__table__), cast(Table, Team.__table__)
+NOW = bindparam("now", type_=UtcDateTime())
+#: Only the columns of a run that a claim needs, since others grow large.
+OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
+
+
+def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
+    """Run `claiming` and return the run it finds, with the columns of OF_RUN; None if it claimed none."""
+    if session.get_bind().dialect.name == "postgresql":
+        return session.execute(_at_once(claiming), said).one_or_none()
+    run = session.connection().execute(claiming, said).one_or_none()
+    if run is None:
+        return None
+    if run.is_current:
+        session.connection().execute(_TAKING_TURN, {"submission": run.submission_id, "now": said["now"]})
+    return session.execute(_CLAIMED, {"run": run.id}).one()
+
+
+def _claim_columns(run: FromClause) -> Select[*tuple[Any, ...]]:
+    """Select a run with its submission and task."""
+    return (
+        select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
+        .join_from(run, Submission, Submission.id == run.c.submission_id)
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+    )
+
+
+@lru_cache(maxsize=8)
+def _at_once(claiming: Claiming) -> Select[*tuple[Any, ...]]:
+    claimed = claiming.cte("claimed")
+    team = select(Submission.team_id).join(claimed, claimed.c.submission_id == Submission.id)
+    taking = update(_TEAMS).where(_TEAMS.c.id.in_(team.where(claimed.c.is_current))).values(last_turn_at=NOW)
+    return _claim_columns(claimed).add_cte(taking.cte("turn"))
+
+
+_CLAIMED = _claim_columns(RUNS).where(RUNS.c.id == bindparam("run"))
+_TEAM = select(Submission.team_id).where(Submission.id == bindparam("submission", type_=RUNS.c.submission_id.type))
+_TAKING_TURN = update(_TEAMS).where(_TEAMS.c.id == _TEAM.scalar_subquery()).values(last_turn_at=NOW)
+
 
 #: An announced but unclaimed run is announced again after this time, so that a long queue does not fill the broker with
 #: duplicates. A run that one worker cannot do rests as long, so that it does not take the turns of others.
@@ -261,3 +314,104 @@ def with_task(query: Select[*Selected]) -> Select[*Selected]:
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
     )
+
+
+#: A run of this duration delays the next turn of its team …
+LONG_RUN = timedelta(seconds=10)
+#: … by its duration times this factor, as long as others wait, but never by more than this.
+DELAY_TIMES = 10
+LONGEST_DELAY = timedelta(hours=1)
+
+
+def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
+    """Return the id of the run, or of the file to validate, that is next in this queue; None if it is empty."""
+    return (
+        _next_upload(session, needs_gpu, now)
+        or _next_check(session, needs_gpu, now)
+        or _next_rescoring(session, needs_gpu, now)
+    )
+
+
+def claim_next_upload(
+    session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime
+) -> Claim | None:
+    """Claim the next upload by one statement; None if there is none or another worker was faster."""
+    claiming = _claiming(needs_gpu, tuple(gpu_types()))
+    return claim_where(session, claiming, {}, worker=worker, lease_seconds=lease_seconds, now=now)
+
+
+def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:
+    """Put a team whose run took long behind others in the queue; its next turn resets that."""
+    if took >= LONG_RUN:
+        until = now + min(took * DELAY_TIMES, LONGEST_DELAY)
+        session.execute(update(Team).where(Team.id == team_id).values(last_turn_at=until))
+
+
+@lru_cache(maxsize=4)
+def _claiming(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Claiming:
+    return claiming_one(_upload_statement(needs_gpu, gpu_types).scalar_subquery())
+
+
+def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
+    """Return the condition for tasks in phases that belong to the queue of encoding workers, or to the other queue."""
+    names = gpu_types()
+    of_gpu = (
+        select(PhaseTask.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(CompetitionTask.task_type.in_(names))
+    )
+    return phase_task_id.in_(of_gpu) if needs_gpu else phase_task_id.not_in(of_gpu)
+
+
+def _next_upload(session: Session, needs_gpu: bool, now: datetime) -> int | None:
+    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), {"now": now})
+
+
+@lru_cache(maxsize=4)
+def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
+    """Build the statement once, since every turn starts with it."""
+    return (
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(
+            _waits(bindparam("now", type_=UtcDateTime())),
+            ScoringRun.is_current,
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+        )
+        .order_by(Team.last_turn_at.asc().nulls_first(), ScoringRun.queued_at, ScoringRun.id)
+        .limit(1)
+    )
+
+
+def _next_check(session: Session, needs_gpu: bool, now: datetime) -> UUID | None:
+    """Return the check of the user whose last check began longest ago; cheap, since checks are deleted after a day."""
+    earlier = aliased(Validation)
+    last_turn = (
+        select(func.max(earlier.started_at)).where(earlier.user_id == Validation.user_id).correlate(Validation)
+    ).scalar_subquery()
+    return session.scalar(
+        select(Validation.id)
+        .where(
+            Validation.status == ValidationStatus.QUEUED,
+            or_(Validation.not_before.is_(None), Validation.not_before <= now),
+            in_queue(Validation.phase_task_id, needs_gpu=needs_gpu),
+        )
+        .order_by(last_turn.asc().nulls_first(), Validation.asked_at, Validation.id)
+        .limit(1)
+    )
+
+
+def _next_rescoring(session: Session, needs_gpu: bool, now: datetime) -> int | None:
+    return session.scalar(
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(_waits(now), ~ScoringRun.is_current, in_queue(Submission.phase_task_id, needs_gpu=needs_gpu))
+        .order_by(ScoringRun.queued_at, ScoringRun.id)
+        .limit(1)
+    )
+
+
+def _waits(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    rests = or_(ScoringRun.not_before.is_(None), ScoringRun.not_before <= now)
+    return (ScoringRun.status == RunStatus.QUEUED) & rests

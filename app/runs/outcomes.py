@@ -14,22 +14,23 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from app.competitions.changed import boards_changed, boards_changed_where, boards_unchanged
 from app.gold.recorded import record_sealed, unrecord_sealed
 from app.gold.sealing import Sealed
-from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun
-from app.runs.claimed import RUNS
+from app.models import PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, Validation, ValidationStatus
 from app.runs.claims import (
     BACK_IN_QUEUE,
     IS_CLAIMED,
     RESEND_SECONDS,
     RETRY_SECONDS,
+    RUNS,
     Claim,
     _update_claimed,
     as_parameters,
+    delay_next_turn,
 )
 from app.runs.failures import note_failure
 from app.runs.private_scores import private_document
 from app.runs.report import _packed_report
 from app.runs.result_mails import WANTS_MAIL, mail_result
-from app.runs.turns import delay_next_turn
+from app.runs.validations import CheckClaim, record_check_failure, record_invalid
 from app.standings.renew import renew_team
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
@@ -68,7 +69,7 @@ def record_scores(
     columns: the (metric, split) pairs that boards may show, which become rows; the report has all scores.
     aggregates, texts: the task's aggregates and text reports, by name, for the report.
     outcomes: per item, sealed for the workers.
-    items: packed by `app.runs.item_results`; stored only if gold is public at this moment.
+    items: packed by `app.runs.report`; stored only if gold is public at this moment.
     private_scores: those of the private part; only columns of boards are stored.
 
     Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
@@ -173,3 +174,47 @@ def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, datetime]:
     """Build the statement once for each set of columns: building it takes longer than sending it."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
     return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL, RUNS.c.started_at)
+
+
+_NOBODY_ELSE = "; no other file of this task was ever scored within this bound"
+
+
+def record_overrun(session: Session, claim: Claim, problem: Problem, now: datetime) -> bool:
+    """End a run for good, rejected or failed; False, without changes, if the claim is void.
+
+    A run of a rescoring set fails, since its file was scored before.
+    """
+    is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
+    if is_current and _held_for_others(session, claim.phase_task_id, claim.sha256):
+        return record_rejection(session, claim, problems=[problem], omitted=0, now=now)
+    return record_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
+
+
+def record_check_overrun(session: Session, claim: CheckClaim, problem: Problem, now: datetime) -> bool:
+    """End a check for good, as invalid or failed; False, without changes, if the claim is void."""
+    if _held_for_others(session, claim.phase_task_id, claim.sha256):
+        return record_invalid(session, claim, problems=[problem], omitted=0, now=now)
+    return record_check_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
+
+
+def _held_for_others(session: Session, phase_task_id: int, sha256: str) -> bool:
+    """Return whether another file of this task in this phase was scored or found valid."""
+    scored = (
+        select(ScoringRun.id)
+        .join(Submission, Submission.id == ScoringRun.submission_id)
+        .where(
+            Submission.phase_task_id == phase_task_id,
+            Submission.sha256 != sha256,
+            ScoringRun.status == RunStatus.SCORED,
+        )
+    )
+    checked = exists().where(
+        Validation.phase_task_id == phase_task_id,
+        Validation.sha256 != sha256,
+        Validation.status == ValidationStatus.VALID,
+    )
+    return session.scalar(scored.limit(1)) is not None or bool(session.scalar(select(checked)))
+
+
+def _said(problem: Problem) -> str:
+    return f"{problem}{_NOBODY_ELSE}"

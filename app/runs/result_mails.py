@@ -24,8 +24,7 @@ from app.models import (
     Submission,
     User,
 )
-from app.people.mail import send_mail
-from app.people.mail_choices import MailKind, unsubscribe_address
+from app.people.mail import MailKind, send_mail, unsubscribe_address
 
 _MAIL = """\
 Hello {username},

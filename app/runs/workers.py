@@ -17,7 +17,7 @@ from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
 from app.base.times import in_utc
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
-from app.runs.turns import in_queue
+from app.runs.claims import in_queue
 from evergold.scoring.tasks import gpu_types, needs_gpu
 
 #: Interval between registrations of a worker …
@@ -83,7 +83,7 @@ def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
 def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | None:
     """Return the place of a run in the line of its worker queue, 1 for the next; None if it is not queued.
 
-    Teams take turns, see `app.runs.turns`: before the third file of a team, at most three of any other are scored.
+    Teams take turns, see `app.runs.claims`: before the third file of a team, at most three of any other are scored.
     """
     if run.status != RunStatus.QUEUED:
         return None

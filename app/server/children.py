@@ -1,7 +1,7 @@
 """Child processes of the supervisor: each in its own process group, with its own log, restarted with backoff.
 
 For the programs and their order, see `app.server.supervisor`; for the death of the supervisor itself,
-`app.server.guard`.
+`app.server.children`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,53 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.server import guard
+GRACE_SECONDS = 5.0
+
+
+def watch(lines: Iterable[str]) -> None:
+    """Track the groups; when the input ends, end the remaining ones."""
+    groups: set[int] = set()
+    for line in lines:
+        group = int(line[1:])
+        if line.startswith("+"):
+            groups.add(group)
+        else:
+            groups.discard(group)
+    end_groups(groups, GRACE_SECONDS)
+
+
+def end_groups(groups: Iterable[int], grace_seconds: float) -> None:
+    """Send SIGTERM to all groups, and SIGKILL to those left after the grace period."""
+    left = {group for group in groups if signal_group(group, signal.SIGTERM)}
+    deadline = time.monotonic() + grace_seconds
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = {group for group in left if signal_group(group, 0)}
+    for group in left:
+        signal_group(group, signal.SIGKILL)
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; False if it is empty."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # macOS raises this for a group of zombies
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    watch(sys.stdin)
+
 
 LOG_LIMIT_BYTES = 20 * 1024 * 1024
 #: A child that lived this long counts as healthy; its next death starts a new series of restarts.
@@ -100,7 +141,7 @@ def _hang_up(watched: Guard) -> None:
 
 def _spawn_guard(lock: int) -> subprocess.Popen[str]:
     # -I -S: no site packages, no environment: starts in a few milliseconds.
-    command = [sys.executable, "-I", "-S", str(Path(guard.__file__).resolve())]
+    command = [sys.executable, "-I", "-S", str(Path(__file__).resolve())]
     return subprocess.Popen(  # noqa: S603 - our own script
         command, stdin=subprocess.PIPE, text=True, bufsize=1, pass_fds=(lock,), start_new_session=True
     )
@@ -176,7 +217,7 @@ def _signal(child: Child, number: signal.Signals) -> None:
 
 def _forget(child: Child, watched: Guard) -> None:
     if child.process is not None:
-        guard.signal_group(child.process.pid, signal.SIGKILL)
+        signal_group(child.process.pid, signal.SIGKILL)
         watched.groups.discard(child.process.pid)
         _tell(watched, f"-{child.process.pid}")
         child.process = None

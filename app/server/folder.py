@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import make_engine, writing
 from app.models import User
 from app.operations.migrate import DatabaseTooNew, upgrade
-from app.people.administrators import make_account
+from app.people.auth import make_account
 from app.server.datadir import ServeError
 from app.server.prepare import printable, reason_of
 

@@ -1,43 +1,267 @@
-"""Prepares the database for serving: tables, phases.yaml, and the demo if requested.
-
-`evergold serve` runs it as a child, `python -m app.server.prepare REPORT`, so that the supervisor stays small; changes,
-or the error, go to the report.
-"""
+"""Preparation of a server's first start: folder, database, declaration and the demo with its dates."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from app.base.config import InvalidSettings, Settings, get_settings
 from app.base.db import get_engine, reading, writing
-from app.base.errors import EvergoldError
+from app.base.errors import EvergoldError, NotFound
 from app.base.permissions import prepare_folders
 from app.base.queue import send_runs
-from app.base.storage import storage_of
+from app.base.storage import Storage, storage_of, store_file
 from app.base.text import readable_size
+from app.competitions.find import find_competition, find_phase_task
+from app.competitions.limits import phase_state
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
-from app.declarations.edits.plan import Plan, plan_phases
-from app.models import Competition, CompetitionTask, PhaseTask, ScoringRun, Stage, Submission
+from app.declarations.edits.effects import Plan, plan_phases
+from app.declarations.model import CompetitionDeclaration
+from app.gold.sealing import list_as_public
+from app.models import Competition, CompetitionTask, PhaseTask, Role, ScoringRun, Stage, Submission, User
 from app.operations.database_revision import OtherRevision, check_revision
 from app.operations.migrate import AppliedRevision, DatabaseTooNew, Report, upgrade
 from app.people import audit
+from app.people.auth import make_account
+from app.people.rights import grant_role
 from app.runs.sweep import mark_sent
-from app.server import demo_dates
 from app.server.datadir import ServeError
+from app.submissions.accept import accept_submission, find_replay
 from evergold.scoring.tasks import needs_gpu
+
+COMPETITION = "demo"
+DEMO = Path(__file__).resolve().parents[2] / "demo"
+
+
+@dataclass(frozen=True)
+class DemoTeam:
+    """An account of the demo; methods: by task in which it takes part."""
+
+    username: str
+    display_name: str
+    password: str
+    methods: dict[str, str]
+
+    @property
+    def email(self) -> str:
+        return f"{self.username}@demo.invalid"
+
+
+#: Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); demo/README.md describes how they were made.
+TEAMS = (
+    DemoTeam(
+        "magpie",
+        "Magpie",
+        "magpie-demo",
+        {
+            "idiom-detection": "Naive Bayes",
+            "idiom-similarity": "Character n-grams; ridge regression",
+            "idiom-paraphrase": "Dictionary lookup",
+        },
+    ),
+    DemoTeam(
+        "saudade-lab",
+        "Saudade Lab",
+        "saudade-lab-demo",
+        {
+            "idiom-detection": "Logistic regression over cues",
+            "idiom-similarity": "tf-idf; ridge regression",
+            "idiom-paraphrase": "A phrase that fits",
+        },
+    ),
+    DemoTeam(
+        "loureiro",
+        "Loureiro",
+        "loureiro-demo",
+        {"idiom-detection": "Nearest example", "idiom-paraphrase": "A phrase that fits, and synonyms"},
+    ),
+)
+
+
+#: The organiser's account of the demo.
+ORGANISER = DemoTeam("organiser", "The organisers", "organiser-demo", {})
+
+
+def logins() -> list[dict[str, str]]:
+    """Return the log-ins to print at the start: a participant with submissions, and an organiser."""
+    who = {"Participant": TEAMS[0], "Organiser": ORGANISER}
+    return [{"title": title, "username": one.username, "password": one.password} for title, one in who.items()]
+
+
+def install_gold(gold_dir: Path) -> None:
+    """Copy the demo's gold to the workers' folder, except files that are there and identical."""
+    for source in sorted(path for path in (DEMO / "gold").rglob("*") if path.is_file()):
+        target = gold_dir / "demo" / source.relative_to(DEMO / "gold")
+        if target.exists() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_suffix(".unfinished")
+        shutil.copyfile(source, unfinished)
+        unfinished.replace(target)
+    list_as_public(gold_dir, ["demo/practice"])
+
+
+def check_demo_allowed(session: Session) -> None:
+    """Refuse demo accounts, whose passwords are public, on a server with an administrator."""
+    if not DEMO.is_dir():
+        raise ServeError("--demo needs the files of the demo, which a checkout of Evergold has: `make run` there.")
+    try:
+        find_competition(session, COMPETITION)
+    except NotFound:
+        raise ServeError(
+            f"--demo needs the competition '{COMPETITION}' of Evergold's own phases.yaml; this server does not have it."
+        ) from None
+    if session.scalar(select(User.id).where(User.is_administrator).limit(1)) is not None:
+        raise ServeError("This is a real server, with an administrator: start it without --demo.")
+
+
+def add_accounts(session: Session, now: datetime) -> None:
+    """Create the missing accounts of the demo's teams and organiser."""
+    grant_role(session, find_competition(session, COMPETITION), _account(session, ORGANISER, now), Role.ORGANISER, now)
+    for team in TEAMS:
+        _account(session, team, now)
+
+
+def submit_demo(session: Session, storage: Storage, now: datetime) -> list[int]:
+    """Create accounts and submit the files not submitted yet; return the ids of new runs."""
+    runs = []
+    add_accounts(session, now)
+    for team in TEAMS:
+        user = _account(session, team, now)
+        for path in sorted((DEMO / "submissions").glob(f"*/*/{team.username}.*")):
+            runs += _submit(session, user, team, path, storage, now)
+    return runs
+
+
+def _account(session: Session, team: DemoTeam, now: datetime) -> User:
+    user = session.scalar(select(User).where(User.username == team.username))
+    return user or make_account(
+        session,
+        username=team.username,
+        email=team.email,
+        password=team.password,
+        display_name=team.display_name,
+        now=now,
+    )
+
+
+def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage: Storage, now: datetime) -> list[int]:
+    phase, task = path.parts[-3:-1]
+    try:
+        phase_task = find_phase_task(session, COMPETITION, phase, task)
+    except NotFound:
+        return []  # the organiser of this demo has removed the phase or the task
+    if phase_task.gold is None or phase_state(phase_task.phase, now) != "open":
+        return []
+    key = f"demo-{phase}-{task}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    if find_replay(session, user, key):
+        return []
+    accepted = accept_submission(
+        session,
+        user=user,
+        phase_task=phase_task,
+        upload=store_file(path, storage),
+        filename=path.name,
+        method=team.methods[task],
+        idempotency_key=key,
+        now=now,
+    )
+    return [accepted.run_id]
+
+
+_FILE = "demo.json"
+#: Days from the first start to the start and the end of each phase; None: always open.
+DAYS: dict[str, tuple[float, float | None]] = {
+    "practice": (-60, None),
+    "evaluation": (-39, 12),
+    "blind-test": (-9, 12),
+    "post-evaluation": (12, None),
+}
+
+
+def note_first_start(data_dir: Path, now: datetime) -> None:
+    """Store the moment of the first start with `--demo`; later calls change nothing."""
+    if not (data_dir / _FILE).exists():
+        _write(data_dir, {"first_start": now.isoformat(timespec="seconds"), "history_told": False})
+
+
+def note_told(data_dir: Path) -> None:
+    """Record that the demo history was generated, so that it is not generated again."""
+    _write(data_dir, {**_read(data_dir), "history_told": True})
+
+
+def is_told(data_dir: Path) -> bool:
+    return bool(_read(data_dir).get("history_told"))
+
+
+def first_start(data_dir: Path) -> datetime:
+    return datetime.fromisoformat(_read(data_dir)["first_start"])
+
+
+def evaluation_start(start: datetime) -> datetime:
+    return _moment(start, DAYS["evaluation"][0])
+
+
+def dated(loaded: Sequence[LoadedCompetition], data_dir: Path) -> list[LoadedCompetition]:
+    """Return the competitions with the demo's dates around its first start; as declared if it never started."""
+    kept = _read(data_dir)
+    if "first_start" not in kept:
+        return list(loaded)
+    start = datetime.fromisoformat(kept["first_start"])
+    return [_moved(one, start) if one.declaration.name == COMPETITION else one for one in loaded]
+
+
+def _moved(loaded: LoadedCompetition, start: datetime) -> LoadedCompetition:
+    document = deepcopy(loaded.document)
+    for phase in document.get("phases", ()):
+        if phase["name"] in DAYS:
+            begins, ends = DAYS[phase["name"]]
+            phase["start"] = _text(start, begins)
+            if ends is not None:
+                phase["end"] = _text(start, ends)
+    return replace(loaded, declaration=CompetitionDeclaration.model_validate(document), document=document)
+
+
+def _moment(start: datetime, days: float) -> datetime:
+    """Count from midnight after the first start, so that pages show 12 days during the whole first day."""
+    midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return midnight + timedelta(days=days)
+
+
+def _text(start: datetime, days: float) -> str:
+    return f"{_moment(start, days):%Y-%m-%d %H:%M} UTC"
+
+
+def _read(data_dir: Path) -> dict[str, Any]:
+    try:
+        kept: dict[str, Any] = json.loads((data_dir / _FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return kept
+
+
+def _write(data_dir: Path, kept: dict[str, Any]) -> None:
+    unfinished = data_dir / f"{_FILE}.unfinished"
+    unfinished.write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    unfinished.replace(data_dir / _FILE)
+
 
 #: The audit log gets at most this many sentences of one `apply`, but always their number.
 CHANGES_RECORDED = 200
@@ -85,7 +309,7 @@ def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> l
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
     with _in_words(settings):
-        loaded = demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir)
+        loaded = dated(load_competitions(settings.phases_file), settings.data_dir)
         with writing(engine) as session:
             storage = storage_of(settings)
             changes = apply_phases(
@@ -120,7 +344,7 @@ def plan(*, overwrite_edits: bool = False) -> Plan:
     with _in_words(settings):
         return plan_phases(
             get_engine(settings.database_address),
-            demo_dates.dated(load_competitions(settings.phases_file), settings.data_dir),
+            dated(load_competitions(settings.phases_file), settings.data_dir),
             storage=storage_of(settings),
             now=now,
             overwrite_edits=overwrite_edits,
@@ -142,20 +366,20 @@ def _in_words(settings: Settings) -> Iterator[None]:
 
 def add_demo(gold_dir: Path, *, submits: bool = True) -> list[dict[str, str]]:
     """Create what is missing of the demo's gold, accounts and, if requested, submissions; return the log-ins."""
-    from app.server import demo
+    pass
 
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
     try:
         with writing(engine) as session:
-            demo.check_demo_allowed(session)
-            demo.install_gold(gold_dir)
-            demo.add_accounts(session, now)
-            runs = demo.submit_demo(session, storage_of(settings), now) if submits else []
+            check_demo_allowed(session)
+            install_gold(gold_dir)
+            add_accounts(session, now)
+            runs = submit_demo(session, storage_of(settings), now) if submits else []
     except (EvergoldError, OSError) as error:
         raise ServeError(f"The demo cannot be set up: {_words(error)}") from None
     wake_workers(engine, runs, now)
-    return demo.logins()
+    return logins()
 
 
 def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
@@ -253,8 +477,8 @@ def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
     migrated = migrate()
     is_new, data_dir = _is_empty(), get_settings().data_dir
     if with_demo:
-        demo_dates.note_first_start(data_dir, datetime.now(UTC))
-    tells = with_demo and with_history and not demo_dates.is_told(data_dir)
+        note_first_start(data_dir, datetime.now(UTC))
+    tells = with_demo and with_history and not is_told(data_dir)
     changes = apply()
     logins = add_demo(Path(os.environ["EVERGOLD_GOLD_DIR"]), submits=not tells) if with_demo else []
     return {

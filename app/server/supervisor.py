@@ -2,7 +2,7 @@
 
 It locks the data directory, opens the port, starts the broker, has `app.server.prepare` update the database, then runs
 web, worker and sweep until a signal arrives. Children are handled in `app.server.children`, unexpected ends in
-`app.server.guard`.
+`app.server.children`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from app.base.addresses import note_address
 from app.base.exit_status import OTHER_REVISION
-from app.server import broker, programs
+from app.server import programs
 from app.server.children import (
     LONGEST_DELAY_SECONDS,
     Child,
@@ -38,8 +38,8 @@ from app.server.children import (
     stop,
 )
 from app.server.datadir import ServeError, lock_data_dir, note_holder
-from app.server.port import address_of, answers, is_private, listening
 from app.server.programs import ServeOptions
+from app.server.web import address_of, answers, is_private, listening
 
 Say = Callable[[str], None]
 
@@ -116,14 +116,14 @@ def _start_broker(server: Server) -> str:
     if server.environment.get("EVERGOLD_BROKER_URL"):
         return "the one of EVERGOLD_BROKER_URL"
     files = f"files in {server.options.data_dir / 'broker'}"
-    binary, path = broker.find_valkey(), broker.socket_path(server.options.data_dir)
+    binary, path = programs.find_valkey(), programs.socket_path(server.options.data_dir)
     if binary is None or path is None:
         return files
     child = _add(server, programs.valkey(server.options, binary, path))
-    if not _wait(server, lambda: broker.answers(path) or not is_running(child), broker.START_SECONDS):
+    if not _wait(server, lambda: programs.answers(path) or not is_running(child), programs.START_SECONDS):
         server.say(f"Valkey did not start (see {child.program.log}); the broker works over files instead.")
     elif is_running(child):
-        server.environment["EVERGOLD_BROKER_URL"] = broker.broker_address(path)
+        server.environment["EVERGOLD_BROKER_URL"] = programs.broker_address(path)
         return "Valkey, embedded"
     stop([child], server.guard, server.wish)
     del server.children["broker"]

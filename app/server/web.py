@@ -1,23 +1,28 @@
-"""The web process, single or several on one socket: uvicorn with our application.
-
-Settings that lead to gold are removed from its environment.
-"""
+"""The web process: its port, its limit on connections, uvicorn with our settings."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import errno
 import gc
+import http.client
+import ipaddress
 import multiprocessing
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
 from sqlalchemy.exc import SQLAlchemyError
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from app.base.addresses import note_address
@@ -26,13 +31,172 @@ from app.base.db import dispose_engines, get_engine
 from app.base.logs import log_libraries
 from app.base.permissions import prepare_folders
 from app.operations.database_revision import OtherRevision, check_revision
-from app.server.connections import PatientProtocol, connections_limit, raise_open_files
 from app.server.datadir import ServeError
-from app.server.port import local_address
 from app.server.programs import WAYS_TO_GOLD
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+
+#: Time from connecting, or from the first byte of a further request, to the end of the head.
+HEAD_SECONDS = 20.0
+HEAD_LIMIT_BYTES = 64 * 1024
+#: Request the system's maximum of connections, up to this.
+OPEN_FILES = 65_536
+#: Of these, reserved for the database, files, and refusals.
+KEPT_FILES = 256
+#: Offset in Linux's `struct tcp_info`, and the number of the clock with the same coarse resolution.
+_LAST_DATA_RECEIVED = 52
+_COARSE_CLOCK = 6
+_REFUSAL = b"HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol with limits on time and size of request heads."""
+
+    _head_bytes = 0
+    _head_is_due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency + KEPT_FILES // 2:
+            transport.abort()  # beyond those that get a 503: the rest is for the requests in progress
+            return
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._have_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_is_due is not None:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_is_due is not None and self._head_bytes > HEAD_LIMIT_BYTES:
+            self._refuse(b"431 Request Header Fields Too Large")
+
+    def on_message_begin(self) -> None:
+        if self._head_is_due is None:
+            self._expect_head()
+            self._head_bytes = 1  # the number of bytes that came with the previous request is unknown
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._have_head()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        # For `app.web.http.arrival`: in a rush the event loop reads bytes long after they arrived.
+        self.scope["state"]["whole_at"] = time.monotonic() - seconds_since_data(self.transport)
+        # If a client disconnects before the body is read, uvicorn would report only the disconnect.
+        self.scope["state"]["unread_body"] = self.cycle.body
+        super().on_message_complete()
+
+    def _expect_head(self) -> None:
+        self._head_bytes = 0
+        self._head_is_due = self.loop.call_later(HEAD_SECONDS, self._refuse, b"408 Request Timeout")
+
+    def _have_head(self) -> None:
+        if self._head_is_due is not None:
+            self._head_is_due.cancel()
+            self._head_is_due = None
+
+    def _refuse(self, status: bytes) -> None:
+        self._have_head()
+        if not self.transport.is_closing():
+            if self._head_bytes:  # browsers open connections in advance and must not get an unsolicited response
+                self.transport.write(_REFUSAL % status)
+            self.transport.close()
+
+
+def seconds_since_data(transport: asyncio.BaseTransport) -> float:
+    """Return the seconds since the kernel received the last bytes of a connection.
+
+    Rather too small, and 0 if unknown, so that no upload is dated before its arrival.
+    """
+    connection = transport.get_extra_info("socket")
+    try:
+        said = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
+        milliseconds = int(struct.unpack_from("I", said, _LAST_DATA_RECEIVED)[0])
+    except (AttributeError, OSError, struct.error):  # another system, or not TCP
+        return 0.0
+    return max(0.0, milliseconds / 1000 - time.clock_getres(_COARSE_CLOCK))
+
+
+def raise_open_files() -> int | None:
+    """Raise the limit of open files to the allowed maximum, up to OPEN_FILES; return it, if it is known."""
+    try:
+        import resource  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return OPEN_FILES if soft == resource.RLIM_INFINITY else soft
+    with suppress(OSError, ValueError):  # macOS allows less than it reports
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def connections_limit(open_files: int | None) -> int | None:
+    """Return the number of connections above which clients get a 503; None: unlimited."""
+    return None if open_files is None else max(KEPT_FILES // 2, open_files - 2 * KEPT_FILES)
+
+
+#: Wildcard addresses, each with one where such a server can be reached.
+_REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - looked up, not bound
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Open the port for as long as the supervisor lives: while web restarts, requests just wait."""
+    try:
+        family, _, _, _, found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(found[:2], family=family, backlog=512)
+    except (OSError, UnicodeError) as error:
+        raise ServeError(_why_not(error, host, port)) from None
+    with listener:
+        yield listener
+
+
+def address_of(host: str, listener: socket.socket) -> str:
+    """Return the server's address for people on this machine."""
+    return local_address(host, listener.getsockname()[1])
+
+
+def local_address(host: str, port: int) -> str:
+    """Return the server's address, given the host and port to listen on."""
+    reached = _REACHED_AT.get(host, host)
+    return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
+
+
+def is_private(listener: socket.socket) -> bool:
+    """Return whether only this machine can reach it."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
+def answers(listener: socket.socket) -> bool:
+    """Return whether a healthy web process serves the port; waits at most half a second."""
+    host, port = listener.getsockname()[:2]
+    connection = http.client.HTTPConnection(_REACHED_AT.get(host, host), port, timeout=0.5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _why_not(error: OSError | UnicodeError, host: str, port: int) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken by another program; choose another with --port (0: any free one)."
+    if number == errno.EACCES:
+        return f"Port {port} needs an administrator's rights; choose one above 1023 with --port."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"Cannot listen on {host}, port {port}: {reason}."
+
 
 #: Time for requests in flight (uploads, long polls) to finish.
 GRACEFUL_SECONDS = 3

@@ -1,28 +1,207 @@
-"""Writing of standings, for the affected teams only and in the transaction that changes them.
-
-The caller holds the task's row (`app.competitions.changed.boards_changed`, or as the end of a run does), so that no two
-transactions write the same standings. The rules they were chosen by are stored with them: if those have changed, the
-whole board is recomputed.
-"""
+"""Renew standings: the run that counts for each entry on each board, the facts boards show, and counts of runs."""
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    Update,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session, contains_eager
 
-from app.models import Board, CompetitionTask, EntryRule, KeptBoard, Phase, PhaseTask, Standing, Submission, Team
+from app.base.db import among
+from app.models import (
+    Board,
+    CompetitionTask,
+    EntryRule,
+    GoldVersion,
+    KeptBoard,
+    Phase,
+    PhaseTask,
+    RowMark,
+    RowStatus,
+    ScoreRow,
+    ScoringRun,
+    Standing,
+    Submission,
+    Tally,
+    Team,
+)
 from app.standings.choose import Rules, TeamStanding, Try, choose, eligible, rules_of
-from app.standings.facts import FACTS, with_facts
-from app.standings.tallies import renew_tallies, renew_tally
-from app.standings.tries import RunFilter, choices_of, scored_runs
+from app.standings.tries import RunFilter, choices_of, gold_of_run, is_rankable, scored_runs
+
+#: The column of a standing.
+FACTS = "facts"
+#: A value or None, the reason if it is None, and the signature.
+KeptScore = tuple[float | None, str | None, str]
+
+
+class Facts(NamedTuple):
+    """The facts of one run.
+
+    gold: identity of its gold.
+    scores: those of the cached columns (`Rules.columns`), in their order; None for a score that was not computed.
+    """
+
+    task_version: int | None
+    submission_id: str
+    submitted_at: str
+    track: str | None
+    method: str
+    gold: str
+    commitment: str | None
+    scores: tuple[KeptScore | None, ...]
+
+
+def with_facts(
+    session: Session, boards: Mapping[int, Rules], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Add the facts of its run to each of these rows of standings. boards: the rules of each board by id."""
+    columns = {column for rules in boards.values() for column in rules.columns}
+    found = _facts_of(session, {row["run_id"] for row in rows}, columns) if rows else {}
+    return [{**row, FACTS: _as_text(*found[row["run_id"]], boards[row["board_id"]])} for row in rows]
+
+
+#: The facts of a run, with its scores by column.
+_Found = tuple[Facts, Mapping[tuple[str, str], KeptScore]]
+
+
+def _facts_of(session: Session, runs: Collection[int], columns: Collection[tuple[str, str]]) -> Mapping[int, _Found]:
+    facts: dict[int, Facts] = {}
+    scores: defaultdict[int, dict[tuple[str, str], KeptScore]] = defaultdict(dict)
+    names = {"metrics": sorted({metric for metric, _ in columns}), "splits": sorted({split for _, split in columns})}
+    session.flush()
+    for row in session.connection().execute(_FACTS, {"runs": sorted(runs), **names}):
+        run_id, version, submission_id, submitted_at, track, method, gold, commitment, metric, split, *score = row
+        if run_id not in facts:
+            sent = str(submission_id), submitted_at.isoformat(), track, method
+            facts[run_id] = Facts(version, *sent, gold, commitment, scores=())
+        if metric is not None:
+            scores[run_id][metric, split] = cast(KeptScore, tuple(score))
+    return {run_id: (one, scores[run_id]) for run_id, one in facts.items()}
+
+
+def _as_text(facts: Facts, scores: Mapping[tuple[str, str], KeptScore], rules: Rules) -> str:
+    kept = facts._replace(scores=tuple(scores.get(column) for column in rules.columns))
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+#: One row for each score, and one for a run without scores. Built once, since most ends of runs execute it.
+_FACTS = (
+    select(
+        ScoringRun.id,
+        ScoringRun.task_version,
+        Submission.id,
+        Submission.submitted_at,
+        Submission.track,
+        Submission.method,
+        gold_of_run(),
+        GoldVersion.commitment,
+        ScoreRow.metric,
+        ScoreRow.split,
+        ScoreRow.value,
+        ScoreRow.reason,
+        ScoreRow.signature,
+    )
+    .join(Submission, Submission.id == ScoringRun.submission_id)
+    .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+    .outerjoin(
+        ScoreRow,
+        and_(
+            ScoreRow.run_id == ScoringRun.id,
+            ScoreRow.metric.in_(bindparam("metrics", expanding=True)),
+            ScoreRow.split.in_(bindparam("splits", expanding=True)),
+        ),
+    )
+    .where(among(ScoringRun.id, "runs"))
+)
+
+
+def is_hidden() -> ColumnElement[bool]:
+    """Build the condition that a `Submission` of the enclosing query, or its team, is hidden."""
+    return exists().where(
+        RowMark.phase_task_id == Submission.phase_task_id,
+        RowMark.status == RowStatus.HIDDEN,
+        or_(
+            RowMark.submission_id == Submission.id,
+            and_(RowMark.submission_id.is_(None), RowMark.team_id == Submission.team_id),
+        ),
+    )
+
+
+def renew_tally(session: Session, phase_task_id: int, team_id: int) -> None:
+    """Recount a team's submissions after a change to what counts. The caller holds the task's row."""
+    whose = {"of_task": phase_task_id, "of_team": team_id}
+    session.flush()  # pending changes
+    if session.connection().execute(_RENEWED, whose).rowcount == 0:
+        session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=session.scalar(_ONES_OWN, whose) or 0))
+        session.flush()
+
+
+def renew_tallies(session: Session, phase_task_id: int) -> None:
+    """Recount all teams of one task."""
+    session.execute(delete(Tally).where(Tally.phase_task_id == phase_task_id))
+    session.execute(insert(Tally).from_select(["phase_task_id", "team_id", "runs"], _by_team(phase_task_id)))
+
+
+def wrong_tallies(session: Session, phase_task_id: int, teams: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return the stored and the correct count by team, where the two differ."""
+    kept = dict(
+        session.execute(
+            select(Tally.team_id, Tally.runs).where(Tally.phase_task_id == phase_task_id, Tally.team_id.in_(teams))
+        ).all()
+    )
+    right = {team: runs for _, team, runs in session.execute(_by_team(phase_task_id, teams))}
+    both = {team: (kept.get(team, 0), right.get(team, 0)) for team in kept.keys() | right.keys()}
+    return {team: pair for team, pair in both.items() if pair[0] != pair[1]}
+
+
+def _counted() -> ColumnElement[bool]:
+    return and_(ScoringRun.is_current, is_rankable(), ~is_hidden())
+
+
+def _by_team(phase_task_id: int, teams: Collection[int] | None = None) -> Select[int, int, int]:
+    query = (
+        select(Submission.phase_task_id, Submission.team_id, func.count())
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .where(Submission.phase_task_id == phase_task_id, _counted())
+        .group_by(Submission.phase_task_id, Submission.team_id)
+    )
+    return query if teams is None else query.where(Submission.team_id.in_(teams))
+
+
+_ONES_OWN = (
+    select(func.count())
+    .select_from(Submission)
+    .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+    .where(Submission.phase_task_id == bindparam("of_task"), Submission.team_id == bindparam("of_team"), _counted())
+)
+_RENEWED = (
+    update(Tally)
+    .where(Tally.phase_task_id == bindparam("of_task"), Tally.team_id == bindparam("of_team"))
+    .values(runs=_ONES_OWN.scalar_subquery())
+)
+
 
 #: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000

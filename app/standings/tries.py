@@ -84,7 +84,7 @@ def gold_of_run() -> ColumnElement[str]:
 def standings_from_runs(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: RunFilter = EVERYTHING
 ) -> list[TeamStanding]:
-    """Compute standings by reading every scored run; `app.standings.kept` is the fast way.
+    """Compute standings by reading every scored run; `app.standings.check` is the fast way.
 
     gold: consider only runs scored against it.
     """

@@ -1,26 +1,130 @@
-"""Look-up of submissions that a user may see."""
+"""Look up submissions: one for its viewer, a team's own with their places, the newest of a task."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, union, union_all
 from sqlalchemy.orm import Session, defer, joinedload, selectinload
 
+from app.base.db import in_batches, likely
 from app.base.errors import NotFound
 from app.models import (
+    Competition,
+    CompetitionTask,
+    FormerMember,
     Phase,
     PhaseTask,
     Right,
     RunStatus,
     ScoringRun,
     Submission,
+    Team,
     TeamMember,
     User,
 )
 from app.people.rights import may_organise
-from app.submissions.newest import has_current_status, newest_in
-from app.submissions.own import is_at, own_places
+
+#: A statement may have only a limited number of parts.
+PLACES_AT_A_TIME = 100
+Condition = ColumnElement[bool]
+
+
+def newest_in(session: Session, places: Sequence[Condition], conditions: Sequence[Condition], limit: int) -> list[UUID]:
+    """Return the newest submissions in any of the places that meet all conditions, newest first."""
+    some = [
+        select(Submission.submitted_at, Submission.id)
+        .where(place, *conditions)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(limit)
+        for place in places
+    ]
+    found = [(row.submitted_at, row.id) for query in _together(some) for row in session.execute(query)]
+    return [submission_id for _, submission_id in nlargest(limit, found)]
+
+
+def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
+    """Count the submissions in these places, at most `most` in each."""
+    some = [select(Submission.id).where(place).limit(most) for place in places]
+    return sum(session.scalar(select(func.count()).select_from(query.subquery())) or 0 for query in _together(some))
+
+
+def has_current_status(status: RunStatus) -> Condition:
+    """Return the condition for submissions whose current run has this status."""
+    return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
+
+
+def _together(queries: Sequence[Select[*tuple[object, ...]]]) -> Iterator[Select[*tuple[object, ...]]]:
+    """Combine the queries into few statements that return the rows of all."""
+    for some in in_batches(queries, PLACES_AT_A_TIME):
+        parts = [query.subquery() for query in some]
+        yield select(union_all(*(select(*part.columns) for part in parts)).subquery())
+
+
+#: Maximum count per place, enough for a number next to a title.
+MOST_COUNTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A phase task to which a team of the user submitted.
+
+    is_member: False for former teams, of which only the user's own submissions are included.
+    """
+
+    team_id: int
+    phase_task_id: int
+    is_member: bool
+
+
+def own_places(
+    session: Session,
+    user: User,
+    *,
+    competition: str | None = None,
+    phase: str | None = None,
+    task: str | None = None,
+) -> list[OwnPlace]:
+    """List the places where the user's teams submitted, or the user for a former team; restricted to these names."""
+    those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id)
+    # Submissions for former teams, wherever they are now, since the team may have been merged.
+    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user.id)
+    has_left = session.scalar(select(FormerMember.id).where(FormerMember.user_id == user.id).limit(1)) is not None
+    teams = (union(those, sent_by_them) if has_left else those).subquery()
+    sent = select(Submission.id).where(
+        Submission.team_id == teams.c.team_id,
+        Submission.phase_task_id == PhaseTask.id,
+        or_(teams.c.is_member == 1, Submission.user_id == user.id),
+    )
+    query = (
+        select(teams.c.team_id, PhaseTask.id, func.max(teams.c.is_member))
+        .join(Team, Team.id == teams.c.team_id)
+        .join(Competition, Competition.id == Team.competition_id)
+        .join(Phase, Phase.competition_id == Competition.id)
+        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
+        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
+        .where(sent.exists())
+        .group_by(teams.c.team_id, PhaseTask.id)
+    )
+    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    return [OwnPlace(team_id, phase_task_id, bool(member)) for team_id, phase_task_id, member in session.execute(query)]
+
+
+def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
+    """Return the condition for submissions at this place that are the user's."""
+    here = and_(Submission.team_id == place.team_id, Submission.phase_task_id == place.phase_task_id)
+    return here if place.is_member else and_(here, Submission.user_id == user.id)
+
+
+def count_own(session: Session, competition: Competition, user: User) -> int:
+    """Count submissions by this user or their teams to the competition, at most MOST_COUNTED per place."""
+    places = own_places(session, user, competition=competition.name)
+    return count_in(session, [is_at(place, user) for place in places], MOST_COUNTED)
 
 
 def current_run(submission: Submission) -> ScoringRun:

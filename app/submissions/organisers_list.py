@@ -29,7 +29,7 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.submissions.newest import has_current_status, newest_in
+from app.submissions.find import has_current_status, newest_in
 
 #: Maximum number of submissions per action.
 CHOSEN_LIMIT = 200

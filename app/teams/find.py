@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
+from typing import Any
 
 from sqlalchemy import bindparam, delete, exists, func, select
 from sqlalchemy.orm import Session, contains_eager
 
+from app.base.db import insert_now
 from app.base.errors import NameTaken
-from app.base.inserting import insert_now
 from app.models import (
     Competition,
     FormerMember,
@@ -23,7 +26,59 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.teams.names import is_name_taken
+
+
+def is_name_taken(session: Session, competition_id: int, name: str, own: Team | None = None) -> bool:
+    """True if another team of the competition has this name or one easily confused with it.
+
+    Until the transaction ends, nobody else can take a name in this competition.
+    """
+    # Rows that refer to the competition can still be written meanwhile.
+    session.execute(select(Competition.id).where(Competition.id == competition_id).with_for_update(key_share=True))
+    others = select(Team.name).where(Team.competition_id == competition_id)
+    if own is not None:
+        others = others.where(Team.id != own.id)
+    return any(look_alike(name, other) for other in session.scalars(others))
+
+
+def look_alike(name: str, other: str) -> bool:
+    """True if the names differ only in case and in letters that look alike (Unicode's confusables)."""
+    return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
+
+
+@lru_cache(maxsize=10_000)
+def _looks(name: str) -> tuple[str, str]:
+    """Return the skeleton as written and in lower case: a capital I looks like an l, but is the same letter as i."""
+    plain = unicodedata.normalize("NFKC", name)
+    return _skeleton(plain).casefold(), _skeleton(plain.casefold()).casefold()
+
+
+def _skeleton(text: str) -> str:
+    return "".join(map(_prototype, text))
+
+
+@lru_cache(maxsize=10_000)
+def _prototype(letter: str) -> str:
+    """Return the one letter (or two) that represents all lookalikes of this one.
+
+    In the library's table a prototype is listed with each lookalike, and each lookalike only with the prototype.
+    """
+    table = _confusables()
+    alike = table.get(letter, [])
+    if len(alike) != 1:
+        return letter
+    found: str = alike[0]["c"]
+    is_prototype = len(table.get(found, [])) > 1
+    return found if is_prototype else min(letter, found)
+
+
+@cache
+def _confusables() -> Mapping[str, list[dict[str, Any]]]:
+    """Load Unicode's table on first use: it takes 7 MB, and most processes never need it."""
+    from confusable_homoglyphs.confusables import confusables_data
+
+    table: Mapping[str, list[dict[str, Any]]] = confusables_data
+    return table
 
 
 def find_team(session: Session, user: User, competition_id: int) -> Team | None:

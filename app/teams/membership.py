@@ -1,16 +1,14 @@
-"""Creating, renaming, joining and leaving teams, each under the lock of the teams concerned.
-
-Submissions stay with the team; those made during a membership also count against the former member's quota: see
-`app.competitions.charges` and decision 014.
-"""
+"""Membership of teams: invitations, joining, leaving, renaming."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import hashlib
+import secrets
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NameTaken, NotFound
 from app.base.times import in_aoe, in_utc
@@ -28,8 +26,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
-from app.teams.find import captain_of, find_team, lock_team, members_max, members_of, names_fixed_at
-from app.teams.names import is_name_taken
+from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
 
 
@@ -292,3 +289,63 @@ def _record(
 ) -> None:
     subject = f"competition {competition.name}"
     record(session, actor, f"team.{deed}", subject, {"team_id": team.id, **details}, now=now)
+
+
+LINK_DAYS = 7
+_SECRET_CHARACTERS = 200
+
+
+def invite(session: Session, competition: Competition, user: User, now: datetime) -> tuple[TeamInvitation, str]:
+    """Create a link by the captain, ending the previous one; return row and secret.
+
+    Raises NotFound, Forbidden, TeamFull.
+    """
+    team = team_of_captain(session, competition, user)
+    limit = members_max(competition)
+    if limit is not None and len(members_of(session, team)) >= limit:
+        raise TeamFull(f"Your team has {limit} of at most {limit} members.", members_max=limit)
+    end_invitations(session, team, now)
+    secret = secrets.token_urlsafe(32)
+    invitation = TeamInvitation(
+        team_id=team.id,
+        created_by_id=user.id,
+        secret_hash=_sha256(secret),
+        created_at=now,
+        expires_at=now + timedelta(days=LINK_DAYS),
+        ended_at=None,
+    )
+    session.add(invitation)
+    session.flush()
+    record(session, user, "team.invite", f"competition {competition.name}", {"team_id": team.id}, now=now)
+    return invitation, secret
+
+
+def revoke_invitation(session: Session, competition: Competition, user: User, now: datetime) -> None:
+    """End the open link. Raises NotFound if there is none."""
+    team = team_of_captain(session, competition, user)
+    if not end_invitations(session, team, now):
+        raise NotFound("There is no open invitation to your team.")
+    record(session, user, "team.revoke_invitation", f"competition {competition.name}", {"team_id": team.id}, now=now)
+
+
+def find_invitation(session: Session, competition: Competition, secret: str, now: datetime) -> TeamInvitation:
+    """Return the open invitation with this secret or whole link, with its team. Raises NotFound."""
+    secret = secret.strip().rpartition("link=")[2][:_SECRET_CHARACTERS]
+    found = session.scalar(
+        select(TeamInvitation)
+        .join(TeamInvitation.team)
+        .where(
+            TeamInvitation.secret_hash == _sha256(secret),
+            Team.competition_id == competition.id,
+            TeamInvitation.ended_at.is_(None),
+            TeamInvitation.expires_at > now,
+        )
+        .options(joinedload(TeamInvitation.team, innerjoin=True))
+    )
+    if found is None:
+        raise NotFound("This invitation was revoked, has expired or never existed. Please request another.")
+    return found
+
+
+def _sha256(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,10 +1,8 @@
-"""Registration: open to all, or by confirmed address, approval, domain or list; with terms and questions.
-
-Without terms, questions and restrictions the first upload registers silently. Organisers need no registration.
-"""
+"""Registration for a competition: its rules, its questions, its approval, and the mails about it."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,16 +14,20 @@ from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
+from app.base import links
+from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.db import insert_now
 from app.base.errors import Forbidden
-from app.base.inserting import insert_now
 from app.base.text import refuse
 from app.models import (
     AcceptedTerms,
+    Audience,
     Competition,
     Registration,
     RegistrationMode,
     RegistrationStatus,
+    Right,
     Team,
     TeamKind,
     TeamMember,
@@ -33,10 +35,147 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
-from app.people.rights import ANY_RIGHT, may_organise
-from app.teams.questions import answers_to, lacks_answers, read_answers
-from app.teams.registration_mails import mail_decision, mail_organisers
-from app.teams.registration_rules import Rules, rules_of
+from app.people.mail import send_mail
+from app.people.rights import ANY_RIGHT, may_organise, organisers_of
+from app.teams.questions import Question, answer_text, answers_to, lacks_answers, question_of, read_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The declaration of the competition."""
+
+    mode: RegistrationMode = RegistrationMode.OPEN
+    domains: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    terms: str = ""
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def terms_sha256(self) -> str | None:
+        """Hash of the text that must be accepted; None if there is none."""
+        return hashlib.sha256(self.terms.encode()).hexdigest() if self.terms else None
+
+    @property
+    def asks(self) -> bool:
+        """True if there is a form: terms to accept, or questions."""
+        return bool(self.terms or self.questions)
+
+    @property
+    def needs_address(self) -> bool:
+        """True if the address must be confirmed."""
+        is_asked = self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
+        return is_asked or (self.mode is RegistrationMode.APPROVAL and bool(self.domains))
+
+    @property
+    def is_silent(self) -> bool:
+        """True if nobody has to register before the first upload; the address may still have to be confirmed."""
+        return self.mode in (RegistrationMode.OPEN, RegistrationMode.CONFIRMED) and not self.asks
+
+    @property
+    def files_for(self) -> Audience:
+        """Default audience of files: everyone if there are no requirements."""
+        is_open = self.mode is RegistrationMode.OPEN and not self.asks
+        return Audience.EVERYONE if is_open else Audience.PARTICIPANTS
+
+    def names(self, user: User) -> bool:
+        """True if the user name is on the list."""
+        return self.mode is RegistrationMode.LIST and user.username in self.allowed
+
+    def fits(self, email: str) -> bool:
+        """True if the address is admitted; with `approval`, without a decision.
+
+        `*.uni.edu` matches everything that ends with `.uni.edu`.
+        """
+        if self.mode is RegistrationMode.CONFIRMED:
+            return True
+        if self.mode is RegistrationMode.LIST:
+            return email.lower() in self.allowed
+        domain = email.lower().rpartition("@")[2]
+        return any(domain.endswith(one[1:]) if one.startswith("*.") else domain == one for one in self.domains)
+
+
+def rules_of(competition: Competition) -> Rules:
+    """Return the declared rules with defaults."""
+    said = competition.registration
+    return Rules(
+        mode=RegistrationMode(said.get("mode") or RegistrationMode.OPEN),
+        domains=tuple(domain.lower() for domain in said.get("domains", ())),
+        allowed=tuple(name.lower() for name in said.get("allowed", ())),
+        terms=said.get("terms", ""),
+        questions=tuple(question_of(question) for question in said.get("questions", ())),
+    )
+
+
+_DECIDED = {
+    RegistrationStatus.APPROVED: """\
+Hello {username},
+
+The organisers of "{title}" approved your registration. You can submit now:
+
+{page}
+""",
+    RegistrationStatus.REFUSED: """\
+Hello {username},
+
+The organisers of "{title}" did not accept your registration, so you cannot submit there. If you think this is a
+mistake, please write to them.
+
+{page}
+""",
+}
+_WAITS = """\
+"{display_name}" (user name {username}, {email}) wants to take part in "{title}".
+{answers}
+Approve or refuse it here:
+
+{page}
+"""
+
+
+def mail_decision(
+    session: Session,
+    competition: Competition,
+    user: User,
+    status: RegistrationStatus,
+    settings: Settings,
+    now: datetime,
+) -> None:
+    """Notify the person of the organisers' decision."""
+    page = public_address(settings, links.registration(competition.name))
+    body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
+    subject = f"{competition.title}: your registration"
+    send_mail(session, user, subject, body, now=now, competition_id=competition.id)
+
+
+def mail_organisers(
+    session: Session,
+    competition: Competition,
+    user: User,
+    row: Registration,
+    email: str,
+    settings: Settings,
+    now: datetime,
+) -> None:
+    """Notify every organiser of a pending registration with its answers. email: the user's current address."""
+    body = _WAITS.format(
+        display_name=user.display_name,
+        username=user.username,
+        email=email,
+        title=competition.title,
+        answers=_answers(competition, row),
+        page=public_address(settings, links.registrations(competition.name)),
+    )
+    subject = f"{competition.title}: a registration is waiting"
+    for organiser in organisers_of(session, competition.name, Right.EDIT):
+        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
+
+
+def _answers(competition: Competition, row: Registration) -> str:
+    given = [
+        (question.title, answer_text(row.answers.get(question.name))) for question in rules_of(competition).questions
+    ]
+    lines = [f"{title}: {text}" for title, text in given if text]
+    return "\n".join(["", *lines, ""]) if lines else ""
 
 
 class Missing(StrEnum):

@@ -20,36 +20,33 @@ from app.base.logs import configure_logging, log
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.web import docs, pages
-from app.web.boards import api as boards, exports, feeds, pictures, rankings, results, rows, team as public_teams
-from app.web.competitions import allowances, api as competitions, life, starter_kits
-from app.web.declarations import api as declaring, blueprint_api
+from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
+from app.web.competitions import api as competitions, organising_api as organising
+from app.web.declarations import api as declarations
 from app.web.declarations.editing_turns import editing_turns
-from app.web.exports import api as organiser_exports, downloads
+from app.web.exports import api as organiser_exports
 from app.web.gold import api as gold
 from app.web.health import api as health
 from app.web.html.guards import LogInFirst, to_login
 from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
-from app.web.http.arrival import Arrivals
-from app.web.http.bodies import BoundedBodies, FinishedBodies, TimelyBodies
+from app.web.http.arrival import Arrivals, BoundedBodies, FinishedBodies, TimelyBodies
 from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
-from app.web.http.middleware import AnswerHead, Surroundings
+from app.web.http.middleware import AnswerHead, Surroundings, Upgrading, watched
 from app.web.http.openapi import describe, serve_description
-from app.web.http.rate_limits import RateLimits
+from app.web.http.rate_limits import Elsewhere, RateLimits, publish_in_flight
 from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
-from app.web.http.tries_elsewhere import Elsewhere, publish_in_flight
-from app.web.http.upgrading import Upgrading, watched
 from app.web.judging import api as judging
-from app.web.messages import announcements, questions
-from app.web.people import accounts, audit, mail_choices, own_invitations, roles
+from app.web.messages import api as messages
+from app.web.people import accounts, audit, roles
 from app.web.people.passwords import password_turns
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
-from app.web.submissions import api as submissions, cards, comparisons, failures, organisers_list, validations
-from app.web.teams import api as teams, merging, registration
+from app.web.submissions import api as submissions, organisers_api as all_submissions, validations
+from app.web.teams import api as teams, registration
 from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
 
@@ -116,41 +113,28 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         submissions,  # matched first, for the speed of uploads
         health,
         competitions,
-        allowances,
-        life,
+        organising,
         files,
-        starter_kits,
         gold,
         registration,
         teams,
-        merging,
-        cards,
         rows,
         validations,
-        organisers_list,
+        all_submissions,
         reports,
-        comparisons,
         boards,
         pictures,
-        public_teams,
-        blueprint_api,
-        declaring,
+        declarations,
         exports,
         feeds,
-        results,
         rankings,
-        failures,
         rescoring,
         roles,
         judging,
         accounts,
         audit,
-        announcements,
-        questions,
+        messages,
         organiser_exports,
-        downloads,
-        mail_choices,
-        own_invitations,
         docs,
         pages,
     ):

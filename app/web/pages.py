@@ -7,63 +7,19 @@ from __future__ import annotations
 
 from fastapi.routing import APIRoute
 
-from app.web.boards import (
-    cite_page as cite,
-    page as board,
-    pictures_page as pictures,
-    rankings_page as rankings,
-    results_page as results,
-    row as board_row,
-    rows_page as rows,
-    shared,
-    sitemap,
-)
-from app.web.competitions import (
-    allowances_page as allowances,
-    desk,
-    guide,
-    home,
-    images,
-    life_page as life,
-    page as competition,
-    rooms,
-    search,
-    site_texts,
-)
-from app.web.declarations import (
-    blueprint_pages as blueprints,
-    blueprint_preview,
-    blueprint_start,
-    history,
-    images as declared_images,
-    pages as declaring,
-)
-from app.web.exports import downloads_page, page as organiser_exports
+from app.web.boards import page as board, pages as boards, row_pages as rows
+from app.web.competitions import allowances_page as allowances, desk, life_page as life, pages as competitions, rooms
+from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
+from app.web.exports import pages as exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
-from app.web.judging import marks as judging_marks, pages as judging, start as judging_start
-from app.web.messages import announcement_pages as announcements, question_pages as questions
-from app.web.people import (
-    account_page as account,
-    invitation_pages as invitations,
-    login,
-    mail_choices_pages as mail_choices,
-    password_pages as passwords,
-    people_page as people,
-)
+from app.web.judging import marks as judging_marks, pages as judging
+from app.web.messages import pages as messages
+from app.web.people import pages as account, password_pages as passwords, people_page as people
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
-from app.web.submissions import (
-    card_pages as cards,
-    failed,
-    list as submissions,
-    organisers_page as all_submissions,
-    page as submission,
-    runs_page as runs,
-    submit,
-    validation_page as validation,
-)
+from app.web.submissions import list as submissions, organisers_pages as all_submissions, page as submission, submit
 from app.web.teams import (
     merging_pages as merging,
     pages as team,
@@ -73,59 +29,35 @@ from app.web.teams import (
 
 router = page_router()
 for part in (
-    home,
-    guide,
-    search,
-    competition,
-    images,
+    competitions,
     declared_images,
-    blueprint_preview,
     rooms,
-    cite,
-    shared,
-    sitemap,
-    site_texts,
+    boards,
     registration,
     team,
     merging,
     public_team,
     board,
-    board_row,
-    pictures,
-    rankings,
-    results,
+    rows,
     submit,
     all_submissions,
     submissions,
-    runs,
     submission,
-    cards,
-    rows,
-    validation,
     gold,
     rescoring,
-    failed,
     desk,
     allowances,
     life,
     people,
-    invitations,
-    blueprint_start,
     blueprints,
-    declaring,
-    history,
+    declarations,
     judging,
     judging_marks,
-    judging_start,
     reports,
-    login,
     passwords,
     account,
-    announcements,
-    questions,
-    organiser_exports,
-    downloads_page,
-    mail_choices,
+    messages,
+    exports,
 ):
     add_routes(router, part.router)
 

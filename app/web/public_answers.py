@@ -25,11 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.base.api_links import API
 from app.boards.freshness import freshness
 from app.web.boards.query import canonical
-from app.web.http.caching import accepts_gzip, is_known, prefers_csv
+from app.web.http.caching import Answer, KeptAnswers, accepts_gzip, answer_of, is_known, prefers_csv
 from app.web.http.context import Server
 from app.web.http.identity import SESSION_COOKIE
-from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
-from app.web.http.single_flight import SingleFlight
+from app.web.http.turns import SingleFlight
 
 Key = tuple[str, ...]
 

@@ -18,7 +18,7 @@ from app.base.db import get_engine, writing
 from app.base.logs import configure_logging, log
 from app.base.storage import storage_of
 from app.models import User
-from app.server import demo, demo_dates
+from app.server import prepare
 from app.server.prepare import wake_workers
 from demo.history.cast import ANNOTATORS, TEAMS
 from demo.history.clock import play
@@ -36,21 +36,21 @@ def main() -> int:
     engine = get_engine(settings.database_address)
     tell(engine, settings, Path(os.environ["EVERGOLD_GOLD_DIR"]))
     with writing(engine) as session:
-        runs = demo.submit_demo(session, storage_of(settings), datetime.now(UTC))
+        runs = prepare.submit_demo(session, storage_of(settings), datetime.now(UTC))
     wake_workers(engine, runs, datetime.now(UTC))
     is_judged = judge_paraphrases(engine, settings, datetime.now(UTC))
     if is_judged:
-        demo_dates.note_told(settings.data_dir)
+        prepare.note_told(settings.data_dir)
     log.info("demo_history_told", judged=is_judged)
     return 0
 
 
 def tell(engine: Engine, settings: Settings, gold_dir: Path) -> None:
     """The past itself."""
-    start = demo_dates.first_start(settings.data_dir)
+    start = prepare.first_start(settings.data_dir)
     ensure_key(engine, key_file(), datetime.now(UTC))  # outcomes are kept for intervals, as a worker keeps them
     with writing(engine) as session:
-        _add_people(session, demo_dates.evaluation_start(start))
+        _add_people(session, prepare.evaluation_start(start))
     put_faulty_gold(engine, gold_dir)
     play([*uploads(engine, settings, start), *happenings(engine, settings, start)])
 

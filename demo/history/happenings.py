@@ -20,7 +20,7 @@ from app.messages.questions import QuestionForm, answer, ask, find_question_by_k
 from app.models import Announcement, Competition, PhaseTask, Rescoring, RowStatus, Team, User
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import list_rescorings, progress_of, start_rescoring
-from app.server.demo import COMPETITION, ORGANISER
+from app.server.prepare import COMPETITION, ORGANISER
 from app.teams.membership import rename_team
 from demo.history import draw, texts
 from demo.history.cast import DISQUALIFIED, RENAMED, UNRANKED

@@ -18,7 +18,7 @@ from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import RoundForm, find_round, list_rounds, publish_round
 from app.judging.selection import newest_scored
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, RunStatus, ScoringRun, Submission, User
-from app.server.demo import COMPETITION, ORGANISER
+from app.server.prepare import COMPETITION, ORGANISER
 from app.server.programs import has_torch
 from demo.history import texts
 from demo.history.cast import ANNOTATORS

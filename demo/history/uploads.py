@@ -17,7 +17,7 @@ from app.base.storage import storage_of, store_upload
 from app.competitions.find import find_phase_task
 from app.models import ScoringRun, User
 from app.runs.claims import Claim, claim_run
-from app.server.demo import COMPETITION
+from app.server.prepare import COMPETITION
 from app.submissions.accept import accept_submission, find_replay
 from demo.history import draw
 from demo.history.cast import (

@@ -18,8 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from evergold.cli.output import EXPLAINED, Code, CommandError, complain, print_json, remark, say
-from evergold.cli.parts import Commands, joined
-from evergold.cli.server_commands import INSTALL_SERVER, server_command
+from evergold.cli.parts import INSTALL_SERVER, Commands, joined, server_command
 from evergold.version import VERSION
 
 EXIT_CODES = """Exit codes: 0 scored, or done; 1 an error; 2 rejected: the file is wrong;

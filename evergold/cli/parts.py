@@ -5,7 +5,7 @@ Help lists all commands with the first lines of their descriptions, without buil
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,6 +16,53 @@ from typer.models import CommandInfo, TyperInfo
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+
+#: As typed; a group covers all commands in it. A test compares them with what the server registers.
+SERVER_COMMANDS = frozenset(
+    {
+        "account",
+        "allowance",
+        "life",
+        "apply",
+        "audit",
+        "backup",
+        "check",
+        "check-host",
+        "climbers",
+        "export yaml",
+        "gold",
+        "history",
+        "import",
+        "init",
+        "migrate",
+        "models",
+        "plan",
+        "registrations",
+        "restore",
+        "role",
+        "row",
+        "runs",
+        "selfcheck",
+        "serve",
+        "set",
+        "standings",
+        "storage",
+        "sweep",
+        "undo",
+        "web",
+        "worker",
+        "workers",
+    }
+)
+INSTALL_SERVER = "pip install 'evergold-server[web,worker,embedded]'"
+
+
+def server_command(arguments: Sequence[str]) -> str | None:
+    """Return the server's command that a command line begins with, if it does."""
+    names = (" ".join(arguments[:length]) for length in (2, 1))
+    return next((name for name in names if name in SERVER_COMMANDS), None)
+
 
 #: In the order of the help, each with the commands that it alone defines: the server adds some to `export`.
 MODULES: dict[str, tuple[str, ...]] = {

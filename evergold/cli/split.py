@@ -22,8 +22,8 @@ from evergold.cli.output import (
 
 if TYPE_CHECKING:
     from evergold.corpora.annotated import AnnotatedCorpus
-    from evergold.corpora.partition import Partition, Wanted
     from evergold.corpora.report import Report
+    from evergold.corpora.splitting import Partition, Wanted
 
 commands = typer.Typer()
 
@@ -67,8 +67,8 @@ def split(
     As the corpora of PARSEME 1.2 were split; `evergold import parseme` takes the folder above DIR.
     """
     from evergold.corpora.annotated import read_corpus
-    from evergold.corpora.partition import Wanted
     from evergold.corpora.report import Source, document_of, report_of
+    from evergold.corpora.splitting import Wanted
     from evergold.scoring.errors import InvalidFile
 
     _refuse_existing(out)
@@ -108,8 +108,7 @@ def _picture(part: str) -> str:
 
 
 def _partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
-    from evergold.corpora.partition import partition
-    from evergold.corpora.splitting import Unreachable
+    from evergold.corpora.splitting import Unreachable, partition
 
     mwes, needed = len(corpus.test.categories), wanted.unseen_test + wanted.unseen_dev
     least = 3 if wanted.unseen_dev else 2
@@ -131,7 +130,7 @@ def _write(out: Path, corpus: AnnotatedCorpus, done: Partition, report: Report) 
     """Write all files; all contents are made before the first is written."""
     import json
 
-    from evergold.corpora.blind import blanked
+    from evergold.corpora.annotated import blanked
     from evergold.corpora.report import document_of, drawing_of, markdown_of
 
     contents = {f"{name}.cupt": corpus.written(part) for name, part in done.parts.items()}

@@ -15,9 +15,27 @@ import numpy.typing as npt
 
 from evergold.scoring.archives import Limits, read_single
 from evergold.scoring.cupt import opened, texts
+from evergold.scoring.cupt_codes import UNANNOTATED
 from evergold.scoring.cupt_corpus import CuptGold, lemma_key, read_gold, read_training_mwes
 from evergold.scoring.cupt_folders import PROBLEMS_PER_FILE
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems
+
+
+def blanked(data: bytes) -> bytes:
+    """Return the file with `_` in the whole MWE column, and no other byte changed."""
+    _, header = opened(data, None, Problems(), InvalidFile)
+    first, *rest = data.split(b"\n")
+    return b"\n".join([first, *(_without_mwe(line, header.mwe) for line in rest)])
+
+
+def _without_mwe(line: bytes, column: int) -> bytes:
+    if not line.strip() or line.startswith(b"#"):
+        return line
+    end = b"\r" if line.endswith(b"\r") else b""
+    cells = line.removesuffix(b"\r").split(b"\t")
+    cells[column] = UNANNOTATED
+    return b"\t".join(cells) + end
+
 
 #: Sentences that stay together: none, those of one source sentence, those of one document.
 KeepTogether = Literal["sentence", "source_sent_id", "document"]

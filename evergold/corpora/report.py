@@ -8,8 +8,7 @@ from math import fsum
 from typing import Any
 
 from evergold.corpora.annotated import AnnotatedCorpus, KeepTogether
-from evergold.corpora.partition import DEV, TEST, Described, Partition, Unseen, Wanted, describe
-from evergold.corpora.splitting import Split
+from evergold.corpora.splitting import DEV, TEST, Described, Partition, Split, Unseen, Wanted, describe
 from evergold.figures.axes import Axis, axis_around
 from evergold.figures.curve import Curve, CurvePoint, curve_svg
 from evergold.version import VERSION

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.attacks import baselines, correlation, counting, macro_f1
 from tests.attacks.reading import Ask, Reading
 from tests.attacks.server import account, attacked, gold_of, language_of_ids, team

@@ -33,11 +33,9 @@ from app.base.storage import (
     store_upload,
     stored_name,
 )
-from app.base.stores.bucket import PART_BYTES, Bucket
-from app.base.stores.bucket_storage import FETCHES, BucketStorage
+from app.base.stores.bucket import EXPIRY_SECONDS, FETCHES, PART_BYTES, Bucket, BucketStorage, Signer
 from app.base.stores.cache import USED_SECONDS, Cache
-from app.base.stores.moving import MovingStorage
-from app.base.stores.presigned import EXPIRY_SECONDS, Signer
+from app.base.stores.places import MovingStorage
 from tests.faulty_store import Fate, FaultyStore, faulty_store
 from tests.logged import capture_logs
 from tests.s3 import KEY_ID, SECRET, new_bucket, s3_server, s3_settings, storage_in

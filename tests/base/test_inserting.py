@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Engine, select
 
-from app.base.db import reading, writing
-from app.base.inserting import insert_now
+from app.base.db import insert_now, reading, writing
 from app.models import RunStatus, ScoringRun, Submission, User
 from tests.world import NOW, add_competition, add_user, submit
 

@@ -195,7 +195,7 @@ def test_a_full_disk_is_said_and_nothing_half_stored(
         os.close(descriptor)
         return FullDisk(room=100, number=number)
 
-    monkeypatch.setattr("app.base.stores.writer.os.fdopen", open_on_full_disk)
+    monkeypatch.setattr("app.base.stores.folder.os.fdopen", open_on_full_disk)
     writer = UploadWriter(FolderStorage(tmp_path), limit_bytes=1000)
     writer.write(b"x" * 60)
     with pytest.raises(StorageFull, match="Nothing was stored"):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from app.boards.atom import Entry, atom
+from app.boards.feeds import Entry, atom
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 ATOM = {"a": "http://www.w3.org/2005/Atom"}

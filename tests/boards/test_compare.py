@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
-from app.boards.compare import Move, difference, is_better, moves, reference_row, references, row_key
 from app.boards.leaderboard import build_leaderboard
+from app.boards.query import Move, difference, is_better, moves, reference_row, references, row_key
 from app.boards.rows import Cell, Leaderboard
 from app.competitions.find import find_board, find_competition
 from app.models import EntryRule, User

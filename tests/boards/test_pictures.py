@@ -19,7 +19,7 @@ from app.boards.statistics import Statistics, statistics_document
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import BoardStatistics, EntryRule, HistoricRow, Standing, TeamKind, User
-from app.standings import kept
+from app.standings import check
 from evergold.scoring.resampling.pairs import Difference
 from tests import world
 from tests.boards.places import board
@@ -76,7 +76,7 @@ def test_pictures_over_time_compare_no_two_of_a_boards_rows(engine: Engine, clim
 def test_of_very_many_tries_the_newest_are_drawn(
     engine: Engine, climbed: list[User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "TRIES_AT_MOST", 3)
+    monkeypatch.setattr(check, "TRIES_AT_MOST", 3)
     pictures = drawn(engine)
     assert [label for _, _, label in points(pictures["progress"], "Entries")] == ["Bob", "Ada", "Bob"]
     assert [value for _, value, _ in points(pictures["progress"], "Record")] == [0.55, 0.6]

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from app.boards.rank_ranges import ComparedRow, RankRange, compared, pair_tests, rank_ranges_of
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, read_statistics, statistics_document
+from app.boards.view import ComparedRow, RankRange, compared, pair_tests, rank_ranges_of
 from evergold.scoring.resampling.pairs import Difference
 
 

@@ -13,8 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.freezing import AFTER_CLOSE
 from app.boards.leaderboard import Leaderboard
-from app.boards.snapshots import find_snapshot, list_snapshots, official_board
-from app.boards.successors import Successor, successor_of
+from app.boards.snapshots import Successor, find_snapshot, list_snapshots, official_board, successor_of
 from app.competitions.allowances import list_allowances, take_back
 from app.competitions.find import find_board, find_competition
 from app.models import OutgoingMail, PhaseTask, User

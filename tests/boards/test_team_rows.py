@@ -13,7 +13,7 @@ from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Role, RowStatus, TeamKind, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.teams.membership import rename_team
 from tests import world
 from tests.boards.marks import mark

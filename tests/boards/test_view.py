@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import writing
-from app.boards.neutral_names import neutral_name
 from app.boards.statistics import Statistics, statistics_document
+from app.boards.view import neutral_name
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
 from app.models import BoardShown, BoardStatistics, HistoricRow, RowStatus, TeamKind, User

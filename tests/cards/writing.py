@@ -9,9 +9,8 @@ from uuid import UUID
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.cards.edits import card_history, edit_card
+from app.cards.edits import card_history, card_of_submission, edit_card
 from app.cards.form import MethodCard
-from app.cards.kept import card_of_submission
 from app.models import Competition, User
 from app.submissions.find import get_submission
 from tests.world import NOW

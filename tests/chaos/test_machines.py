@@ -16,7 +16,7 @@ from app.base.stores.bucket import Bucket
 from app.competitions.find import find_competition
 from app.models import Heartbeat, Role, ScoringRun
 from app.people import auth
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.canary import MARK, Visitor
 from tests.chaos.machines import GOLD, Machines, machines
 from tests.chaos.place import LABELS

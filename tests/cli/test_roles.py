@@ -13,7 +13,7 @@ from sqlalchemy import select
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.models import OutgoingMail
-from app.people.administrators import make_account
+from app.people.auth import make_account
 from app.server.folder import init_server
 from evergold.cli import run
 from evergold.cli.output import Code

@@ -10,8 +10,7 @@ import typer
 
 import evergold.cli
 from evergold.cli import run
-from evergold.cli.parts import whole
-from evergold.cli.server_commands import SERVER_COMMANDS, server_command
+from evergold.cli.parts import SERVER_COMMANDS, server_command, whole
 
 
 def leaves(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -15,8 +15,8 @@ from app.competitions.find import find_competition
 from app.competitions.limits import is_open_for, quota
 from app.models import AuditEntry, EntryRule, OutgoingMail, Team, User
 from app.standings.check import check_task
+from app.submissions.choices import withdraw_submission
 from app.submissions.validations import check_may_validate
-from app.submissions.withdrawal import withdraw_submission
 from tests.competitions.allowing import WHY, allow
 from tests.competitions.embargo import INSTANT, declare, enter, look, rows
 from tests.threads import in_threads

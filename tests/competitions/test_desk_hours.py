@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine
 
 from app.base.db import reading
-from app.competitions.desk_hours import HourCount, submissions_by_hour
+from app.competitions.desk import HourCount, submissions_by_hour
 from app.competitions.find import find_competition
 from tests.rescoring.rescored import runs_of, start
 from tests.world import COMPETITION, DAY, HOUR, NOW, SECOND, add_competition, add_user, fail, reject, score, submit

@@ -8,9 +8,17 @@ from sqlalchemy import Engine, func, select
 from app.base.db import Base, reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.access import CompetitionArchived, CompetitionPaused, may_see
-from app.competitions.deletion import delete_due
 from app.competitions.find import find_competition, listed_competitions, own_competitions
-from app.competitions.life import WAITING, ImpossibleStage, Life, change_life, keep_competition, life_of, plan_deletion
+from app.competitions.life import (
+    WAITING,
+    ImpossibleStage,
+    Life,
+    change_life,
+    delete_due,
+    keep_competition,
+    life_of,
+    plan_deletion,
+)
 from app.models import (
     AuditEntry,
     Competition,
@@ -23,7 +31,7 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.submissions.validations import check_may_validate
 from tests.rich_world import leave_alone_what_is_prepared
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_team, add_user, submit, the_phase_task

@@ -20,7 +20,7 @@ from app.competitions.organisers import (
     used_bytes,
 )
 from app.declarations.apply.changes import Changes, Work
-from app.declarations.apply.missing import note_missing_competitions
+from app.declarations.apply.files import note_missing_competitions
 from app.declarations.blueprints.kept import add_file, begin_blueprint
 from app.models import BlueprintFile, Competition, User
 from tests.threads import in_threads

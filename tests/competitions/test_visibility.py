@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.boards.neutral_names import neutral_name
+from app.boards.view import neutral_name
 from app.competitions.find import find_competition
 from app.competitions.visibility import (
     Declared,
@@ -25,7 +25,7 @@ from app.competitions.visibility import (
     view_of,
 )
 from app.models import BoardShown, Competition, OwnScores, Phase, PhaseTask, Role, Slices, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.world import COMPETITION, DAY, HOUR, NOW, ZERO_SHOT, add_competition, add_user, the_phase_task
 
 MOMENT = NOW + HOUR

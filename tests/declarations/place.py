@@ -14,8 +14,8 @@ from app.competitions.find import find_competition
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import load_competitions
 from app.declarations.edits.edit import Edit, Outcome, edit_values, go_back
+from app.declarations.edits.effects import Plan, plan_phases
 from app.declarations.edits.fields import Value
-from app.declarations.edits.plan import Plan, plan_phases
 from app.declarations.revisions.kept import list_revisions, present_revision
 from app.models import Revision, User
 from tests.declarations.applying import without_neighbours

@@ -14,11 +14,10 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition, find_phase_task
-from app.declarations.apply.baseline_limit import MOST_BASELINES, TooManyBaselines
+from app.declarations.apply.baselines import MOST_BASELINES, TooManyBaselines
 from app.declarations.edits.edit import Edit, Outcome, edit_values, edit_whole, go_back
 from app.models import PhaseTask, Right, Role, RunStatus, ScoringRun, Submission, User
-from app.people.rights import RightMissing
-from app.people.roles import grant_role
+from app.people.rights import RightMissing, grant_role
 from tests.declarations.competition_folder import MAJORITY, NOW
 from tests.declarations.place import DEMO, Place
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from app.base.db import reading
 from app.models import Competition as Row, RegistrationMode
 from app.teams.find import members_max
-from app.teams.registration_rules import rules_of
+from app.teams.registration import rules_of
 from tests.declarations.applying import apply, made, noted
 from tests.declarations.competition_folder import Competition, make_competition
 from tests.rich_world import fresh

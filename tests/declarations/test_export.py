@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from app.base.storage import FolderStorage
 from app.declarations.check import check_phases, load_competitions
+from app.declarations.edits.effects import Plan, plan_phases
 from app.declarations.edits.export import ExportImpossible, export_folder, export_zip
 from app.declarations.edits.fields import parts
-from app.declarations.edits.plan import Plan, plan_phases
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import declaration_text
 from app.declarations.model import CompetitionDeclaration, PhaseTaskDeclaration
 from app.declarations.revisions.documents import declared_files, differences, fingerprint, value_at, with_values
 from app.declarations.revisions.folder import main_file

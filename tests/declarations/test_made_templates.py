@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.storage import FolderStorage, stored_path
-from app.declarations.apply import templates
+from app.declarations.apply import files as templates
 from app.declarations.check import load_competitions
-from app.declarations.edits.plan import plan_phases
+from app.declarations.edits.effects import plan_phases
 from app.models import PublicFile
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.declarations.blueprints.calendar import dates_of
 from app.declarations.blueprints.stories import (
     ALL,
     NOTHING,
     PART,
     STORIES,
+    dates_of,
     is_phase_divided,
     seen_when,
     story_of,

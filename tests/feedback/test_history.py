@@ -10,8 +10,7 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_board, find_competition
-from app.feedback.chart import chart_svg
-from app.feedback.history import Attempt, History, Place, history_of, places_of
+from app.feedback.history import Attempt, History, Place, chart_svg, history_of, places_of
 from app.models import User
 from tests import beside, world
 from tests.competitions.embargo import add_phase, enter

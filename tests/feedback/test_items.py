@@ -22,7 +22,7 @@ from app.feedback.items import (
     paired,
 )
 from app.models import CompetitionTask, EntryRule, PhaseTask, Submission, User
-from app.runs.item_results import packed_results, unpacked_results
+from app.runs.report import packed_results, unpacked_results
 from evergold.scoring.task import ItemResult
 from evergold.scoring.tasks import TASKS
 from tests.competitions.embargo import add_phase, declare, hide

@@ -11,7 +11,7 @@ import pytest
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.competitions.columns import BoardColumn
-from app.feedback.rivals import PeerComparison, peer_comparison
+from app.feedback.standings import PeerComparison, peer_comparison
 from app.models import EntryRule
 
 F1 = BoardColumn("macro_f1", "all", "F1", 4, False, True, "")

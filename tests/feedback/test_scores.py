@@ -11,9 +11,8 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.feedback.scores import OwnScores, own_scores_of
 from app.models import EntryRule, User
-from app.submissions.choices import choose_entry
+from app.submissions.choices import choose_entry, withdraw_submission
 from app.submissions.find import get_submission
-from app.submissions.withdrawal import withdraw_submission
 from tests import world
 from tests.competitions.embargo import declare, enter
 from tests.world import HOUR, NOW

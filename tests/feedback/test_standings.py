@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from app.base.db import reading
 from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
 from app.models import EntryRule, RowStatus, TeamKind, User
-from app.standings import kept
+from app.standings import check
 from app.submissions.find import get_submission
 from tests import world
 from tests.beside import add_other_task, enter_other
@@ -61,7 +61,7 @@ def test_ranks_then_are_those_of_the_moment_and_now_those_of_today(
 def test_ranks_of_then_are_told_as_far_back_as_few_tries_reach(
     engine: Engine, people: list[User], runs: dict[str, UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "TRIES_AT_MOST", 3)
+    monkeypatch.setattr(check, "TRIES_AT_MOST", 3)
     assert ranks(told(engine, people[0], runs["second"])) == (3, 1, 1, 3), "only ada did anything since: three tries"
     assert ranks(told(engine, people[0], runs["first"])) == (None, None, 3, 3), "bob and cat, too"
 

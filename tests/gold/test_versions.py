@@ -18,7 +18,7 @@ from app.gold.recorded import current_keys
 from app.gold.sealing import Sealed, SealingWriter, key_id_of
 from app.gold.versions import SEALED_NAME, bind_gold, keep_gold, name_in_use, problem_words, put_gold
 from app.models import GoldVersion, Right, Role, SealedKind, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.beside import one_right_each
 from tests.processes import wait_until
 from tests.rich_world import fresh

@@ -20,10 +20,9 @@ from typing import Any
 import yaml
 
 from app.importers.astitch import import_astitch
-from app.importers.parseme import import_parseme
-from app.importers.parseme_published import LANGUAGES, PUBLISHED
-from app.importers.published import read_published
+from app.importers.parseme import LANGUAGES, PUBLISHED, import_parseme
 from app.importers.semeval2022 import import_semeval2022
+from app.importers.writing import read_published
 from tests import official_shapes
 from tests.official_shapes import GOLDEN
 from tests.processes import REPOSITORY

@@ -23,7 +23,7 @@ from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
 from app.models import User
 from app.submissions.accept import accept_submission
-from evergold.corpora.blind import blanked
+from evergold.corpora.annotated import blanked
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem
 from tests.conformance import conformance

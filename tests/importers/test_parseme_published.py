@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.declarations.historic import read_historic
-from app.importers.parseme_published import HEADER, LANGUAGES, published_rows
+from app.importers.parseme import HEADER, LANGUAGES, published_rows
 from app.importers.writing import write_csv
 from evergold.scoring.mwe_options import Options
 from evergold.scoring.tasks.mwe_identification import TASK

@@ -12,9 +12,14 @@ from typing import Any
 import pytest
 
 from app.declarations.historic import COLUMNS, read_historic
-from app.importers.html_tables import CELLS_LIMIT, TooComplex, read_html_tables
-from app.importers.parseme_results import CodabenchResults, read_codabench_results
-from app.importers.result_tables import FILE_LIMIT_BYTES
+from app.importers.parseme_results import (
+    CELLS_LIMIT,
+    FILE_LIMIT_BYTES,
+    CodabenchResults,
+    TooComplex,
+    read_codabench_results,
+    read_html_tables,
+)
 from app.importers.writing import write_csv
 from evergold.scoring.errors import InvalidFile, Problem
 from evergold.scoring.mwe_options import Options

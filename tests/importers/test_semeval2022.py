@@ -23,11 +23,11 @@ from app.competitions.find import find_board, find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.model import CompetitionDeclaration
-from app.gold.plain import PUBLIC_LIST
-from app.importers.published import read_published
+from app.gold.sealing import PUBLIC_LIST
 from app.importers.semeval2022 import import_semeval2022
 from app.importers.semeval2022_layout import BOARDS, RESULTS
 from app.importers.semeval2022_results import PUBLISHED, SYSTEMS
+from app.importers.writing import read_published
 from app.models import HistoricRow, RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade
 from app.submissions.accept import accept_submission

@@ -27,7 +27,7 @@ from app.models import (
     Role,
     User,
 )
-from app.people.roles import grant_role, revoke_role
+from app.people.rights import grant_role, revoke_role
 from evergold.scoring.judgement import Marks
 from evergold.scoring.task import NOT_ENTERED
 from tests import world
@@ -491,8 +491,7 @@ def test_open_paraphrases_are_counted_by_language(engine: Engine, started: Judgi
 
 
 def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: User, olga: User) -> None:
-    from app.people.rights import ANY_RIGHT, may_organise
-    from app.people.roles import list_roles
+    from app.people.rights import ANY_RIGHT, list_roles, may_organise
 
     world.add_competition(engine)
     world.add_competition(engine, name="other")

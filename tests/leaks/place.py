@@ -45,8 +45,7 @@ from app.models import (
     Submission,
     User,
 )
-from app.people.rights import set_rights
-from app.people.roles import grant_role
+from app.people.rights import grant_role, set_rights
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
 from app.runs.validations import claim_validation, record_invalid

@@ -33,8 +33,7 @@ from tests.web.routes import Address, addresses
 from tests.web.site import Client, Site, run_of
 from tests.world import DAY, NOW, PHASE, TASK
 from workers import gold as gold_of_worker
-from workers.outcomes import read_outcomes
-from workers.score import score_submission
+from workers.score import read_outcomes, score_submission
 from workers.version_check import check_gold_version
 
 #: In names of gold files and folders; the rows that name them have to hold it.

@@ -11,7 +11,7 @@ import pytest
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Halt, Stage
-from app.web.http.gate import OPEN_IN_ARCHIVES
+from app.web.http.routers import OPEN_IN_ARCHIVES
 from tests.leaks.answers import plain
 from tests.leaks.place import Place
 from tests.web.bodies import body_of

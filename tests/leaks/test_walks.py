@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.base.db import reading
 from app.judging import selection
-from app.standings import kept
+from app.standings import check
 from tests.history import add_past
 from tests.lanes import in_soak
 from tests.leaks.place import Place
@@ -25,7 +25,7 @@ PAST, MORE = 1250, 1500
 
 @pytest.mark.parametrize("role", ["participant", "organiser", *map(in_soak, ["anonymous", "administrator"])])
 def test_no_page_costs_as_much_as_ever_was(guarded: Place, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "TRIES_AT_MOST", 100)
+    monkeypatch.setattr(check, "TRIES_AT_MOST", 100)
     monkeypatch.setattr(selection, "MOST_SUBMISSIONS", 100)
     engine = guarded.site.engine
     add_past(engine, PAST)

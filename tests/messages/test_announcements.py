@@ -13,14 +13,22 @@ from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, NotFound
 from app.boards.freshness import freshness
 from app.competitions.find import find_competition
-from app.messages.announcements import AnnouncementForm, announcements_of, edit, publish, receivers, withdraw
-from app.messages.groups import all_groups, chosen_group, group_of
+from app.messages.announcements import (
+    AnnouncementForm,
+    all_groups,
+    announcements_of,
+    chosen_group,
+    edit,
+    group_of,
+    publish,
+    receivers,
+    withdraw,
+)
 from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Right, Role, TeamKind, User
 from app.people import audit
-from app.people.mail_choices import MailKind, choose, find_link
+from app.people.mail import MailKind, choose, find_link
 from app.people.mail_delivery import Letter, _message
-from app.people.rights import RightMissing
-from app.people.roles import grant_role
+from app.people.rights import RightMissing, grant_role
 from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase
 from tests.rich_world import NEIGHBOURS

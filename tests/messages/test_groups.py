@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, update
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.messages.groups import group_of, people_in
+from app.messages.announcements import group_of, people_in
 from app.messages.questions import QuestionForm, ask, questions_for
 from app.models import OutgoingMail, Right, ScoringRun, User
 from app.people.rights import organisers_of

@@ -21,7 +21,7 @@ from app.messages.questions import (
     set_closed,
 )
 from app.models import OutgoingMail, Question, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.rich_world import NEIGHBOURS
 from tests.world import COMPETITION, HOUR, NOW, add_user
 

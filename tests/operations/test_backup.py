@@ -27,8 +27,7 @@ from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
 from app.operations.database_revision import is_current
 from app.operations.restore import restore_backup
-from app.teams.registration import register
-from app.teams.registration_rules import rules_of
+from app.teams.registration import register, rules_of
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import postgres
@@ -38,8 +37,7 @@ from tests.workers.test_score import values
 from tests.world import COMPETITION, NOW, PHASE, add_competition, add_user, board_version_number, the_run
 from workers import gold
 from workers.keys import key_file
-from workers.outcomes import read_outcomes
-from workers.score import score_submission
+from workers.score import read_outcomes, score_submission
 
 CANARY = "CANARY-88"
 

@@ -15,7 +15,7 @@ from app.competitions.find import find_competition
 from app.models import CompetitionTask, Heartbeat, ScoreRow, ScoringRun, Standing, Submission, Worker
 from app.operations import metrics
 from app.operations.health import Part, beat, broker_answers, last_beat, parts
-from app.operations.totals import TOTALS, keep_totals
+from app.operations.metrics import TOTALS, keep_totals
 from app.people.mail import send_mail
 from app.rescoring.sets import start_rescoring
 from tests.rich_rows import add_gold

@@ -26,8 +26,7 @@ from app.models import User
 from app.operations.backup import make_backup
 from app.operations.health import parts
 from app.operations.restore import restore_backup
-from app.operations.storage_check import StorageCheck, check_storage
-from app.operations.storage_move import move_storage
+from app.operations.storage_check import StorageCheck, check_storage, move_storage
 from app.operations.unowned import ASIDE_SECONDS, Cleared, clear_unowned
 from evergold.cli import run
 from evergold.cli.output import Code

@@ -8,9 +8,8 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.models import AuditEntry, User
 from app.people import email_confirmations
-from app.people.administrators import make_account, promote
-from app.people.auth import authenticate
-from app.people.mail_choices import MailKind, choice_of, choices_of, choose, wants
+from app.people.auth import authenticate, make_account, promote
+from app.people.mail import MailKind, choice_of, choices_of, choose, wants
 from tests.rich_world import fresh
 from tests.world import DAY, NOW, add_user
 

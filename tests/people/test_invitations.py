@@ -27,8 +27,7 @@ from app.people.invitations import (
     own_invitations,
     take_back,
 )
-from app.people.rights import rights_of
-from app.people.roles import grant_role, has_role
+from app.people.rights import grant_role, has_role, rights_of
 from tests.rich_world import NEIGHBOURS
 from tests.world import COMPETITION, DAY, HOUR, NOW, add_competition, add_user
 

@@ -22,7 +22,7 @@ from app.models import MailLink, OutgoingMail, Role, User
 from app.people import mail_delivery
 from app.people.mail import forget_ended, given_up, send_again, send_link, send_mail, waiting_count
 from app.people.mail_delivery import send_waiting
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.logged import capture_logs
 from tests.mail_server import MailServer, mail_server
 from tests.rich_world import NEIGHBOURS

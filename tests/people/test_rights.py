@@ -8,19 +8,20 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
 from app.competitions.find import find_competition, organised_by
-from app.competitions.owners import OwnersRole, change_rights, give_role, take_role
+from app.competitions.organisers import OwnersRole, change_rights, give_role, take_role
 from app.models import ALL_RIGHTS, AuditEntry, Competition, Right, Role, User
 from app.people.rights import (
     ANY_RIGHT,
     RightMissing,
     addresses_for_replies,
     check_may_organise,
+    grant_role,
+    has_role,
     may_organise,
     organisers_of,
     rights_of,
     rights_to_give,
 )
-from app.people.roles import grant_role, has_role
 from tests.world import COMPETITION, NOW, add_competition, add_user
 
 NAMES = ("olga", "edda", "mel", "root", "paul")

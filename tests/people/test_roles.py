@@ -9,9 +9,19 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Right, Role, User
-from app.people.administrators import approve_organiser
-from app.people.rights import ANY_RIGHT, addresses_for_replies, check_may_organise, may_organise, organisers_of
-from app.people.roles import find_user, grant_role, has_role, list_roles, revoke_role
+from app.people.auth import approve_organiser
+from app.people.rights import (
+    ANY_RIGHT,
+    addresses_for_replies,
+    check_may_organise,
+    find_user,
+    grant_role,
+    has_role,
+    list_roles,
+    may_organise,
+    organisers_of,
+    revoke_role,
+)
 from tests.world import COMPETITION, DAY, NOW, add_competition, add_user
 
 

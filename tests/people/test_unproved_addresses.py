@@ -14,8 +14,7 @@ from app.people import auth, email_confirmations, password_resets
 from app.people.auth import find_session, find_token, register_user, set_email, start_session
 from app.people.mail import send_mail
 from app.people.mail_delivery import send_waiting
-from app.people.rights import organisers_of
-from app.people.roles import find_user, grant_role
+from app.people.rights import find_user, grant_role, organisers_of
 from tests import letters
 from tests.rich_world import fresh
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_user

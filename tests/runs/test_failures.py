@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, OutgoingMail, Role, RunStatus, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
 from app.submissions.accept import Accepted
 from tests.runs.queued import sweep

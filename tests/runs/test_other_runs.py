@@ -9,9 +9,9 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.models import RunStatus, Team, User, Validation, ValidationStatus
+from app.runs.claims import claim_next_upload, next_turn
 from app.runs.failures import failed_runs, queue_again
-from app.runs.overruns import record_check_overrun, record_overrun
-from app.runs.turns import claim_next_upload, next_turn
+from app.runs.outcomes import record_check_overrun, record_overrun
 from app.runs.validations import CheckClaim, claim_validation, requeue_lost_checks
 from app.submissions.validations import accept_validation
 from evergold.scoring.errors import Problem

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.models import OutgoingMail, User
-from app.people.mail_choices import MailKind, choose, find_link
+from app.people.mail import MailKind, choose, find_link
 from app.runs.sweep import requeue_lost_runs
 from tests.world import HOUR, NOW, add_competition, add_team, add_user, claim, fail, reject, score, submit
 

@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User, Validation
-from app.runs.claims import RESEND_SECONDS, claim_run
+from app.runs.claims import RESEND_SECONDS, claim_run, next_turn
 from app.runs.outcomes import put_back, record_rejection
-from app.runs.turns import next_turn
 from app.runs.validations import claim_validation
 from app.runs.workers import queue_position
 from app.submissions.validations import accept_validation

@@ -20,7 +20,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import make_engine, reading
 from app.models import ScoringRun
-from app.server import broker
+from app.server import programs
 from tests import postgres
 from tests.canary import MARK
 from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until
@@ -150,7 +150,7 @@ class EmbeddedBroker:
     """The broker that a supervisor looks after: it hangs while it is broken, and is lost when it is mended."""
 
     def __init__(self, data: Path) -> None:
-        path = broker.socket_path(data)
+        path = programs.socket_path(data)
         assert path is not None
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(str(path))

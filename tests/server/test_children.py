@@ -16,8 +16,7 @@ from typing import cast
 import pytest
 
 from app.server import children, supervisor
-from app.server.children import Child, Guard, Program, StopRequest
-from app.server.guard import signal_group
+from app.server.children import Child, Guard, Program, StopRequest, signal_group
 
 #: Ignores SIGTERM, and so does its own child: the worst that may have to be stopped.
 STUBBORN = """

@@ -18,10 +18,10 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
-from app.server import connections
+from app.server import web as connections
 from app.server.web import web_config
-from app.web.http import bodies
-from app.web.http.bodies import TimelyBodies
+from app.web.http import arrival
+from app.web.http.arrival import TimelyBodies
 from tests.processes import short_folder, start, stop, wait_until
 from tests.services import environment_of, evergold, free_port
 from tests.web.site import read_all
@@ -163,7 +163,7 @@ def test_a_large_body_in_the_wake_of_its_head_is_no_endless_head(address: Addres
     ids=["none of it", "half", "half, in chunks"],
 )
 def test_half_a_body_is_not_waited_for(address: Address, beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(arrival, "GRACE_SECONDS", 0.2)
     with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(POST + beginning)
         answer = read_all(connection)
@@ -174,7 +174,7 @@ def test_half_a_body_is_not_waited_for(address: Address, beginning: bytes, monke
 
 def test_a_body_that_drips_is_cut_off(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never is silent for long; and yet it takes longer than so little may."""
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "GRACE_SECONDS", 0.5)
     with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(POST + b"Content-Length: 100000\r\n\r\n")
         with suppress(ConnectionError):
@@ -187,8 +187,8 @@ def test_a_body_that_drips_is_cut_off(address: Address, monkeypatch: pytest.Monk
 
 
 def test_a_body_that_flows_earns_time(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.5)
-    monkeypatch.setattr(bodies, "SLOWEST_BYTES_PER_SECOND", 10)
+    monkeypatch.setattr(arrival, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "SLOWEST_BYTES_PER_SECOND", 10)
 
     def slowly() -> Iterator[bytes]:
         for _ in range(15):

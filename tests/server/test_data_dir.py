@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.server import broker
+from app.server import programs
 from app.server.datadir import LOCK_NAME, ServeError, lock_data_dir, note_holder
-from app.server.port import address_of, answers, is_private, listening
+from app.server.web import address_of, answers, is_private, listening
 from tests.processes import short_folder
 
 
@@ -104,29 +104,29 @@ def test_address_for_all_interfaces_is_one_that_can_be_opened() -> None:
 
 def test_socket_lies_in_the_data_dir_when_its_path_is_short() -> None:
     with short_folder() as folder:
-        assert broker.socket_path(folder) == folder / "broker" / "valkey.sock"
+        assert programs.socket_path(folder) == folder / "broker" / "valkey.sock"
 
 
 def test_long_path_gets_a_private_folder_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     with short_folder() as folder:
         monkeypatch.setattr("tempfile.tempdir", str(folder))
         deep = folder / ("x" * 100)
-        path = broker.socket_path(deep)
+        path = programs.socket_path(deep)
         assert path
-        assert len(str(path)) <= broker.SOCKET_PATH_BYTES
+        assert len(str(path)) <= programs.SOCKET_PATH_BYTES
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-        assert broker.socket_path(deep) == path
+        assert programs.socket_path(deep) == path
 
 
 def test_folder_that_others_may_open_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with short_folder() as folder:
         monkeypatch.setattr("tempfile.tempdir", str(folder))
         deep = folder / ("x" * 100)
-        path = broker.socket_path(deep)
+        path = programs.socket_path(deep)
         assert path
         path.parent.chmod(0o755)
-        assert broker.socket_path(deep) is None
+        assert programs.socket_path(deep) is None
 
 
 def test_odd_characters_in_the_path_are_quoted() -> None:
-    assert broker.broker_address(Path("/srv/a b%/é?.sock")) == "redis+socket:///srv/a%20b%25/%C3%A9%3F.sock"
+    assert programs.broker_address(Path("/srv/a b%/é?.sock")) == "redis+socket:///srv/a%20b%25/%C3%A9%3F.sock"

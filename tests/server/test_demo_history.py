@@ -21,7 +21,7 @@ from app.judging import organising
 from app.judging.rounds import list_rounds
 from app.judging.selection import newest_scored
 from app.models import Announcement, Question, Rescoring, RunStatus, ScoringRun, Submission
-from app.server import demo, demo_dates
+from app.server import prepare
 from demo.history import __main__ as history, cast, draw, judging, uploads
 from demo.history.clock import CORRECTED, Event, before, play
 
@@ -42,12 +42,12 @@ def place(sqlite_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", sqlite_engine.url.render_as_string(hide_password=False))
     get_settings.cache_clear()
     settings = get_settings()
-    demo_dates.note_first_start(tmp_path, START)
-    loaded = demo_dates.dated(load_competitions(ROOT / "phases.yaml"), tmp_path)
+    prepare.note_first_start(tmp_path, START)
+    loaded = prepare.dated(load_competitions(ROOT / "phases.yaml"), tmp_path)
     with writing(sqlite_engine) as session:
         apply_phases(session, loaded, storage=FolderStorage(settings.storage_dir), now=START)
-        demo.add_accounts(session, START)
-    demo.install_gold(gold)
+        prepare.add_accounts(session, START)
+    prepare.install_gold(gold)
     few = [replace(one, runs=1, enters="d") for one in cast.TEAMS if one.username in FEW]
     for module in (uploads, history):
         monkeypatch.setattr(module, "TEAMS", tuple(few))
@@ -123,19 +123,19 @@ def test_what_happens_happens_in_order_of_time() -> None:
 
 def test_dates_of_the_demo_lie_around_its_first_start_and_stay(tmp_path: Path) -> None:
     loaded = load_competitions(ROOT / "phases.yaml")
-    assert demo_dates.dated(loaded, tmp_path) == loaded, "nobody started it with --demo"
-    demo_dates.note_first_start(tmp_path, START)
-    demo_dates.note_first_start(tmp_path, START + timedelta(days=3))
-    [moved] = [one for one in demo_dates.dated(loaded, tmp_path) if one.declaration.name == "demo"]
+    assert prepare.dated(loaded, tmp_path) == loaded, "nobody started it with --demo"
+    prepare.note_first_start(tmp_path, START)
+    prepare.note_first_start(tmp_path, START + timedelta(days=3))
+    [moved] = [one for one in prepare.dated(loaded, tmp_path) if one.declaration.name == "demo"]
     phases = {phase.name: phase for phase in moved.declaration.phases}
     assert phases["evaluation"].end == datetime(2026, 12, 3, tzinfo=UTC)
     assert phases["post-evaluation"].start == phases["evaluation"].end
     assert phases["evaluation"].start < phases["blind-test"].start < START
     assert phases["blind-test"].end == phases["evaluation"].end
-    assert not demo_dates.is_told(tmp_path)
-    demo_dates.note_told(tmp_path)
-    assert demo_dates.is_told(tmp_path)
-    assert demo_dates.first_start(tmp_path) == START
+    assert not prepare.is_told(tmp_path)
+    prepare.note_told(tmp_path)
+    assert prepare.is_told(tmp_path)
+    assert prepare.first_start(tmp_path) == START
 
 
 def test_paraphrases_are_judged_once_they_are_scored_and_agreement_is_neither_nothing_nor_all(
@@ -146,7 +146,7 @@ def test_paraphrases_are_judged_once_they_are_scored_and_agreement_is_neither_no
     monkeypatch.setattr(judging, "PATIENCE_SECONDS", 0.0)
     with writing(engine) as session:
         history._add_people(session, START)
-        runs = demo.submit_demo(session, FolderStorage(settings.storage_dir), START)
+        runs = prepare.submit_demo(session, FolderStorage(settings.storage_dir), START)
         assert runs
     assert not judging.judge_paraphrases(engine, settings, START), "nothing is scored yet: the next start tries again"
     monkeypatch.setattr(judging, "PATIENCE_SECONDS", 60.0)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from app.base.db import make_engine
 from app.operations.migrate import upgrade
-from app.standings.kept import TRIES_AT_MOST
+from app.standings.check import TRIES_AT_MOST
 from bench._seeded import settle
 from tests import postgres
 from tests.history import add_past, add_senders

@@ -37,9 +37,8 @@ from app.models import Board, EntryRule, Phase, PhaseTask, RowMark, RowStatus, S
 from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
 from app.submissions.accept import accept_submission
-from app.submissions.choices import choose_entry, withdraw_choice
+from app.submissions.choices import choose_entry, withdraw_choice, withdraw_submission
 from app.submissions.find import get_submission
-from app.submissions.withdrawal import withdraw_submission
 from app.teams.find import captain_of, find_team, members_of
 from tests.boards import slow_way
 from tests.boards.marks import clear, mark

@@ -21,13 +21,12 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.models import RegistrationStatus, Role, ScoringRun, User
 from app.operations.migrate import upgrade
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.rescoring.difference import Difference, difference_of
 from app.rescoring.publishing import RescoringNotReady, publish_rescoring
 from app.rescoring.sets import find_rescoring, start_rescoring
 from app.submissions.accept import accept_submission
-from app.teams.registration import RegistrationNeeded, decide, register
-from app.teams.registration_rules import rules_of
+from app.teams.registration import RegistrationNeeded, decide, register, rules_of
 from tests.official_cases import Semeval, semeval
 from tests.sealed import make_key, seal_gold
 from tests.world import add_user

@@ -12,10 +12,8 @@ from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
 from app.competitions.find import find_competition
 from app.models import Right, Role, RunStatus, ScoringRun, Submission, Team, TeamMember, User
-from app.people.rights import rights_of
-from app.people.roles import grant_role
-from app.submissions.accept import accept_submission, find_replay, precheck
-from app.submissions.facts import look_up
+from app.people.rights import grant_role, rights_of
+from app.submissions.accept import accept_submission, find_replay, look_up, precheck
 from app.teams.find import find_team
 from app.teams.membership import leave_team
 from tests.rich_world import own

@@ -10,7 +10,7 @@ from app.base.errors import NotAuthenticated
 from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.submissions.downloads import FileAccess, NotYetThere, check_may_have, file_access, file_viewer
 from app.teams.registration import Missing, RegistrationNeeded
 from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task

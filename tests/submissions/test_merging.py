@@ -30,9 +30,8 @@ from app.models import (
     User,
 )
 from app.standings.check import check_task
-from app.submissions.choices import choose_entry
+from app.submissions.choices import choose_entry, withdraw_submission
 from app.submissions.find import get_submission
-from app.submissions.withdrawal import withdraw_submission
 from app.teams.find import find_team
 from app.teams.membership import TeamFull
 from app.teams.merge_offers import NoMerging

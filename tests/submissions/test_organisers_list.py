@@ -14,7 +14,7 @@ from app.base.errors import NotFound
 from app.boards.marks import mark_row, mark_submissions
 from app.competitions.find import find_competition
 from app.models import AuditEntry, RowStatus, RunStatus, ScoringRun, Submission
-from app.rescoring.chosen import score_anew
+from app.rescoring.sets import score_anew
 from app.submissions.organisers_list import (
     ListedSubmission,
     SubmissionFilter,

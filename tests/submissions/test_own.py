@@ -12,8 +12,7 @@ from app.competitions.find import find_competition
 from app.models import Board, Submission, User
 from app.submissions.accept import check_submission_form
 from app.submissions.choices import boards_entered
-from app.submissions.find import get_submission
-from app.submissions.own import count_own, is_at, own_places
+from app.submissions.find import count_own, get_submission, is_at, own_places
 from app.teams.membership import leave_team
 from tests.competitions.embargo import enter
 from tests.world import COMPETITION, HOUR, NOW, add_team, submit, the_phase_task

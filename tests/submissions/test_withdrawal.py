@@ -17,15 +17,16 @@ from app.feedback.standings import standings_of_one
 from app.models import AuditEntry, EntryChoice, EntryRule, Right, User
 from app.standings.check import check_task
 from app.submissions.accept import SameFile, accept_submission
-from app.submissions.choices import NoChoice, choose_entry
-from app.submissions.find import get_submission
-from app.submissions.withdrawal import (
+from app.submissions.choices import (
+    NoChoice,
     NotWithdrawable,
+    choose_entry,
     is_withdrawable,
     may_put_back,
     put_back,
     withdraw_submission,
 )
+from app.submissions.find import get_submission
 from tests import world
 from tests.beside import one_right_each
 from tests.competitions.embargo import INSTANT, declare, enter, look, rows

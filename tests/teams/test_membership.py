@@ -17,16 +17,19 @@ from app.competitions.limits import quota
 from app.models import AuditEntry, FormerMember, Team, TeamMember, User
 from app.submissions.find import get_submission, list_submissions
 from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation, view_team
-from app.teams.invitations import LINK_DAYS, find_invitation, invite, revoke_invitation
 from app.teams.membership import (
+    LINK_DAYS,
     AlreadyInTeam,
     NamesFixed,
     TeamFull,
     create_team,
+    find_invitation,
+    invite,
     join_team,
     leave_team,
     remove_member,
     rename_team,
+    revoke_invitation,
     transfer_team,
 )
 from app.teams.registration import RegistrationNeeded

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.models import Team
-from app.teams.names import look_alike
+from app.teams.find import look_alike
 from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import add_competition, add_user, submit

@@ -11,9 +11,9 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.find import find_competition
-from app.exports.registrations import registrations_csv
+from app.exports.participants import registrations_csv
 from app.models import OutgoingMail, Registration, RegistrationStatus, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.teams.questions import Question, QuestionKind, question_of, read_answers, ready_questions
 from app.teams.registration import Missing, decide, list_registrations, register, standing
 from tests.rich_world import EARLIER_USER

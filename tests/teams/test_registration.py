@@ -25,7 +25,7 @@ from app.models import (
     User,
 )
 from app.people import email_confirmations
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.teams.find import find_team
 from app.teams.registration import (
     Missing,
@@ -35,10 +35,10 @@ from app.teams.registration import (
     list_registrations,
     participants_of,
     register,
+    rules_of,
     settle_confirmed,
     standing,
 )
-from app.teams.registration_rules import rules_of
 from tests import letters
 from tests.beside import one_right_each
 from tests.rich_world import EARLIER_USER

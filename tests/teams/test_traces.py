@@ -9,7 +9,7 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.find import find_competition
 from app.models import AuditEntry, FormerMember, OutgoingMail, RegistrationStatus, Role, Team, TeamInvitation, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.teams.find import find_team
 from app.teams.registration import decide, list_registrations
 from tests.rich_world import EARLIER_USER, NEIGHBOURS, own

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import PublicFile, Role, ScoringRun, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.runs.outcomes import record_scores
 from evergold.scoring.task import Score
 from tests import world

@@ -21,12 +21,11 @@ from sqlalchemy import select, update
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
-from app.declarations.blueprints.beginnings import first_document
 from app.declarations.blueprints.kept import begin_blueprint
+from app.declarations.blueprints.stories import first_document
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
-from app.messages.announcements import AnnouncementForm, publish
-from app.messages.groups import group_of
+from app.messages.announcements import AnnouncementForm, group_of, publish
 from app.messages.questions import QuestionForm, answer, ask as ask_organisers
 from app.models import (
     EntryRule,
@@ -42,15 +41,14 @@ from app.models import (
 )
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
-from app.people.roles import grant_role
-from app.runs.item_results import packed_results
+from app.people.rights import grant_role
+from app.runs.report import packed_results
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.validations import accept_validation
 from app.teams.find import find_team
-from app.teams.invitations import invite
-from app.teams.registration import register
-from app.teams.registration_rules import rules_of
-from app.web.competitions.guide import GUIDES
+from app.teams.membership import invite
+from app.teams.registration import register, rules_of
+from app.web.competitions.pages import GUIDES
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import ItemResult
 from tests import letters, world

@@ -19,7 +19,7 @@ from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.models import Role, RunStatus, ScoringRun, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests import world
 from tests.declarations.competition_folder import make_competition
 from tests.web.pictures import keep

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage
 from app.models import CompetitionTask, Phase, PhaseTask, RunStatus, ScoringRun, Submission
-from app.server import demo
+from app.server import prepare
 from tests.web import markup
 from tests.web.reading import rows_of, text_of
 from tests.web.site import Site
@@ -26,9 +26,9 @@ BOARD = "/competitions/demo/phases/evaluation/boards/paraphrasing"
 def runs(empty_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The demo as it is started; the runs of paraphrasing in the evaluation, none of them scored."""
     open_competition(empty_site, ROOT / "phases.yaml", tmp_path / "gold", monkeypatch)
-    demo.install_gold(tmp_path / "gold")
+    prepare.install_gold(tmp_path / "gold")
     with writing(empty_site.engine) as session:
-        demo.submit_demo(session, FolderStorage(empty_site.settings.storage_dir), NOW)
+        prepare.submit_demo(session, FolderStorage(empty_site.settings.storage_dir), NOW)
     with reading(empty_site.engine) as session:
         found = session.scalars(
             select(ScoringRun.id)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.web.competitions import api as competitions, home
+from app.web.competitions import api as competitions, pages
 from tests.web.site import BROWSER, SUBMIT, Site, csrf_of, log_in
 
 
@@ -106,7 +106,7 @@ def test_a_fault_of_ours_tells_nothing(
 
 
 def test_a_fault_on_a_page_is_a_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "listed_competitions", broken(KeyError("hunter2")))
+    monkeypatch.setattr(pages, "listed_competitions", broken(KeyError("hunter2")))
     response = httpx.get(site.url, headers=BROWSER)
     assert response.status_code == 500
     assert "it was us" in response.text

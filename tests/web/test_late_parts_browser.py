@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests import world
 from tests.competitions.embargo import MINUTE, enter
 from tests.web.late_parts import SIZES, WATCH, WAYS, moves

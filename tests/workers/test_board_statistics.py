@@ -43,7 +43,7 @@ from tests.world import (
     the_phase_task,
     the_run,
 )
-from workers import gold, outcomes, samples
+from workers import gold, samples, score
 from workers.apart import Apart, Lost
 from workers.board_statistics import compute
 from workers.keys import key_file
@@ -159,7 +159,7 @@ def test_a_new_run_costs_its_own_pairs_and_its_own_interval(
 
 def count(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[int, int]], opened: list[int]) -> None:
     whole: Callable[..., Any] = pairs.compare_all
-    read: Callable[..., Any] = outcomes.read_outcomes
+    read: Callable[..., Any] = score.read_outcomes
 
     def compare_all(some: Any, names: Any, draws: Any, wanted: Any) -> Any:
         asked.extend(wanted)
@@ -346,7 +346,7 @@ def test_another_ranking_score_makes_other_numbers(engine: Engine, three: dict[s
     "versions",
     [
         ["evergold.scoring.resampling.intervals.VERSION"],
-        ["workers.board_statistics.METHOD_VERSION", "workers.run_statistics.METHOD_VERSION"],
+        ["workers.board_statistics.METHOD_VERSION", "workers.board_statistics.METHOD_VERSION"],
     ],
 )
 def test_what_an_older_method_computed_is_computed_again(

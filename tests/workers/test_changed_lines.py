@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from workers import changed_lines as module
-from workers.changed_lines import ChangedLines, changed_lines
+from workers import climbing as module
+from workers.climbing import ChangedLines, changed_lines
 
 Write = Callable[[bytes], Path]
 

@@ -30,8 +30,8 @@ from tests.threads import in_threads
 from tests.workers.files import PREDICTION, ask, upload
 from tests.world import the_phase_task, the_run
 from workers.check import check_file
-from workers.check_sweep import look_after_validations
 from workers.score import score_submission
+from workers.sweep import look_after_validations
 from workers.turns import take_turn
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -162,7 +162,7 @@ def test_the_sweep_tells_workers_again_and_forgets(
         told.append(str(validation_id))
         return True
 
-    monkeypatch.setattr("workers.check_sweep.send_validation", tell)
+    monkeypatch.setattr("workers.sweep.send_validation", tell)
     validation_id, now = ask(engine, open_for_ever), datetime.now(UTC)
     assert look_after_validations(engine, now + timedelta(seconds=11)) == 1
     assert look_after_validations(engine, now + timedelta(seconds=12)) == 0

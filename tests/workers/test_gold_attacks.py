@@ -14,9 +14,8 @@ from app.base.db import reading, writing
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
 from app.competitions.visibility import view_of
 from app.gold.binding import Binding
-from app.gold.plain import list_as_public
 from app.gold.recorded import KeysChanged, record_sealed
-from app.gold.sealing import SealingWriter, key_id_of, unbound_line
+from app.gold.sealing import SealingWriter, key_id_of, list_as_public, unbound_line
 from app.models import (
     CompetitionTask,
     GoldVersion,
@@ -31,18 +30,16 @@ from app.models import (
     User,
     WorkerKey,
 )
-from app.runs.item_results import unpacked_results
+from app.runs.report import unpacked_results
 from tests.rich_rows import forget_gold
 from tests.sealed import PLACE, file_and_keys, make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import COMPETITION, DAY, NOW, TASK, the_phase_task, the_run
 from workers import gold
-from workers.gold_check import check_gold
+from workers.gold_commands import check_gold, make_public
 from workers.gold_errors import SealBroken
-from workers.gold_reveal import make_public
 from workers.keys import key_file, read_keys
-from workers.outcomes import read_outcomes
-from workers.score import score_submission
+from workers.score import read_outcomes, score_submission
 
 OTHER_GOLD = "ID,DataID,Language,Label\n1,d1,EN,0\n2,d2,EN,1\n3,d3,EN,1\n4,d4,EN,1\n"
 PRACTICE = f"{COMPETITION}/practice/{TASK}"

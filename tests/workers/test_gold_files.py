@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evergold.scoring.errors import InvalidGold, Problem
-from workers.gold_files import laid_out
+from workers.gold import laid_out
 
 
 def test_gold_in_an_empty_archive_is_refused_as_gold(tmp_path: Path) -> None:

@@ -28,11 +28,9 @@ from tests.threads import somebody_waits
 from tests.workers.files import GOLD, upload
 from tests.world import COMPETITION, EARLIER_PHASE, NOW, PHASE, TASK, answer_to, claim, sure
 from workers import gold
-from workers.gold_check import check_gold
+from workers.gold_commands import check_gold, rotate, tidy
 from workers.keys import KeyFileBroken, NoKeyForIt, add_key, ensure_key, key_file, open_file_key, read_keys, write_keys
-from workers.outcomes import read_outcomes
-from workers.rotation import rotate, tidy
-from workers.score import score_as_of, score_submission
+from workers.score import read_outcomes, score_as_of, score_submission
 
 
 @pytest.fixture(autouse=True)
@@ -155,7 +153,7 @@ def test_from_a_new_key_on_everything_is_sealed_to_both(engine: Engine, ada: Use
 def test_after_rotation_the_new_key_alone_opens_gold_and_outcomes_and_no_file_was_written(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.rotation.BATCH", 1)  # more files than are looked at together
+    monkeypatch.setattr("workers.gold_commands.BATCH", 1)  # more files than are looked at together
     old = make_key(engine)
     seal_gold(engine, GOLD.encode())
     first_run = upload(engine, ada)

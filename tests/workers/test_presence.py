@@ -20,8 +20,7 @@ from tests.logged import capture_logs
 from tests.processes import wait_until
 from workers import presence
 from workers.presence import Presence, beating, retire, tell
-from workers.reference_check import Comparison
-from workers.selfcheck import SelfCheckReport
+from workers.selfcheck import Comparison, SelfCheckReport
 
 
 @pytest.fixture

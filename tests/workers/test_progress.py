@@ -20,13 +20,13 @@ from evergold.scoring.progress import report_progress
 from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
-from workers import progress
-from workers.progress import ClaimLost, Progress, reporting_progress
+from workers import lease
+from workers.lease import ClaimLost, Progress, reporting_progress
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "TELL_SECONDS", 0.02)
+    monkeypatch.setattr(lease, "TELL_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_what_is_reported_can_be_seen_while_the_run_goes_on(engine: Engine, held
 def test_the_pace_is_taken_from_when_encoding_began(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading a model comes between two reports of no item."""
     moments = iter((0.0, 60.0, 64.0))
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    monkeypatch.setattr(lease, "time", SimpleNamespace(monotonic=lambda: next(moments)))
     begun: list[bool] = []
     one = Progress(begun=lambda: begun.append(True))
     one.report(0, 40)
@@ -68,13 +68,13 @@ def test_the_pace_is_taken_from_when_encoding_began(monkeypatch: pytest.MonkeyPa
 
 def test_nothing_new_is_not_written_again(engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int | None] = []
-    write = progress._write
+    write = lease._write
 
     def counted(*arguments: Any) -> Any:
         written.append(arguments[2].done)
         return write(*arguments)
 
-    monkeypatch.setattr(progress, "_write", counted)
+    monkeypatch.setattr(lease, "_write", counted)
     with reporting_progress(engine, held):
         for done in range(200):
             report_progress(done, 200)
@@ -89,7 +89,7 @@ def test_nothing_new_is_not_written_again(engine: Engine, held: Claim, monkeypat
 def test_a_short_run_writes_nothing_and_leaves_no_thread(
     engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "TELL_SECONDS", 60)
+    monkeypatch.setattr(lease, "TELL_SECONDS", 60)
     with reporting_progress(engine, held) as told:
         told.checked()
         report_progress(3, 4)
@@ -112,14 +112,14 @@ def test_a_database_that_is_away_does_not_disturb_the_scoring(
     engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = iter([OperationalError("UPDATE runs", {}, Exception("the server is restarting"))])
-    write = progress._write
+    write = lease._write
 
     def write_after_an_error(*of: object) -> bool:
         for error in broken:
             raise error
         return write(*of)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(progress, "_write", write_after_an_error)
+    monkeypatch.setattr(lease, "_write", write_after_an_error)
     with capture_logs() as logged, reporting_progress(engine, held):
         report_progress(1, 4)
         wait_until(lambda: known(engine, held)[1] == 1, "a later second tells it")
@@ -151,13 +151,13 @@ def test_putting_back_takes_the_claim_and_leaves_the_next_announcement_for_later
 
 
 def test_the_pace_is_that_since_the_first_report() -> None:
-    progress = Progress()
-    assert progress.seconds_left() is None
-    progress.report(5, 105)
-    assert progress.seconds_left() is None, "one report has no pace"
-    assert progress.first is not None
-    progress.first = progress.first[0] - 10, 5  # ten seconds ago
-    progress.report(25, 105)
-    assert progress.seconds_left() == 41  # 20 items in a little more than 10 s, 80 to go, rounded up
-    progress.report(105, 105)
-    assert progress.seconds_left() == 0
+    lease = Progress()
+    assert lease.seconds_left() is None
+    lease.report(5, 105)
+    assert lease.seconds_left() is None, "one report has no pace"
+    assert lease.first is not None
+    lease.first = lease.first[0] - 10, 5  # ten seconds ago
+    lease.report(25, 105)
+    assert lease.seconds_left() == 41  # 20 items in a little more than 10 s, 80 to go, rounded up
+    lease.report(105, 105)
+    assert lease.seconds_left() == 0

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import Engine, select, update
 
 from app.base.db import reading, writing
-from app.gold.plain import list_as_public
+from app.gold.sealing import list_as_public
 from app.models import PhaseTask, RunStatus, ScoringRun, User
-from app.runs.item_results import forget_results, results_of
+from app.runs.report import forget_results, results_of
 from evergold.scoring.task import ItemResult
 from evergold.scoring.tasks import TASKS
 from tests.rescoring.rescored import publish, start

@@ -13,9 +13,8 @@ from sqlalchemy import Engine
 from app.base.db import writing
 from app.base.queue import CPU_QUEUE
 from app.models import OutgoingMail, RunStatus, User
-from app.runs.claims import RETRY_SECONDS
+from app.runs.claims import RETRY_SECONDS, next_turn
 from app.runs.sweep import UNCLAIMED_SECONDS
-from app.runs.turns import next_turn
 from tests.rescoring.rescored import name_gold, progress, publish, runs_of, start
 from tests.workers.files import GOLD, MACRO_F1, upload
 from tests.workers.test_score import values

@@ -19,7 +19,7 @@ from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import declare, hide
 from tests.workers.test_board_statistics import _worker, computed, count, due, enter, here
 from tests.world import NOW, SECOND, ZERO_SHOT, add_team, add_user, the_run
-from workers import run_statistics
+from workers import board_statistics
 from workers.keys import key_file
 
 __all__ = ["_worker"]
@@ -84,7 +84,7 @@ def test_long_histories_are_compared_with_the_last_ones_and_piece_by_piece(
     engine: Engine, ada: User, three: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_statistics, "COMPARED_BEFORE", 1)
-    monkeypatch.setattr(run_statistics, "RUNS_AT_A_TIME", 2)
+    monkeypatch.setattr(board_statistics, "RUNS_AT_A_TIME", 2)
     computed(engine)
     assert {run: one.before for run, one in kept(engine).items()} == {three[2]: (three[1],), three[1]: (three[0],)}
     assert due(engine, NOW + QUIET) == [], "its statistics changed the board just now"

@@ -20,7 +20,7 @@ from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.workers.files import upload
 from tests.world import the_run
-from workers import device, progress
+from workers import device, lease
 from workers.device import NoSuchDevice, encoder_settings
 from workers.score import score_submission, worker_name
 from workers.turns import take_turn
@@ -115,7 +115,7 @@ def test_when_the_model_has_come_it_is_scored_at_the_first_attempt(
 
 @pytest.mark.usefixtures("workplace")
 def test_progress_can_be_seen_while_it_is_scored(engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "TELL_SECONDS", 0.02)
+    monkeypatch.setattr(lease, "TELL_SECONDS", 0.02)
     usual = TASKS[TYPE].score
     run_id = 0
 

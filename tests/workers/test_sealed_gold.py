@@ -29,11 +29,10 @@ from tests.sealed import PLACE, file_and_keys, files_with, make_key, seal_gold, 
 from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.workers.test_score import values
 from tests.world import NOW, board_version_number, the_phase_task, the_run
-from workers import gold, private_folder
-from workers.gold_files import laid_out
+from workers import gold
+from workers.gold import laid_out
 from workers.keys import key_file
-from workers.outcomes import read_outcomes
-from workers.score import score_submission
+from workers.score import read_outcomes, score_submission
 
 pytestmark = pytest.mark.usefixtures("workplace")
 
@@ -266,20 +265,20 @@ def test_the_folder_for_clear_gold_is_private_and_gone_afterwards(
 def test_what_a_killed_worker_left_is_cleared_by_the_next_and_what_is_in_use_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private_folder, "_MEMORY", tmp_path)
+    monkeypatch.setattr(gold, "_MEMORY", tmp_path)
     left = tmp_path / "evergold-gold-left"
     left.mkdir()
     (left / "gold").write_text("SECRET")
-    with private_folder.private_folder(1) as first:
+    with gold.private_folder(1) as first:
         assert not left.exists()
-        with private_folder.private_folder(1) as second:
+        with gold.private_folder(1) as second:
             assert first.exists()
             assert second != first
 
 
 def test_where_memory_is_short_the_disk_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with private_folder.private_folder(2**60) as folder:
+    with gold.private_folder(2**60) as folder:
         assert folder.parent == tmp_path
 
 

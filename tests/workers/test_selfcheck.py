@@ -20,11 +20,11 @@ from evergold.scoring.models import EncoderSettings, ModelFiles, find_model
 from evergold.scoring.optional import MissingPackage
 from tests.evergold.scoring.bert_files import MODEL
 from tests.processes import REPOSITORY
-from workers import reference_check, selfcheck
+from workers import selfcheck
 from workers.device import encoder_settings
-from workers.reference_check import Comparison, read_pairs
 from workers.selfcheck import (
     CannotRecord,
+    Comparison,
     Record,
     SelfCheckReport,
     check_in_process,
@@ -32,6 +32,7 @@ from workers.selfcheck import (
     differences,
     find_record,
     main,
+    read_pairs,
     record_model,
 )
 
@@ -62,7 +63,7 @@ def _computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
         monkeypatch.setenv(name, "0")  # the command sets them; the test's environment has them back afterwards
     monkeypatch.setattr(selfcheck, "measure", measured)
-    monkeypatch.setattr(reference_check, "compare_with_package", compared)
+    monkeypatch.setattr(selfcheck, "compare_with_package", compared)
 
 
 def measured(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
@@ -240,7 +241,7 @@ def test_more_than_rounding_and_a_package_that_is_not_there_are_said_and_refuse_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     apart = replace(COMPARED, in_its_batches=0.01)
-    monkeypatch.setattr(reference_check, "compare_with_package", lambda *_: apart)
+    monkeypatch.setattr(selfcheck, "compare_with_package", lambda *_: apart)
     found = check_machine()
     assert (found.state, found.comparisons) == (SelfCheck.PASSED, (apart,))
     assert found.words == (f"{MODEL}: bert-score 0.3.13 differs by 0.0100000 in its own batches, too.",)
@@ -248,7 +249,7 @@ def test_more_than_rounding_and_a_package_that_is_not_there_are_said_and_refuse_
     def lacking(*of: object) -> Comparison:
         raise MissingPackage("bert_score is needed for this")
 
-    monkeypatch.setattr(reference_check, "compare_with_package", lacking)
+    monkeypatch.setattr(selfcheck, "compare_with_package", lacking)
     found = check_machine()
     assert (found.state, found.comparisons) == (SelfCheck.PASSED, ())
     assert found.words == (f"{MODEL} was not compared with bert-score: bert_score is needed for this.",)

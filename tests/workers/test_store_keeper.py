@@ -20,8 +20,8 @@ from app.base.errors import StorageAway
 from app.base.queue import send_run
 from app.base.storage import local_file, storage_of, store_upload
 from app.base.stores.cache import Cache
+from app.base.stores.interface import INCOMING, StoredFile, stored_name
 from app.base.stores.keeper import SOCKET_VARIABLE, KeeperStorage
-from app.base.stores.names import INCOMING, StoredFile, stored_name
 from app.models import RunStatus, User
 from tests.processes import kill, short_folder, wait_until
 from tests.s3 import KEY_ID, SECRET, new_bucket, s3_environment, s3_server, s3_settings, storage_in

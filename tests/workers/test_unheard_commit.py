@@ -18,7 +18,7 @@ from tests.sealed import make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import board_version_number, the_run
 from workers import lease, score
-from workers.outcomes import read_outcomes
+from workers.score import read_outcomes
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 

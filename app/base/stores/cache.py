@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.base.permissions import make_folder, share_file
-from app.base.stores.names import INCOMING
+from app.base.stores.interface import INCOMING
 
 #: Files used this recently are kept regardless of the limit: a run that requested one may be about to open it.
 USED_SECONDS = 600.0

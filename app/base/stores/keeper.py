@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from app.base.errors import StorageAway, StorageDamaged
 from app.base.stores.cache import Cache
-from app.base.stores.names import Kept, StoredFile
+from app.base.stores.interface import Kept, StoredFile
 
 #: The keeper's socket; the keeper sets it for the worker that it starts.
 SOCKET_VARIABLE = "EVERGOLD_STORE_KEEPER"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +15,63 @@ from pydantic import ValidationError
 from app.base.config import MEBIBYTE, InvalidSettings, Settings
 from app.base.stores.cache import Cache
 from app.base.stores.folder import FolderStorage
-from app.base.stores.interface import Storage
+from app.base.stores.interface import Kept, Storage, StoredFile
 from app.base.stores.keeper import SOCKET_VARIABLE, KeeperStorage
 from app.base.stores.s3_settings import S3Settings
+
+
+class MovingStorage:
+    """The new storage, with the old one as a fallback."""
+
+    def __init__(self, new: Storage, old: Storage) -> None:
+        self.new = new
+        self.old = old
+
+    @property
+    def folder(self) -> Path:
+        return self.new.folder
+
+    @property
+    def rename_keeps_age(self) -> bool:
+        return self.new.rename_keeps_age
+
+    def keep(self, file: Path, name: str, stored: StoredFile) -> None:
+        self.new.keep(file, name, stored)
+
+    def path(self, name: str, sha256: str) -> Path:
+        try:
+            return self.new.path(name, sha256)
+        except FileNotFoundError:
+            return self.old.path(name, sha256)
+
+    @contextmanager
+    def lent(self, name: str, sha256: str) -> Iterator[Path]:
+        storage = self.new if self.new.find(name) else self.old
+        with storage.lent(name, sha256) as path:
+            yield path
+
+    def find(self, name: str) -> Kept | None:
+        return self.new.find(name) or self.old.find(name)
+
+    def listed(self, prefix: str = "") -> Iterator[Kept]:
+        """Yield files that are in both only once."""
+        yield from self.new.listed(prefix)
+        yield from (kept for kept in self.old.listed(prefix) if self.new.find(kept.name) is None)
+
+    def renew(self, name: str) -> bool:
+        """Renew only in the new storage: what is only in the old one is stored again in the new one."""
+        return self.new.renew(name)
+
+    def rename(self, name: str, to: str) -> Kept | None:
+        return self.new.rename(name, to) or self.old.rename(name, to)
+
+    def remove(self, name: str) -> None:
+        self.new.remove(name)
+        self.old.remove(name)
+
+    def address(self, name: str, filename: str) -> str | None:
+        return self.new.address(name, filename) if self.new.find(name) else None
+
 
 Kind = Literal["storage", "sealed"]
 #: Timeout for health pages that check the store.
@@ -42,7 +98,7 @@ def _present(settings: Settings, kind: Kind, folder: Path) -> Storage:
     new = _made(settings.storage, kind, folder, settings.cache_dir)
     if not settings.storage_before:
         return new
-    from app.base.stores.moving import MovingStorage
+    pass
 
     return MovingStorage(new, _made(settings.storage_before, kind, folder, settings.cache_dir))
 
@@ -58,9 +114,7 @@ def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
         cache = Cache(cache_dir / kind, S3Settings().cache_mebibytes * MEBIBYTE)
         cache.folder.mkdir(parents=True, exist_ok=True)
         return KeeperStorage(keeper, kind, cache)
-    from app.base.stores.bucket import Bucket
-    from app.base.stores.bucket_storage import BucketStorage
-    from app.base.stores.presigned import Signer
+    from app.base.stores.bucket import Bucket, BucketStorage, Signer
 
     settings = s3_settings()
     cache = Cache(cache_dir / kind, settings.cache_mebibytes * MEBIBYTE)

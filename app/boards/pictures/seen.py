@@ -19,8 +19,8 @@ from app.boards.view import UnfilteredBoard, show
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
+from app.standings.check import start_of_newest
 from app.standings.choose import rules_of
-from app.standings.kept import start_of_newest
 from app.standings.tries import RunFilter, standings_from_runs
 from evergold.scoring.halves import Half
 from evergold.scoring.tasks import TASKS

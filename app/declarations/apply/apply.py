@@ -14,28 +14,127 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import ColumnElement, delete, func, select, text
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError
-from app.base.storage import Storage, StoredFile
+from app.base.storage import Storage, StoredFile, store_upload
 from app.competitions.changed import boards_changed
+from app.competitions.tracks import tracks_of
 from app.competitions.visibility import CLOSE
 from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
-from app.declarations.apply.files import apply_public_files, keep
-from app.declarations.apply.images import apply_images
-from app.declarations.apply.missing import handle_removed, note_missing_competitions
-from app.declarations.apply.precedence import choose_declaration
-from app.declarations.apply.revisions import keep_revision
-from app.declarations.apply.values import method_card_values, note_other_tracks, note_unknown_names, registration_values
+from app.declarations.apply.files import apply_public_files, handle_removed, keep, note_missing_competitions
+from app.declarations.apply.precedence import choose_declaration, keep_revision
 from app.declarations.check import LoadedCompetition
-from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration, TaskDeclaration
+from app.declarations.images.making import InvalidImage, make_image
+from app.declarations.images.texts import declared_images
+from app.declarations.model import (
+    CompetitionDeclaration,
+    MethodCardDeclaration,
+    PhaseDeclaration,
+    PhaseTaskDeclaration,
+    TaskDeclaration,
+)
 from app.gold.versions import name_in_use
-from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Stage, Submission, User
-from app.runs.item_results import forget_results
+from app.models import (
+    Competition,
+    CompetitionTask,
+    ImageFile,
+    Phase,
+    PhaseTask,
+    Revision,
+    RevisionSource,
+    Stage,
+    Submission,
+    Team,
+    TeamKind,
+    User,
+)
+from app.runs.report import forget_results
 from app.standings.renew import renew_all
+
+
+def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
+    """Return the columns `registration` and `teams`."""
+    registration = declared.registration.model_dump(mode="json", exclude_defaults=True)
+    return {
+        "registration": registration | {"mode": declared.registration_mode},
+        "teams": declared.teams.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
+    """Note listed user names that do not exist: anybody who registers one of them would be admitted."""
+    names = {one for one in declared.registration.allowed if "@" not in one}
+    known = set(work.session.scalars(select(User.username).where(User.username.in_(names))))
+    for name in sorted(names - known):
+        work.changes.note(
+            f"'{declared.name}' lets in '{name}', which is nobody's user name yet: whoever takes it gets in"
+        )
+
+
+def note_other_tracks(work: Work, competition: Competition) -> None:
+    """Note each track, or lack of one, that submissions have and the competition no longer declares."""
+    declared: set[str | None] = {track.name for track in tracks_of(competition)} or {None}
+    counted = work.session.execute(
+        select(Submission.track, func.count())
+        .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Team, Team.id == Submission.team_id)
+        .where(Phase.competition_id == competition.id, Team.kind == TeamKind.TEAM)
+        .group_by(Submission.track)
+        .order_by(Submission.track)
+    )
+    for track, count in counted:
+        if track not in declared:
+            what = f"in the track '{track}'" if track else "without a track"
+            stay = f"{count}; they stay so, and stand on boards of all tracks only"
+            work.changes.note(f"submissions of '{competition.name}' {what}: {stay}")
+
+
+def method_card_values(declared: MethodCardDeclaration) -> dict[str, Any]:
+    """Return the value for `Competition.method_card`, which `app.cards.form.card_form` reads."""
+    if declared == MethodCardDeclaration():
+        return {}
+    return declared.model_dump(mode="json")
+
+
+def apply_images(work: Work, row: Competition, declared: CompetitionDeclaration, folder: Path) -> None:
+    """Create missing images. Raises InvalidImage with the name of the file."""
+    shown = {path: _shown(work, row, folder, path) for path in declared_images(declared)}
+    if shown == row.images:
+        return
+    for path in shown.keys() - row.images.keys():
+        work.changes.add(f"added the image '{path}' of '{declared.name}'")
+    for path in row.images.keys() - shown.keys():
+        work.changes.add(f"removed the image '{path}' of '{declared.name}'")
+    for path in shown.keys() & row.images.keys():
+        if shown[path] != row.images[path]:
+            work.changes.add(f"replaced the image '{path}' of '{declared.name}'")
+    row.images = shown
+    work.session.execute(delete(ImageFile).where(ImageFile.competition_id == row.id))
+    named = {one["sha256"] for one in shown.values()}
+    work.session.add_all(ImageFile(competition_id=row.id, sha256=sha256) for sha256 in sorted(named))
+
+
+def _shown(work: Work, row: Competition, folder: Path, path: str) -> dict[str, Any]:
+    """Return the entry for `Competition.images`."""
+    source = keep(work, folder / path).sha256
+    there: dict[str, Any] = row.images.get(path, {})
+    if there.get("source") == source:
+        return there
+    try:
+        made = make_image(folder / path)
+    except InvalidImage as invalid:
+        raise InvalidImage(f"The image {path} cannot be shown. {invalid.message}") from None
+    sha256 = source
+    if not work.is_plan:
+        sha256 = store_upload([made.content], work.storage, limit_bytes=len(made.content)).sha256
+    said = {"type": made.media_type, "width": made.width, "height": made.height}
+    return {"source": source, "sha256": sha256, **said}
+
 
 __all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
 

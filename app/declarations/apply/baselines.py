@@ -6,18 +6,70 @@ A file is submitted once; a changed file or track, or a failed run, leads to a n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import PurePosixPath
 
-from sqlalchemy import select
+from pydantic import ValidationError
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.base.storage import StoredFile
+from app.base.config import get_settings
+from app.base.errors import EvergoldError
+from app.base.storage import StoredFile, storage_of
 from app.competitions.changed import boards_changed
-from app.declarations.apply.baseline_limit import TooManyBaselines, baseline_refusal
-from app.declarations.apply.changes import Work
-from app.declarations.model import BaselineDeclaration
+from app.competitions.visibility import is_gold_hidden
+from app.declarations.apply.changes import Changes, Work
+from app.declarations.model import BaselineDeclaration, CompetitionDeclaration
+from app.declarations.revisions.kept import newest_revision
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
 from app.submissions.accept import add_run
+
+#: Per phase, over all its tasks with hidden gold; a changed file counts again.
+MOST_BASELINES = 10
+#: Statuses of runs whose outcome does not depend on gold.
+_TELLS_NOTHING = (RunStatus.REJECTED, RunStatus.FAILED)
+
+
+class TooManyBaselines(EvergoldError):
+    """A phase has reached its limit of baselines scored against hidden gold."""
+
+    status = 409
+    code = "too_many_baselines"
+
+
+def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) -> str | None:
+    """Explain why this baseline cannot be submitted, and what to do; None if it can."""
+    if not is_gold_hidden(phase_task, trusts_declaration=work.trusts_declaration):
+        return None
+    if _submitted(work, phase_task.phase_id) < MOST_BASELINES:
+        return None
+    return (
+        f"Baseline '{name}' of {what} cannot be scored: at most {MOST_BASELINES} baselines a phase, changed files "
+        "included, are scored while its gold is hidden, as each score tells something of it. Leave it out, or make the "
+        "gold public first."
+    )
+
+
+def _submitted(work: Work, phase_id: int) -> int:
+    """Count the baselines that were or will be scored against hidden gold of the phase."""
+    asked = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
+    trusts = work.trusts_declaration
+    hidden = [one.id for one in asked if is_gold_hidden(one, trusts_declaration=trusts)]
+    return count_baselines(work.session, hidden)
+
+
+def count_baselines(session: Session, phase_tasks: list[int]) -> int:
+    """Count the baseline submissions that reveal something about the gold."""
+    query = (
+        select(func.count())
+        .select_from(Submission)
+        .join(Team, Team.id == Submission.team_id)
+        .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
+        .where(Submission.phase_task_id.in_(phase_tasks), Team.kind == TeamKind.BASELINE)
+        .where(ScoringRun.status.not_in(_TELLS_NOTHING))
+    )
+    return session.scalars(query).one()
+
 
 #: Nobody can register these: user names have no '@', and addresses have a dot after it.
 USERNAME = "@baselines"
@@ -130,3 +182,29 @@ def _user(work: Work) -> User:
         work.session.add(user)
         work.session.flush()
     return user
+
+
+def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
+    """Submit waiting baselines; return the runs to send to workers after the commit.
+
+    phase_task: with phase, competition and task, from `find_phase_task`.
+    """
+    phase, task = phase_task.phase, phase_task.task
+    revision = newest_revision(session, phase.competition)
+    if revision is None or phase_task.gold is None:
+        return []
+    files = {file.path: StoredFile(file.sha256, file.size_bytes) for file in revision.files}
+    declared = [one for one in _declared(revision.document, phase.name, task.name) if one.file in files]
+    work = Work(session, storage_of(get_settings()), now, Changes(), refuses_baselines=False)
+    what = f"'{task.name}' in phase '{phase.name}' of '{phase.competition.name}'"
+    apply_baselines(work, phase.competition, phase_task, declared, files.__getitem__, what)
+    return [change.run_id for change in work.changes.made if change.run_id is not None]
+
+
+def _declared(document: dict[str, object], phase: str, task: str) -> list[BaselineDeclaration]:
+    try:
+        competition = CompetitionDeclaration.model_validate(document)
+    except ValidationError:  # from another version of Evergold: the next apply submits them
+        return []
+    asked = [one.tasks[task] for one in competition.phases if one.name == phase and task in one.tasks]
+    return list(asked[0].baselines) if asked else []

@@ -12,7 +12,7 @@ from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.times import in_utc
-from app.competitions.deletion import SWEEP
+from app.competitions.life import SWEEP
 from app.declarations.blueprints.kept import throw_away
 from app.models import Blueprint, User
 from app.people import audit

@@ -28,7 +28,7 @@ from app.declarations.revisions.kept import present_revision
 from app.gold.versions import places_with_gold
 from app.models import Blueprint, Competition, RevisionSource, Role, Stage, User
 from app.people import audit
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 
 #: Declared value of sealed gold.
 SEALED = "sealed"

@@ -13,7 +13,7 @@ from typing import Any
 from app.base.errors import InvalidForm
 from app.base.permissions import make_folder
 from app.base.storage import Storage, StoredFile, store_file
-from app.base.stores.names import INCOMING
+from app.base.stores.interface import INCOMING
 from app.declarations.blueprints.build import without_plain_gold
 from app.declarations.blueprints.kept import MOST_FILES
 from app.declarations.edits.texts import read_text

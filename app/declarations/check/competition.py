@@ -5,7 +5,7 @@ Works on the file as read, so that one mistake hides no other; values of the wro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
@@ -15,10 +15,9 @@ from pydantic import ValidationError
 
 from app.base.text import did_you_mean, listed, readable_size
 from app.base.times import in_utc, parse_moment
-from app.declarations.check.baselines import check_number_of_baselines
+from app.boards.rankings import MissingEntry, RankingBy
+from app.declarations.apply.baselines import MOST_BASELINES
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
-from app.declarations.check.private_part import PrivatePartNode, check_private_parts
-from app.declarations.check.rankings import check_rankings
 from app.declarations.check.shape import report
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
@@ -26,6 +25,124 @@ from app.declarations.historic import score_fault
 from evergold.scoring.task import AnyTask, Column, Options
 from evergold.scoring.tasks import TASKS, unusable_reasons
 from evergold.yaml_lines import Node
+
+
+def check_number_of_baselines(phases: Iterable[tuple[str, Node]], findings: Findings) -> None:
+    """Report the first baseline of a phase beyond the limit. phases: the name and node of each."""
+    for name, phase in phases:
+        tasks = phase.entries.get("tasks")
+        hidden = [one for one in tasks.entries.values() if not _has_public_gold(one)] if tasks else []
+        declared = [baseline for one in hidden for baseline in _baselines(one)]
+        if len(declared) > MOST_BASELINES:
+            findings.error(
+                declared[MOST_BASELINES],
+                f"the phase '{name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} are "
+                "scored: each score tells something of the gold. Leave some out, or say gold_is_public where it is",
+            )
+
+
+def _has_public_gold(task: Node) -> bool:
+    said = task.entries.get("gold_is_public")
+    return said is not None and said.value is True
+
+
+def _baselines(task: Node) -> list[Node]:
+    inside = task.entries.get("baselines")
+    return list(inside.elements) if inside else []
+
+
+@dataclass(frozen=True, slots=True)
+class PrivatePartNode:
+    """A task in a phase; `type` is None if invalid."""
+
+    node: Node
+    phase: Node
+    type: AnyTask | None
+
+
+def check_private_parts(phase_tasks: Iterable[PrivatePartNode], findings: Findings) -> None:
+    """Report contradictions at their lines; moments are checked together with visibility."""
+    for one in phase_tasks:
+        part = one.node.entries.get("private_part")
+        if part is None or part.value is None:
+            continue
+        if one.type is not None and one.type.part is None:
+            findings.error(part, f"'{one.type.name}' cannot score a part of its items, so none can be private")
+        public = one.node.entries.get("gold_is_public")
+        if public is not None and public.value is True:
+            findings.error(part, "gold that everybody has hides no part: say 'gold_is_public' or 'private_part'")
+        entry = one.node.entries.get("entry") or one.phase.entries.get("entry")
+        if entry is not None and entry.value == "ladder":
+            findings.error(
+                part, "a Ladder tells no score but a team's record, a private part would: choose one of them"
+            )
+
+
+def check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]], findings: Findings) -> None:
+    """Check rankings. tasks_by_phase: task names of each phase; wrong shapes are reported elsewhere."""
+    rankings, boards = competition.entries.get("rankings"), _boards(competition)
+    first: dict[str, Node] = {}
+    for ranking in rankings.elements if rankings else ():
+        name = _text(ranking, "name")
+        before = first.setdefault(name, ranking) if name else ranking
+        if before is not ranking:
+            findings.error(ranking, f"the ranking '{name}' is declared twice; first on line {before.line}")
+        _check_missing(ranking, findings)
+        known = [one for one in _known_boards(ranking, boards, findings)]
+        tasks = {_text(boards[one], "task") or "" for one in known}
+        if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
+            findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
+        if _text(ranking, "by") == RankingBy.MEAN_SCORE:
+            _check_directions(ranking, competition, [boards[one] for one in known], findings)
+
+
+def _boards(competition: Node) -> dict[str, Node]:
+    declared = competition.entries.get("boards")
+    return {name: board for board in (declared.elements if declared else ()) if (name := _text(board, "name"))}
+
+
+def _check_missing(ranking: Node, findings: Findings) -> None:
+    if _text(ranking, "missing") == MissingEntry.ZERO and _text(ranking, "by") != RankingBy.MEAN_SCORE:
+        findings.error(ranking.entries["missing"], "no rank is zero: 'zero' belongs to 'by: mean_score'")
+
+
+def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings) -> list[str]:
+    parts, found = ranking.entries.get("boards"), list[str]()
+    for part in parts.elements if parts else ():
+        name = _text(part, "board")
+        if name is None:
+            continue
+        if name not in boards:
+            there = f"there are {listed(boards)}"
+            findings.error(part, f"there is no board '{name}'{did_you_mean(name, boards)}; {there}")
+        elif name in found:
+            findings.error(part, f"the board '{name}' is in this ranking twice")
+        else:
+            found.append(name)
+    return found
+
+
+def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
+    """Report scores for which lower is better: their mean with others is meaningless."""
+    tasks = competition.entries.get("tasks")
+    types = {_text(one, "name"): _text(one, "type") for one in (tasks.elements if tasks else ())}
+    for board in boards:
+        metric = _ranking_metric(board)
+        task = TASKS.get(types.get(_text(board, "task")) or "")
+        if task is not None and metric in task.metrics and not task.metrics[metric].higher_is_better:
+            name = _text(board, "name")
+            findings.error(ranking, f"of '{metric}', which ranks the board '{name}', less is better: use mean_rank")
+
+
+def _ranking_metric(board: Node) -> str:
+    columns = board.entries.get("columns")
+    column = board.entries.get("rank_by") or (columns.elements[0] if columns and columns.elements else None)
+    return (_text(column, "metric") if column else None) or ""
+
+
+def _text(node: Node, key: str) -> str | None:
+    inside = node.entries.get(key)
+    return inside.text if inside else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.declarations.model import CompetitionDeclaration, PhaseDeclaration
 from app.declarations.values import NOW
 from app.models import Audience
 from app.teams.questions import question_of
-from app.teams.registration_rules import Rules
+from app.teams.registration import Rules
 
 
 @dataclass(frozen=True, slots=True)

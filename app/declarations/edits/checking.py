@@ -13,7 +13,7 @@ from app.base.errors import InvalidForm
 from app.base.storage import Storage
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_checked
 from app.declarations.edits.fields import findings_by_path
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import declaration_text
 from app.declarations.historic import published_document, published_from
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import Document

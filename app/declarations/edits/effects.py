@@ -5,20 +5,25 @@ Read within the transaction of the change, so that effects are actual, not inten
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.db import writing
+from app.base.storage import Storage
 from app.base.times import in_utc
-from app.boards.successors import is_open_again
+from app.boards.snapshots import is_open_again
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
 from app.competitions.private_part import scored_by
 from app.competitions.visibility import Declared, View, decide, declared_of
+from app.declarations.apply.apply import Change, apply_phases, lock_declarations
+from app.declarations.check import LoadedCompetition
+from app.declarations.leaks import DeclaredLeak, declared_leaks
 from app.models import (
     Board,
     BoardShown,
@@ -278,3 +283,50 @@ def _digits(number: int | None) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Planned changes as apply would report them, their effects, and what teams could read of the gold."""
+
+    changes: list[Change]
+    effects: list[Effect]
+    leaks: list[DeclaredLeak] = field(default_factory=list)
+
+    @property
+    def changes_something(self) -> bool:
+        """True if applying would change anything, or refuse to."""
+        return any(change.counts or change.keeps_edits for change in self.changes)
+
+    @property
+    def rescore(self) -> int:
+        """Number of submissions that would have to be rescored."""
+        return sum(effect.rescore for effect in self.effects)
+
+
+class RolledBack(Exception):
+    """Ends a transaction by rolling it back."""
+
+
+def plan_phases(
+    engine: Engine,
+    loaded: Sequence[LoadedCompetition],
+    *,
+    storage: Storage,
+    now: datetime,
+    overwrite_edits: bool = False,
+) -> Plan:
+    """Return the plan. Raises the errors of `apply_phases`."""
+    names = [one.declaration.name for one in loaded]
+    try:
+        with writing(engine) as session:
+            lock_declarations(session)
+            before = standings(session, names, now)
+            changes = apply_phases(
+                session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, is_plan=True
+            )
+            leaks = [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath)]
+            planned = Plan(changes, effects(before, standings(session, names, now)), leaks)
+            raise RolledBack
+    except RolledBack:
+        return planned

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.base.storage import Storage, local_file
-from app.declarations.edits.yaml_text import declaration_text
+from app.declarations.edits.texts import declaration_text
 
 MAIN_FILE = "competition.yaml"
 

@@ -1,6 +1,6 @@
 """Revisions of a competition's declaration; the latest one is the current declaration.
 
-`app.declarations.apply.revisions` creates them.
+`app.declarations.apply.precedence` creates them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The leaderboard API: JSON and CSV, live or frozen, with 304 for clients that have the current version."""
+"""The API of boards: leaderboards, results side by side, teams; JSON and CSV, live or frozen.
+
+Clients that have the current version receive 304. The viewer's own team is in `app.web.teams.api`."""
 
 from __future__ import annotations
 
@@ -15,22 +17,46 @@ from app.base import api_links
 from app.base.db import reading
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.boards.query import BoardQuery
-from app.boards.snapshots import find_official, list_official, official_board, official_version
-from app.boards.successors import Official
+from app.boards.side_by_side import Results, build_results, find_task, results_version
+from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
+from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
-from app.models import Board, Competition, Phase, User
+from app.models import Board, Competition, CompetitionTask, Phase, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
+from app.web.boards.results_schemas import ResultsOut, results_csv, results_out
 from app.web.boards.schemas import BoardOut, board_csv, board_json
+from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.identity import ApiViewer, Viewer
+from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
-from app.web.http.viewer import ApiViewer, Viewer
 from evergold.scoring.halves import Half
 
 router = api_router("boards")
+
+PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as it stands on a board")]
+
+
+@router.get(
+    "/competitions/{competition}/teams/{team:path}",
+    operation_id="get_public_team",
+    summary="A team on the boards",
+    description="Its rows on all boards, each as the board shows it to you, and its systems with their method cards. "
+    "404 where no board that you can see has this name. A name that only official boards still have, because the team "
+    "has another now, has the rows of these.",
+    responses=error_responses(401, 404, 422),
+)
+def read_public_team(
+    server: ServerHere, viewer: ApiViewer, competition: CompetitionName, team: PublicTeamName
+) -> PublicTeamOut:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        rows = team_rows(session, found, team, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        return public_team_out(found, team, rows)
+
 
 Place = tuple[str, str, str]
 BoardName = Annotated[str, Path(examples=["zero-shot"])]
@@ -243,3 +269,73 @@ def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> st
 def cache_control(viewer: User | None) -> str:
     """Return the Cache-Control header: caches must revalidate, and responses for a logged-in viewer are private."""
     return "private, no-cache" if viewer else "public, no-cache"
+
+
+_VARY = "Accept-Encoding, Authorization, Cookie"
+_RESULTS_CSV: dict[str, Any] = {
+    "schema": {"type": "string"},
+    "example": "team,kind,source,practice/zero-shot,evaluation/zero-shot\r\nAda Lovelace,team,,0.75,0.7037\r\n",
+}
+
+
+Written = Callable[[Competition, CompetitionTask, Results], Response]
+
+
+@router.get(
+    "/competitions/{competition}/tasks/{task}/results.csv",
+    operation_id="get_results_csv",
+    summary="A task's results side by side, as CSV",
+    description="All digits that the phases show; no value is an empty field. Text that a spreadsheet would take for a "
+    "formula begins with an apostrophe.",
+    response_class=Response,
+    responses={200: {"description": "The results.", "content": {"text/csv": _RESULTS_CSV}}}
+    | _NOT_MODIFIED
+    | error_responses(401, 404, 422),
+)
+def read_results_csv(
+    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
+) -> Response:
+    return _answer_results(request, server, viewer, (competition, task), _csv)
+
+
+@router.get(
+    "/competitions/{competition}/tasks/{task}/results",
+    operation_id="get_results",
+    summary="A task's results side by side: all phases, all boards",
+    description="A column for each phase and board of the task, a row for each team, baseline and published system; a "
+    "cell has the ranking score of the team's row on that board. Send the `ETag` back in `If-None-Match`: the answer "
+    "is 304 as long as nothing changed.",
+    response_model=ResultsOut,
+    responses=_NOT_MODIFIED | error_responses(401, 404, 422),
+)
+def read_results(
+    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
+) -> Response:
+    return _answer_results(request, server, viewer, (competition, task), _json)
+
+
+def _answer_results(
+    request: Request, server: Server, viewer: Viewer, place: tuple[str, str], written: Written
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        competition = find_competition(session, place[0])
+        task = find_task(competition, place[1])
+        version = results_version(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), request.url.path)
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
+        if is_known(request, etag):
+            return not_modified(headers)
+        results = build_results(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+    response = written(competition, task, results)
+    response.headers.update(headers)
+    return response
+
+
+def _json(competition: Competition, task: CompetitionTask, results: Results) -> Response:
+    return Response(results_out(competition, task, results).model_dump_json(), media_type="application/json")
+
+
+def _csv(competition: Competition, task: CompetitionTask, results: Results) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{competition.name}-{task.name}.csv"'}
+    return Response(results_csv(results), media_type="text/csv", headers=headers)

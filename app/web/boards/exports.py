@@ -13,17 +13,16 @@ from app.base.db import reading
 from app.base.errors import InvalidForm
 from app.boards.citations import cite_competition, cite_official
 from app.boards.leaderboard import Leaderboard, build_leaderboard
-from app.boards.snapshots import find_official, official_board
-from app.boards.successors import Official
+from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
 from app.web.boards.api import BoardName, cache_control
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
+from app.web.http.identity import ApiViewer, Viewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
-from app.web.http.viewer import ApiViewer, Viewer
 
 router = api_router("exports")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 from sqlalchemy.orm import Session
@@ -13,34 +14,93 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.commands import commands_of
-from app.boards.compare import Move, moves
-from app.boards.human_scores import published_round
-from app.boards.leaderboard import Leaderboard, build_leaderboard
-from app.boards.query import BoardQuery, since_moment
+from app.boards.entries import published_round
+from app.boards.leaderboard import Leaderboard, LeaderboardRow, build_leaderboard
+from app.boards.query import BoardQuery, Move, moves, since_moment
 from app.boards.rows import scored_with
 from app.boards.side_by_side import short_titles
-from app.boards.snapshots import find_official, last_snapshot, list_official, official_board
-from app.boards.successors import Official
+from app.boards.snapshots import Official, find_official, last_snapshot, list_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
+from app.runs.report import aggregates_of
 from app.runs.workers import waiting_notice
-from app.standings.kept import TooFarBack
-from app.web.boards.figures import picture_of
+from app.standings.check import TooFarBack
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
-from app.web.boards.table import TableShown, known_metrics, table_of
-from app.web.boards.table_rows import Addresses
-from app.web.html.drawings import drawings_of, svg_response
+from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
+from app.web.html.drawings import Drawable, drawings_of, svg_response
 from app.web.html.rendering import render
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.identity import Viewer, ViewerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.http.viewer import Viewer, ViewerHere
+from app.web.reports.probing_figures import Choice, choices, chosen_split, compared_figures, title_of
 from evergold.scoring.halves import Half
+
+#: More systems would be unreadable (and many reports to load): only the first of the board are drawn.
+SYSTEMS_DRAWN = 10
+
+#: A system's name on the board, and the report of its run.
+System = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The figures of a board.
+
+    title: of the chosen split; systems: number of systems drawn; left_out: number of those not drawn.
+    """
+
+    title: str
+    split: str
+    choices: tuple[Choice, ...]
+    figures: Sequence[Drawable]
+    systems: int = 0
+    left_out: int = 0
+
+
+def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted: str | None) -> Picture | None:
+    """Return the board's figures; None if its task type has none, or the board is empty.
+
+    leaderboard: as the viewer sees it. Raise NotFound for a split without entries.
+    """
+    draw = PICTURES.get(board.task.task_type)
+    rows = [row for row in leaderboard.rows if row.run_id is not None]
+    if draw is None or not rows:
+        return None
+    first = rows[:SYSTEMS_DRAWN]
+    runs = [row.run_id for row in first if row.run_id is not None]
+    reports = aggregates_of(session, runs, leaderboard.precision)
+    systems = [(_name(row, rows), reports[row.run_id]) for row in first if row.run_id in reports]
+    picture = draw(systems, wanted, board.rank_split)
+    return replace(picture, systems=len(first), left_out=len(rows) - len(first)) if picture else None
+
+
+def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:
+    """Return the team, with its method if the team has several rows."""
+    is_alone = sum(other.team == row.team for other in rows) == 1
+    return row.team if is_alone or not row.method else f"{row.team}: {row.method}"
+
+
+def _probing_picture(systems: Sequence[System], wanted: str | None, rank_split: str) -> Picture | None:
+    splits = list(dict.fromkeys(split for _, report in systems for split in report.get("splits", {})))
+    if not splits:
+        return None
+    chosen = chosen_split(splits, wanted, rank_split)
+    entered = [(name, report["splits"][chosen]) for name, report in systems if chosen in report["splits"]]
+    ideals = systems[0][1]["ideals"]
+    title = title_of(chosen)
+    return Picture(title, chosen, choices(splits, chosen), compared_figures(entered, ideals, title))
+
+
+PICTURES: dict[str, Callable[[Sequence[System], str | None, str], Picture | None]] = {
+    "idiomaticity-probing": _probing_picture,
+}
+
 
 router = page_router()
 

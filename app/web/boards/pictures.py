@@ -19,9 +19,9 @@ from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
+from app.web.http.identity import ApiViewer, Viewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
-from app.web.http.viewer import ApiViewer, Viewer
 
 router = api_router("boards")
 

@@ -18,10 +18,10 @@ from app.web.boards.api import VARY, FormatParameter, cache_control
 from app.web.http.caching import prefers_csv
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
+from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
 from app.web.http.schemas import ApiModel, example
-from app.web.http.viewer import ApiViewer
 
 router = api_router("boards")
 

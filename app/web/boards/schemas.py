@@ -15,7 +15,7 @@ from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.boards.rows import StatisticsState, scored_with
-from app.boards.successors import Official, Successor
+from app.boards.snapshots import Official, Successor
 from app.competitions.columns import BoardColumn
 from app.models import Board, Competition, EntryRule, Phase, RowStatus
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out

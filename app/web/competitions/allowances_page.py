@@ -15,8 +15,7 @@ from app.base.times import parse_moment
 from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
 from app.competitions.find import organised
 from app.models import Right, User
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere

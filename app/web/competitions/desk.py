@@ -16,7 +16,7 @@ from app.base.db import reading, writing
 from app.boards.leaks import leaks_in
 from app.boards.power import power_of
 from app.competitions import desk
-from app.competitions.desk_hours import HourCount, submissions_by_hour
+from app.competitions.desk import HourCount, submissions_by_hour
 from app.competitions.find import organised
 from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.messages.questions import questions_for
@@ -42,8 +42,8 @@ from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
 
 router = page_router()
 

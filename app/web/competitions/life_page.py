@@ -22,8 +22,7 @@ from app.competitions.life import (
     submitting_teams,
 )
 from app.models import Halt, Right, Stage, User
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere

@@ -20,9 +20,8 @@ from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, board_of_tab, place_of_late_upload, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import Viewer, ViewerHere, VisitorHere
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer, ViewerHere
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 

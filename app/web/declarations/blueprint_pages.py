@@ -1,36 +1,241 @@
-"""The pages on which a draft competition is written step by step; drafts can be left and resumed at any time."""
+"""Pages on which a competition is made in the browser: start, steps, preview, and hints while typing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
-from app.base.storage import storage_of
-from app.competitions.organisers import limits_of
-from app.declarations.blueprints import forms, schemas
+from app.base.storage import Storage, local_file, storage_of
+from app.base.text import one_line, refuse, wrong_text
+from app.competitions.calendar import calendar_of
+from app.competitions.find import organised, organised_by
+from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
+from app.declarations.blueprints import forms, schemas, stories
+from app.declarations.blueprints.abandoned import clears_at
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
-from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
+from app.declarations.blueprints.kept import (
+    begin_blueprint,
+    begin_changes,
+    begin_copy,
+    find_blueprint,
+    list_blueprints,
+    remove_file,
+    save_document,
+    throw_away,
+)
+from app.declarations.blueprints.preview import baseline_scores, boards_of, declaration_of
+from app.declarations.blueprints.stories import copied_document, dates_of, first_document, is_phase_divided, seen_when
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, Outcome
 from app.declarations.edits.texts import read_declaration, yaml_of
-from app.declarations.images.texts import image_texts
+from app.declarations.images.texts import image_texts, media_type_of
+from app.declarations.leaks import declared_leaks
 from app.declarations.revisions.documents import Document
-from app.models import Blueprint, User
-from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
-from app.web.declarations.blueprint_receiving import receive_file
+from app.declarations.revisions.kept import present_revision
+from app.declarations.values import NAME_PATTERN
+from app.models import Blueprint, Right, User
+from app.texts.html import Images, ShownImage
+from app.web.declarations.blueprint_receiving import receive_file, receive_zip
 from app.web.declarations.editing_turns import EDITING
-from app.web.html.guards import PageUser, SentFields, SentUpload, form_again, form_guard, upload_guard
+from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from evergold.scoring.tasks import TASKS
+
+
+def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
+    """Return a drawing of the phases, and the titles of those without valid dates."""
+    dates, undated = dates_of(document)
+    calendar = calendar_of(dates, server.clock())
+    wide, narrow = (calendar.wide, calendar.narrow) if calendar else ("", "")
+    drawn = {"wide": Markup(wide), "narrow": Markup(narrow)}  # noqa: S704 - escaped by ElementTree
+    return {"calendar": calendar, "undated": undated, **drawn}
+
+
+def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
+    """Return the presets, the current one, and what each shows when; empty values outside a visibility form."""
+    place = phase_of_visibility(steps)
+    phase = schemas.part_at(document, steps[:2]) if place is not None else None
+    if not isinstance(phase, dict):
+        return {"stories": [], "story": None, "own_mixture": None}
+    kept = phase.get("visibility")
+    said: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
+    divided = stories.is_phase_divided(document, phase)
+    story = stories.story_of(said, is_divided=divided)
+    shown = [
+        (one, stories.seen_when(phase, {**said, **one.keys}, is_divided=one.divides(divided)))
+        for one in stories.STORIES
+    ]
+    own = stories.seen_when(phase, said, is_divided=divided) if story is None else None
+    return {"stories": shown, "story": story.name if story else stories.OWN, "own_mixture": own}
+
+
+def with_story_sent(document: Document, steps: schemas.Steps, before: Document, form: Mapping[str, str]) -> Document:
+    """Return the document with the preset chosen in the form.
+
+    document: with the form's values; before: without. A newly chosen preset sets its keys; the same preset, or a custom
+    mixture, leaves those of the form.
+    """
+    place = phase_of_visibility(steps)
+    if place is None:
+        return document
+    said = schemas.part_at(before, steps)
+    phase = schemas.part_at(before, steps[:2])
+    divided = isinstance(phase, dict) and stories.is_phase_divided(before, phase)
+    story = stories.story_of(said if isinstance(said, dict) else {}, is_divided=divided)
+    chosen = form.get("story", "")
+    return document if chosen == (story.name if story else stories.OWN) else stories.with_story(document, place, chosen)
+
+
+def phase_of_visibility(steps: schemas.Steps) -> int | None:
+    """Return the position of the phase whose visibility is at these steps, or None."""
+    is_there = len(steps) == 3 and steps[0] == "phases" and schemas.is_position(steps[1]) and steps[2] == "visibility"
+    return int(steps[1]) if is_there else None
+
 
 router = page_router()
+
+
+@router.get("/organise/{blueprint_id}/preview", dependencies=EDITING)
+def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
+    with reading(server.engine) as session:
+        blueprint = find_blueprint(session, user, blueprint_id)
+        declared = declaration_of(blueprint.document)
+        scored = baseline_scores(session, user, blueprint, declared) if declared else {}
+    phases = blueprint.document["phases"] if declared else []
+    response = render(
+        request,
+        "declarations/preview.html",
+        blueprint=blueprint,
+        declared=declared,
+        phases=list(
+            zip(
+                declared.phases if declared else (),
+                [
+                    seen_when(
+                        phase, phase.get("visibility") or {}, is_divided=is_phase_divided(blueprint.document, phase)
+                    )
+                    for phase in phases
+                ],
+                strict=True,
+            )
+        ),
+        boards=boards_of(declared, scored) if declared else [],
+        leaks=list(declared_leaks(declared, _finder(blueprint, storage_of(server.settings)))) if declared else [],
+        images=_images(blueprint),
+        **calendar_aid(server, blueprint.document),
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _finder(blueprint: Blueprint, storage: Storage) -> Callable[[str], Path | None]:
+    """Return a function that finds uploaded files of the draft by path."""
+    known = {file.path: file.sha256 for file in blueprint.files}
+    return lambda path: local_file(storage, known[path]) if path in known else None
+
+
+def _images(blueprint: Blueprint) -> Images:
+    """Return the uploaded images of the draft by path."""
+    address = links.organise(blueprint.id, "images")
+    paths = [file.path for file in blueprint.files if media_type_of(file.path)]
+    return {path: ShownImage(f"{address}?path={quote(path)}") for path in paths}
+
+
+START = "/organise"
+FromStart = Annotated[SentUpload, Depends(upload_guard(START))]
+FromEdit = Annotated[User, Depends(form_guard("/competitions/{competition}/edit"))]
+
+
+@router.get(START)
+def read_start(request: Request, server: ServerHere, user: PageUser) -> Response:
+    return _start_page(request, server, user)
+
+
+def _start_page(
+    request: Request,
+    server: Server,
+    user: User,
+    form: Mapping[str, str] | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    with reading(server.engine) as session:
+        blueprints = list_blueprints(session, user)
+        own = organised_by(session, user)
+    return render(
+        request,
+        "declarations/organise.html",
+        blueprints=[(one, clears_at(one, server.settings.blueprint_days)) for one in blueprints],
+        own=own,
+        may_create=may_create(user, server.settings.organise),
+        rule=server.settings.organise,
+        task_types=sorted(TASKS.values(), key=lambda one: one.title),
+        typed=form or {},
+        faults=error.details.get("fields", {}) if error else {},
+        error=error,
+    )
+
+
+@router.post(START)
+@form_again(_start_page)
+def send_start(request: Request, server: ServerHere, user: SentForm, form: SentFields) -> Response:
+    check_may_create(user, server.settings.organise)
+    with writing(server.engine) as session:
+        blueprint = _begin(session, user, form, limits_of(server.settings), server.clock())
+        return RedirectResponse(links.organise(blueprint.id), 303)
+
+
+def _begin(session: Session, user: User, form: Mapping[str, str], limits: OrganiserLimits, now: datetime) -> Blueprint:
+    name, title = form.get("name", "").strip(), one_line(form.get("title", ""))
+    copied, task_type = form.get("copy", ""), form.get("type", "")
+    refuse(
+        {
+            "title": wrong_text(title, 200),
+            "name": "" if _is_name(name) else "Lower-case letters a-z, digits, and single hyphens between them.",
+            "type": "" if copied or task_type in TASKS else "Choose a task type.",
+        }
+    )
+    if not copied:
+        return begin_blueprint(session, user, first_document(name, title, task_type, now), now)
+    found = organised(session, user, copied, Right.EDIT)
+    document = copied_document(present_revision(session, found).document, name, title)
+    return begin_copy(session, user, found, document, limits, now)
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= 60 and re.fullmatch(NAME_PATTERN, name) is not None
+
+
+def _zip_again(request: Request, server: Server, upload: SentUpload, error: EvergoldError) -> Response:
+    return _start_page(request, server, upload.user, error=error)
+
+
+@router.post(f"{START}/zip")
+@form_again(_zip_again)
+async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
+    return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
+
+
+@router.post("/competitions/{competition}/rewrite")
+def send_rewrite(server: ServerHere, user: FromEdit, competition: str) -> Response:
+    """Changes of everything that it declares begin, or go on."""
+    with writing(server.engine) as session:
+        blueprint = begin_changes(session, user, organised(session, user, competition, Right.EDIT), server.clock())
+        return RedirectResponse(links.organise(blueprint.id), 303)
+
 
 PLACE = "/organise/{blueprint_id}"
 FromPlace = Annotated[User, Depends(form_guard(PLACE))]

@@ -1,11 +1,59 @@
-"""Participants in JSON, for organisers."""
+"""Exports and downloads in JSON."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
 from app.exports.participants import Participant
+from app.models import FileDownload
 from app.web.http.schemas import ApiModel, Moment, example
+
+_DOWNLOAD = {
+    "downloaded_at": "2026-01-10T12:00:00Z",
+    "username": "ada",
+    "email": "ada@example.org",
+    "phase": "evaluation",
+    "task": "idiom-detection",
+    "file": "items.csv",
+    "sha256": "0f9d2c7e6a1b4c5d8e3f7a6b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d",
+}
+
+
+class DownloadOut(ApiModel):
+    """A download; names as they were then."""
+
+    model_config = example(_DOWNLOAD)
+
+    downloaded_at: Moment
+    username: str
+    email: str
+    phase: str
+    task: str
+    file: str
+    sha256: str = Field(description="of what was sent")
+
+
+class DownloadList(ApiModel):
+    """Downloads of files that are for participants, newest first."""
+
+    model_config = example({"downloads": [_DOWNLOAD], "next": None})
+
+    downloads: list[DownloadOut]
+    next: str | None = Field(description="the next page; null: this is the last")
+
+
+def download_out(download: FileDownload) -> DownloadOut:
+    """Return the download as an API model; its user must be loaded."""
+    return DownloadOut(
+        downloaded_at=download.downloaded_at,
+        username=download.user.username,
+        email=download.user.email,
+        phase=download.phase,
+        task=download.task,
+        file=download.file,
+        sha256=download.sha256,
+    )
+
 
 _EXAMPLE = {
     "username": "ada",

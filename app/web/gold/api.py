@@ -12,10 +12,8 @@ from app.boards.leaks import leaks_in
 from app.competitions.find import organised, organised_task
 from app.gold.versions import list_gold
 from app.models import Right
-from app.web.gold.leak_schemas import LeakList, leak_list
-from app.web.gold.receiving import receive_gold
-from app.web.gold.schemas import GoldList, gold_list
-from app.web.gold.using import check_version_again, use_version
+from app.web.gold.receiving import check_version_again, receive_gold, use_version
+from app.web.gold.schemas import GoldList, LeakList, gold_list, leak_list
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser

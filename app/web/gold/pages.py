@@ -15,8 +15,7 @@ from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
 from app.models import Right, User
-from app.web.gold.receiving import receive_gold
-from app.web.gold.using import check_version_again, use_version
+from app.web.gold.receiving import check_version_again, receive_gold, use_version
 from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of

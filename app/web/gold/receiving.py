@@ -14,21 +14,47 @@ from typing import NoReturn
 from anyio.to_thread import run_sync
 from fastapi import Request
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import InvalidForm
-from app.base.queue import send_gold_check
+from app.base.queue import send_gold_check, send_runs
 from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.competitions.organisers import Room, limits_of, owner_of
+from app.declarations.apply.baselines import submit_waiting_baselines
 from app.gold.binding import Binding
+from app.gold.checks import ask_for_check
 from app.gold.recorded import recipients
 from app.gold.sealing import Sealed, SealingWriter
-from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task
+from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, publish_gold
 from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import incoming_of, receive_upload
 from app.web.http.room import room_for, within
 from app.web.submissions.receiving import Target
+from evergold.scoring.tasks import needs_gpu
+
+
+def use_version(server: Server, user: User, target: Target, number: int) -> None:
+    """Use the version for new submissions, now or after its check, and submit baselines that waited for it.
+
+    Raise NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
+    """
+    now = server.clock()
+    with writing(server.engine) as session:
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
+        in_use = publish_gold(session, phase_task, number, user=user, now=now)
+        runs = submit_waiting_baselines(session, phase_task, now) if in_use else []
+        is_for_gpu = needs_gpu(phase_task.task.task_type)
+    send_runs([(run_id, is_for_gpu) for run_id in runs])
+
+
+def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
+    """Have a worker check the version again; raise NotFound, Forbidden."""
+    with writing(server.engine) as session:
+        phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
+        version_id = ask_for_check(session, phase_task, number, user, server.clock()).id
+    send_gold_check(version_id)
+
 
 #: Form fields: names of further phases, separated by commas; whether to use the version although another is in use;
 #: whether it is public.

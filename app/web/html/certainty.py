@@ -7,8 +7,7 @@ import math
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.competitions.columns import BoardColumn
-from app.web.html.languages import language_name
-from app.web.html.words import format_difference, format_score
+from app.web.html.words import format_difference, format_score, language_name
 from evergold.scoring.task import Metric
 
 #: Names listed in a sentence at most.

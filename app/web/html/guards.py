@@ -17,6 +17,7 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
 from app.models import User
@@ -24,6 +25,16 @@ from app.web.html.rendering import check_form
 from app.web.http import csrf
 from app.web.http.errors import headers_of
 from app.web.http.identity import Visitor, VisitorHere
+
+#: A checkbox: any value means ticked.
+Ticked = Annotated[bool, BeforeValidator(bool)]
+
+
+class PageForm(BaseModel):
+    """Root: what was typed, shown again where it was wrong. What is not declared is overlooked, as the CSRF field."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
 
 HOME = "/"
 #: A competition of ten phases with ten tasks has this many fields in its rules form.

@@ -21,7 +21,7 @@ from app.models import Competition
 from app.texts.html import Images, ShownImage, render_markdown
 from app.texts.markdown import render_inline
 from app.web.html import certainty, words
-from app.web.html.phrases import isolated
+from app.web.html.words import isolated
 from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from app.base.times import in_aoe, in_utc
 from app.competitions.columns import BoardColumn
@@ -23,6 +24,41 @@ from app.models import (
     ValidationStatus,
 )
 from app.teams.registration import MISSING_WORDS
+
+#: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and related scripts.
+_LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+#: From the first to the last such letter of a phrase, with everything in between.
+_PHRASE = re.compile(rf"{_LETTER}(?:[^\S\n]*[\w\u200c\u200d'\u2019.-]*[^\S\n]*{_LETTER})*")
+
+
+def isolated(text: str) -> Markup:
+    """Return the sentence, escaped, with each right-to-left phrase in a <bdi>."""
+    parts, end = [], 0
+    for found in _PHRASE.finditer(text):
+        parts += [escape(text[end : found.start()]), Markup("<bdi>{}</bdi>").format(found[0])]
+        end = found.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+_NAMES = """
+af Afrikaans; am Amharic; ar Arabic; az Azerbaijani; be Belarusian; bg Bulgarian; bn Bengali; br Breton; bs Bosnian;
+ca Catalan; cs Czech; cy Welsh; da Danish; de German; el Greek; en English; eo Esperanto; es Spanish; et Estonian;
+eu Basque; fa Persian; fi Finnish; fo Faroese; fr French; fy Frisian; ga Irish; gd Scottish Gaelic; gl Galician;
+grc Ancient Greek; gu Gujarati; ha Hausa; he Hebrew; hi Hindi; hr Croatian; ht Haitian Creole; hu Hungarian;
+hy Armenian; id Indonesian; ig Igbo; is Icelandic; it Italian; ja Japanese; ka Georgian; kk Kazakh; ko Korean;
+ku Kurdish; ky Kyrgyz; la Latin; lb Luxembourgish; lt Lithuanian; lv Latvian; mk Macedonian; ml Malayalam; mn Mongolian;
+mr Marathi; mt Maltese; nb Norwegian Bokmål; ne Nepali; nl Dutch; nn Norwegian Nynorsk; no Norwegian; oc Occitan;
+pa Punjabi; pl Polish; ps Pashto; pt Portuguese; ro Romanian; ru Russian; sa Sanskrit; sk Slovak; sl Slovenian;
+sq Albanian; sr Serbian; sv Swedish; sw Swahili; ta Tamil; te Telugu; th Thai; tr Turkish; uk Ukrainian; ur Urdu;
+uz Uzbek; vi Vietnamese; wo Wolof; xh Xhosa; yo Yoruba; zh Chinese; zu Zulu; egy Ancient Egyptian
+"""
+LANGUAGE_NAMES = dict(entry.split(maxsplit=1) for entry in " ".join(_NAMES.split()).split("; "))
+
+
+def language_name(code: str) -> str:
+    """Return `Portuguese` for `pt` or `PT`; empty for an unknown code."""
+    return LANGUAGE_NAMES.get(code.lower(), "")
+
 
 PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
 STAGES = {

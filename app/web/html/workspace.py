@@ -21,8 +21,8 @@ from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import views_of
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, Right, User
 from app.people.rights import rights_of
-from app.submissions.own import MOST_COUNTED, count_own
-from app.web.http.viewer import Viewer
+from app.submissions.find import MOST_COUNTED, count_own
+from app.web.http.identity import Viewer
 
 TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
 

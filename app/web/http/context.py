@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 
 from app.base import addresses
 from app.base.config import Settings
-from app.web.http.kept_answers import KeptAnswers
-from app.web.http.tries import InFlightUploads
+from app.web.http.caching import KeptAnswers
+from app.web.http.rate_limits import InFlightUploads
 from app.web.http.waiting import Waiting
 
 

@@ -15,8 +15,7 @@ from app.base.storage import local_file, storage_of, stored_name
 from app.base.text import attachment
 from app.competitions.find import find_phase_task
 from app.models import Audience
-from app.submissions.download_log import record_download
-from app.submissions.downloads import check_may_have, file_access, file_viewer
+from app.submissions.downloads import check_may_have, file_access, file_viewer, record_download
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from fastapi import Depends, Request, Response, Security
+from fastapi import Depends, Query, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -22,8 +22,10 @@ from app.base.config import Settings
 from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.together import write_together
+from app.competitions.visibility import SeenAs
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
+from app.people.auth import scopes_of
 from app.people.invitations import count_own
 from app.web.http import csrf
 from app.web.http.context import Server, server_of
@@ -231,3 +233,39 @@ def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
     if token is None:
         raise NotAuthenticated("This API token is unknown, has expired or was revoked.")
     return token
+
+
+SeenAsParameter = Annotated[
+    SeenAs | None,
+    Query(alias="as", description="for organisers: what participants, or people who are not logged in, see here"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The user, None if anonymous. seen_as: the role to view as, None for the user's own."""
+
+    user: User | None
+    seen_as: SeenAs | None
+
+
+def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
+    """Return the viewer; anonymous for the public view."""
+    if seen_as is SeenAs.PUBLIC or visitor.user is None:
+        return Viewer(None, seen_as)
+    may_organise = visitor.token is None or TokenScope.ORGANISE in scopes_of(visitor.token)
+    return Viewer(visitor.user, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
+
+
+async def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
+    """Return the viewer of a page."""
+    return viewer_as(visitor, seen_as)
+
+
+async def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
+    """Return the viewer of an API route."""
+    return viewer_as(visitor, seen_as)
+
+
+ViewerHere = Annotated[Viewer, Depends(page_viewer)]
+ApiViewer = Annotated[Viewer, Depends(api_viewer)]

@@ -1,18 +1,76 @@
-"""Middleware around every request, as plain ASGI: request id, security headers, access log, HEAD, internal errors."""
+"""Middleware around every request, as plain ASGI: request id, security headers, access log, HEAD, internal errors.
+
+While the database schema has another revision than this process needs, the answer is 503 "being upgraded"."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
+from anyio.to_thread import run_sync
 from fastapi import Request
+from sqlalchemy import Engine
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.base.api_links import API
+from app.base.db import make_engine
 from app.base.logs import bound, log
+from app.operations.database_revision import Tables
 from app.web.http.errors import being_upgraded, internal_error, misfit_of
+
+LOOK_SECONDS = 2.0
+#: Health routes, which need no table; static files are served too.
+_ANSWERED = frozenset({"/healthz", "/readyz", "/status"})
+_STATIC = "/static/"
+
+
+class Upgrading:
+    """Middleware that answers every request with 503 while the schema does not fit.
+
+    Must run inside the middleware that drains bodies.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        misfit = scope["app"].state.tables.misfit if scope["type"] == "http" else None
+        if misfit is None or scope["path"] in _ANSWERED or scope["path"].startswith(_STATIC):
+            await self._app(scope, receive, send)
+        else:
+            await being_upgraded(Request(scope), misfit)(scope, receive, send)
+
+
+@asynccontextmanager
+async def watched(tables: Tables, engine: Engine) -> AsyncIterator[None]:
+    """Check the schema repeatedly until the block ends, on a separate connection."""
+    own = make_engine(engine.url.render_as_string(hide_password=False))
+    task = asyncio.create_task(_keep_looking(tables, own))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        own.dispose()
+
+
+async def _keep_looking(tables: Tables, engine: Engine) -> None:
+    words = ""
+    while True:
+        misfit = await run_sync(tables.look, engine)
+        if misfit is not None and str(misfit) != words:
+            log.error("being_upgraded", reason=str(misfit))
+        elif misfit is None and words:
+            log.info("upgrade_ended")
+        words = str(misfit or "")
+        await asyncio.sleep(LOOK_SECONDS)
+
 
 _UNLOGGED = frozenset({"/healthz"})
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{8,64}$")

@@ -1,7 +1,7 @@
 """Receiving multipart uploads: parsed piece by piece, with the file streamed to storage.
 
 All size limits (file, field, whole body) are enforced while reading; the minimum rate is enforced by
-`app.web.http.bodies`. A small body that is already in memory is stored by `store_whole`. The parser gets pieces of a
+`app.web.http.arrival`. A small body that is already in memory is stored by `store_whole`. The parser gets pieces of a
 fixed size, however the network cut the body, so that the same bytes always get the same verdict. No error, not even a
 broken connection, leaves a file behind.
 """

@@ -60,7 +60,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
                     _add_error(operation["responses"], 403)
                 if "{competition}" in template and method not in ("get", "head"):  # the competition may be archived
                     _add_error(operation["responses"], 409)
-                if "requestBody" in operation:  # the limit of `app.web.http.bodies`
+                if "requestBody" in operation:  # the limit of `app.web.http.arrival`
                     _add_error(operation["responses"], 413)
         for name in _NOT_OURS:
             document["components"]["schemas"].pop(name, None)

@@ -7,26 +7,235 @@ meanwhile. A window begins with its first hit. Addresses and names are stored as
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar, cast
+from urllib.parse import parse_qs
 
+from anyio.to_thread import run_sync
 from fastapi import Request
 from limits import RateLimitItem, RateLimitItemPerSecond
-from limits.storage import MemoryStorage
+from limits.storage import MemoryStorage, Storage
 from limits.strategies import FixedWindowRateLimiter
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers
+from starlette.types import Scope
 
 from app.base.config import Settings
+from app.base.db import engine_for_reading
 from app.base.errors import LimitReached
 from app.base.logs import log
-from app.base.redis_client import RedisPlace, redis_place
+from app.base.redis_client import RedisClient, RedisPlace, redis_place
 from app.models import User
-from app.web.http.shared_counts import SharedCounts
+
+_PREFIX = "EVERGOLD"
+#: A window begins with its first hit and expires with it, as in the library's own script.
+_COUNT = """\
+local count = redis.call('INCRBY', KEYS[1], ARGV[2])
+if count == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+return count
+"""
+
+
+class SharedCounts(Storage):
+    """A storage with only what `FixedWindowRateLimiter` needs; raises OSError if Redis is down."""
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, place: RedisPlace, wait_seconds: float) -> None:
+        super().__init__()
+        self._client = RedisClient(place, wait_seconds)
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return OSError
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        return int(self._client.answer("EVAL", _COUNT, 1, _named(key), expiry, amount))
+
+    def get(self, key: str) -> int:
+        return int(self._client.answer("GET", _named(key)) or 0)
+
+    def get_expiry(self, key: str) -> float:
+        return time.time() + max(0, int(self._client.answer("TTL", _named(key))))
+
+    def clear(self, key: str) -> None:
+        self._client.answer("DEL", _named(key))
+
+    def check(self) -> bool:
+        return bool(self._client.answer("PING") == b"PONG")
+
+    def reset(self) -> int | None:
+        raise NotImplementedError("the counts of a server are many, and each ends by itself")
+
+
+def _named(key: str) -> str:
+    return f"{_PREFIX}:{key}"
+
+
+@dataclass(eq=False, slots=True)
+class Try:
+    """One attempt, that is, one request.
+
+    upload: identifies all attempts of an upload; None: no key, so never a repeated attempt. is_refused: it would be
+    refused, and only waits for the results of other attempts.
+    """
+
+    upload: tuple[str, ...] | None
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    is_refused: bool = False
+
+
+class InFlightUploads:
+    """Attempts that have fully arrived and have no response yet, in order of arrival."""
+
+    def __init__(self) -> None:
+        self._whole: dict[tuple[str, ...], list[Try]] = {}
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[Try]:
+        """Register this request as an attempt, and mark it as answered when the block ends, whatever the result."""
+        one = scope.setdefault("state", {})["upload_try"] = Try(_upload_of(scope))
+        try:
+            yield one
+        finally:
+            one.answered.set()
+            self._forget(one)
+
+    def note_whole(self, current: Try) -> None:
+        """Mark as fully received; later attempts wait for its result."""
+        if current.upload is not None and current not in self._whole.setdefault(current.upload, []):
+            self._whole[current.upload].append(current)
+
+    async def earlier_answered(self, current: Try) -> None:
+        """Wait until every attempt that had fully arrived before this one has a response."""
+        for earlier in tuple(self._whole.get(current.upload or (), ())):
+            if earlier is current:
+                return
+            await earlier.answered.wait()
+
+    def on_their_way(self) -> frozenset[tuple[str, ...]]:
+        """Return the uploads with an attempt that has fully arrived and may still be stored."""
+        uploads = self._whole.items()
+        return frozenset(upload for upload, tries in uploads if not all(one.is_refused for one in tries))
+
+    def _forget(self, one: Try) -> None:
+        whole = self._whole.get(one.upload or (), [])
+        if one in whole:
+            whole.remove(one)
+        if not whole:
+            self._whole.pop(one.upload or (), None)
+
+
+def _upload_of(scope: Scope) -> tuple[str, ...] | None:
+    """Return the sender's credentials and the key, from the header (programs) or the query string (the form)."""
+    headers = Headers(scope=scope)
+    of_form = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
+    key = headers.get("idempotency-key") or of_form
+    return (headers.get("authorization", ""), headers.get("cookie", ""), key) if key else None
+
+
+#: Poll interval; no client repeats an upload sooner than some seconds after the first attempt.
+LOOK_SECONDS = 0.5
+#: Time until others can see an upload: it is noticed at one poll and published at the next.
+TELLING_SECONDS = 1.2
+#: Longest wait for the result of an attempt elsewhere before refusing one.
+PATIENCE_SECONDS = 60.0
+#: All locks of a poll in one statement: in a rush every waiting upload is published.
+_LOCK = text("SELECT pg_try_advisory_lock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
+_UNLOCK = text("SELECT pg_advisory_unlock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
+_IS_HELD = text(
+    "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> :ours"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND (classid::bigint << 32) | objid::bigint = :number)"
+)
+
+
+class Elsewhere:
+    """The in-flight uploads of this process, published on one connection, and those of other processes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._process = 0
+        self._listened_to: set[int] = set()
+        self._one_at_a_time = threading.Lock()
+
+    def tell(self, uploads: Iterable[tuple[str, ...]]) -> None:
+        """Publish these uploads, and no others, as in flight here. If the database is down, retry at the next poll."""
+        wanted = set(map(lock_number, uploads))
+        with self._one_at_a_time:
+            if wanted == self._listened_to:
+                return
+            try:
+                connection = self._connected()
+                connection.execute(_LOCK, {"numbers": list(wanted - self._listened_to)})
+                connection.execute(_UNLOCK, {"numbers": list(self._listened_to - wanted)})
+                self._listened_to = wanted
+            except SQLAlchemyError as error:
+                log.warning("tries_not_told", error=type(error).__name__)
+                self._forget()
+
+    def has(self, upload: tuple[str, ...]) -> bool:
+        """Return True if another process has published this upload as in flight."""
+        with engine_for_reading(self._engine).connect() as connection:
+            asked = {"number": lock_number(upload), "ours": self._process}
+            return bool(connection.scalar(_IS_HELD, asked))
+
+    async def answered(self, upload: tuple[str, ...]) -> None:
+        """Wait until no other process has the upload in flight, after giving each of them the time to publish it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await asyncio.sleep(TELLING_SECONDS)
+                while await run_sync(self.has, upload):
+                    await asyncio.sleep(LOOK_SECONDS)
+
+    def close(self) -> None:
+        with self._one_at_a_time:
+            self._forget()
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._process = self._connection.scalar(text("SELECT pg_backend_pid()")) or 0
+        return self._connection
+
+    def _forget(self) -> None:
+        """Close the connection, which releases its locks, instead of returning it to the pool."""
+        connection, self._connection, self._listened_to = self._connection, None, set()
+        if connection is not None:
+            with suppress(SQLAlchemyError):
+                connection.invalidate()
+            connection.close()
+
+
+async def publish_in_flight(tries: InFlightUploads, elsewhere: Elsewhere) -> None:
+    """Publish, while the process serves, the uploads that were already in flight at the previous poll."""
+    before: frozenset[tuple[str, ...]] = frozenset()
+    try:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            now = tries.on_their_way()
+            if now or before:
+                await run_sync(elsewhere.tell, now & before)
+            before = now
+    finally:
+        elsewhere.close()
+
+
+def lock_number(upload: tuple[str, ...]) -> int:
+    """Return the number of an upload's lock: 63 bits of a sha256, as PostgreSQL needs."""
+    return int.from_bytes(hashlib.sha256("\0".join(upload).encode()).digest()[:8], "big") >> 1
+
 
 #: Longest time that a request waits for the Redis that counts …
 WAIT_SECONDS = 0.5

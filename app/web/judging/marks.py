@@ -17,13 +17,12 @@ from app.judging.annotators import find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, SentForm, form_guard
+from app.web.html.guards import PageForm, PageUser, SentForm, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, Workspace, workspace_of
 from app.web.http.context import Server, ServerHere
+from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
 router = page_router()

@@ -1,36 +1,254 @@
-"""The pages of human judgement: the rounds of a competition, and the results of a round, with forms for organisers."""
+"""The pages of human judgement: rounds, the form that starts one, results with plots, import of marks."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.competitions.find import find_competition, organised
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.storage import storage_of
+from app.competitions.find import find_competition, find_phase_task, organised
+from app.figures.scatter import Kind, Point, Scatter
 from app.judging.annotators import appoint, dismiss, list_assignments
-from app.judging.organising import organised_round
-from app.judging.results import open_texts, progress_of
-from app.judging.rounds import discard_round, find_round, list_rounds, publish_round, withdraw_round
-from app.judging.selection import AUTOMATIC_METRICS
-from app.judging.summary import summary_of
-from app.models import Right, User
+from app.judging.imports import IMPORT_LIMIT_BYTES
+from app.judging.organising import WantedRound, organised_round, start_judging
+from app.judging.results import MACRO, open_texts, progress_of
+from app.judging.rounds import (
+    DEFAULT_NAME,
+    GUIDELINES_CHARACTERS,
+    RoundForm,
+    discard_round,
+    find_round,
+    list_rounds,
+    publish_round,
+    withdraw_round,
+)
+from app.judging.selection import AUTOMATIC_METRICS, check_judgeable, newest_scored
+from app.judging.summary import Correlation, Summary, System, summary_of
+from app.models import Competition, JudgingRound, PhaseTask, Right, User
 from app.people.rights import ANY_RIGHT, check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
-from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.guards import PageForm, PageUser, SentForm, SentUpload, Ticked, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
-from app.web.html.workspace import Place, TabName, workspace_of
+from app.web.html.workspace import Place, TabName, desk_of, workspace_of
+from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import Viewer, VisitorHere
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
-from app.web.judging.figures import figures_of
+from app.web.judging.receiving import ROUND_FIELD, receive_marks
+from app.web.submissions.receiving import Target
+from evergold.figures.axes import Axis, axis_around
+from evergold.figures.svg import number_text
+
+HUMAN = "Human score"
+
+
+def figures_of(competition: Competition, judging: JudgingRound, summary: Summary) -> list[Scatter]:
+    """Return a figure for every split in which some system has both scores."""
+    context = f"{competition.title}, {judging.phase_task.phase.title}, round {judging.name}."
+    found = [_figure(summary, split, context) for split in summary.splits]
+    return [figure for figure in found if figure.drawn]
+
+
+def split_title(split: str) -> str:
+    """Return `Mean of the languages`, or the language code in capitals."""
+    return "Mean of the languages" if split == MACRO else split.upper()
+
+
+def correlation_words(correlation: Correlation) -> str:
+    """Return `Pearson 0.92, Spearman 0.90, Kendall 0.78`, or the reason why they are undefined."""
+    if correlation.reason is not None:
+        return correlation.reason
+    return ", ".join(_coefficient(name, value) for name, value in correlation.coefficients.items())
+
+
+def _coefficient(name: str, value: float | None) -> str:
+    return f"{name.capitalize()} {number_text(value)}" if value is not None else f"{name.capitalize()} undefined"
+
+
+def _figure(summary: Summary, split: str, context: str) -> Scatter:
+    points = tuple(_point(system, split) for system in summary.systems)
+    drawn = [(point.x, point.y) for point in points if point.x is not None and point.y is not None]
+    x = _axis([x for x, _ in drawn], summary.metric)
+    y = _axis([y for _, y in drawn], HUMAN)
+    told = f"{context} {correlation_words(summary.correlations[split])}."
+    return Scatter(f"human-{split}", f"{HUMAN} against {summary.metric}: {split_title(split)}", x, y, points, told)
+
+
+def _axis(values: list[float], title: str) -> Axis:
+    """Return an axis in percent that does not exceed 100 unless a value does."""
+    axis = axis_around(values, title, scale=100.0, unit=" %")
+    return replace(axis, high=1.0) if max(values, default=0.0) <= 1 < axis.high else axis
+
+
+def _point(system: System, split: str) -> Point:
+    human, automatic = system.human[split], system.automatic[split]
+    both = human.value is not None and automatic.value is not None
+    label = f"{system.name}: {system.method}" if system.method else system.name
+    reason = "" if both else f"human score {human.reason}" if human.value is None else f"{automatic.reason}"
+    kind: Kind = "baseline" if system.is_baseline else "team"
+    return Point(label, automatic.value if both else None, human.value if both else None, kind, reason)
+
 
 router = page_router()
+
+PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/judging"
+
+
+class StartForm(PageForm):
+    """A new round, as typed."""
+
+    name: str = ""
+    items: str = ""
+    seed: str = ""
+    guidelines: str = ""
+    submissions: str = ""
+    annotators: str = ""
+
+    def wanted(self) -> WantedRound:
+        """Return the settings of the round; raise InvalidForm for values that cannot be parsed."""
+        fields: dict[str, str] = {}
+        items, seed = (_number(name, text, fields) for name, text in (("items", self.items), ("seed", self.seed)))
+        submissions = _submissions(self.submissions, fields)
+        annotators = _annotators(self.annotators, fields)
+        if fields:
+            raise InvalidForm("Please correct what is marked.", fields=fields)
+        form = RoundForm(self.name.strip(), items, seed, self.guidelines)
+        return WantedRound(form, submissions, annotators)
+
+
+def _number(name: str, text: str, fields: dict[str, str]) -> int | None:
+    text = text.strip()
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 12):
+        fields[name] = "A whole number, or nothing."
+        return None
+    return int(text) if text else None
+
+
+def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
+    found = []
+    for word in text.replace(",", " ").split():
+        try:
+            found.append(UUID(word))
+        except ValueError:
+            fields["submissions"] = f"'{word[:60]}' is no submission's id."
+    return tuple(found)
+
+
+def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return pairs of a language and a user name, one per line of the text."""
+    found = []
+    for line in text.splitlines():
+        words = line.replace(",", " ").split()
+        if len(words) == 2:
+            found.append((words[0].lower(), words[1]))
+        elif words:
+            fields["annotators"] = f"'{line.strip()[:60]}' is not a language and a user name."
+    return tuple(found)
+
+
+@router.get(PLACE)
+def read_start(
+    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
+) -> Response:
+    return _start_page(request, server, user, competition, phase, task)
+
+
+def _start_page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    phase: str,
+    task: str,
+    form: StartForm | None = None,
+    round_name: str = DEFAULT_NAME,
+    is_import: bool = False,
+    error: EvergoldError | None = None,
+) -> Response:
+    """Return the page; is_import: the error is in the import form."""
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        phase_task = find_phase_task(session, competition, phase, task)
+        submissions = newest_scored(session, phase_task)
+        workspace = desk_of(session, found, user, server.clock())
+    response = render(
+        request,
+        "judging/start.html",
+        competition=found,
+        workspace=workspace,
+        phase_task=phase_task,
+        submissions=submissions,
+        obstacle=_obstacle(phase_task),
+        typed=form or StartForm(name=DEFAULT_NAME),
+        round_name=round_name,
+        error=error,
+        is_import=is_import,
+        guidelines_characters=GUIDELINES_CHARACTERS,
+        limit_bytes=IMPORT_LIMIT_BYTES,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _obstacle(phase_task: PhaseTask) -> str:
+    try:
+        check_judgeable(phase_task)
+    except EvergoldError as error:
+        return error.message
+    return ""
+
+
+@router.post(PLACE)
+@form_again(_start_page)
+def send_start(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    phase: str,
+    task: str,
+    form: Annotated[StartForm, Form()],
+) -> Response:
+    place, storage = (competition, phase, task), storage_of(server.settings)
+    started = start_judging(server.engine, storage, place, form.wanted(), user=user, now=server.clock())
+    return RedirectResponse(links.judging(competition, started), 303)
+
+
+def _import_again(
+    request: Request,
+    server: Server,
+    upload: SentUpload,
+    competition: str,
+    phase: str,
+    task: str,
+    error: EvergoldError,
+) -> Response:
+    name = upload.fields.get(ROUND_FIELD, DEFAULT_NAME)
+    place = competition, phase, task
+    return _start_page(request, server, upload.user, *place, round_name=name, is_import=True, error=error)
+
+
+@router.post(f"{PLACE}/marks")
+@form_again(_import_again)
+async def send_marks(
+    request: Request,
+    server: ServerHere,
+    upload: Annotated[SentUpload, Depends(upload_guard(PLACE))],
+    competition: str,
+    phase: str,
+    task: str,
+) -> Response:
+    target, fields = Target(competition, phase, task), frozenset({ROUND_FIELD, csrf.FORM_FIELD})
+    await receive_marks(request, server, upload.user, target, fields=fields, on_fields=upload.check)
+    return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
+
 
 ROUNDS = "/competitions/{competition}/judging"
 ROUND = f"{ROUNDS}/{{round_name}}"

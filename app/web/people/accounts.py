@@ -1,4 +1,4 @@
-"""The API of accounts and tokens."""
+"""The API of accounts: tokens, mail preferences, and the user's own role invitations."""
 
 from __future__ import annotations
 
@@ -10,24 +10,97 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.models import User
 from app.people import auth
+from app.people.invitations import answer, own_invitations
+from app.people.mail import MailKind, choice_of, choose
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ANY_SCOPE, ApiUser, Visitor, api_visitor, user_of
+from app.web.http.identity import ANY_SCOPE, ApiOrganiser, ApiSubmitter, ApiUser, Visitor, api_visitor, user_of
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.people.accounts_schemas import (
+from app.web.people.passwords import PasswordTurn, check_password, register_account
+from app.web.people.schemas import (
+    AcceptedInvitation,
     Account,
+    MailChoices,
     NewToken,
+    OwnInvitationList,
     Registration,
     TokenList,
     TokenRequest,
     account_out,
+    mail_choices_out,
     new_token_out,
+    own_invitation_out,
     token_out,
 )
-from app.web.people.passwords import PasswordTurn, check_password, register_account
 
 router = api_router("accounts")
+
+
+@router.get(
+    "/me/mail",
+    operation_id="read_mail_choices",
+    summary="Which mails I get",
+    responses=error_responses(401, 403),
+)
+def read_mail_choices(server: ServerHere, user: ApiUser) -> MailChoices:
+    with reading(server.engine) as session:
+        return mail_choices_out(choice_of(session, user))
+
+
+@router.put(
+    "/me/mail",
+    operation_id="choose_mail",
+    summary="Switch mails on or off",
+    description="Mails about the account itself, such as a new password, are sent whatever is chosen here.",
+    responses=error_responses(401, 403, 422),
+)
+def put_mail_choices(server: ServerHere, user: ApiSubmitter, form: MailChoices) -> MailChoices:
+    wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
+    with writing(server.engine) as session:
+        choose(session, user, wanted)
+        return mail_choices_out(choice_of(session, user))
+
+
+PLACE = "/me/invitations"
+
+
+@router.get(
+    PLACE,
+    operation_id="list_own_invitations",
+    summary="Invitations to a role that wait for my answer",
+    description="To the address that you have confirmed, and to no other.",
+    responses=error_responses(401, 403),
+)
+def read_own_invitations(server: ServerHere, user: ApiUser) -> OwnInvitationList:
+    with reading(server.engine) as session:
+        found = own_invitations(session, user, server.clock())
+        return OwnInvitationList(invitations=[own_invitation_out(one) for one in found])
+
+
+@router.post(
+    f"{PLACE}/{{invitation_id}}/accept",
+    operation_id="accept_invitation",
+    summary="Accept an invitation to a role",
+    responses=error_responses(401, 403, 404, 422),
+)
+def post_acceptance(server: ServerHere, user: ApiOrganiser, invitation_id: RowId) -> AcceptedInvitation:
+    with writing(server.engine) as session:
+        competition = answer(session, user, invitation_id, True, server.clock())
+        return AcceptedInvitation(competition=competition.name)
+
+
+@router.post(
+    f"{PLACE}/{{invitation_id}}/decline",
+    operation_id="decline_invitation",
+    summary="Decline an invitation to a role",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def post_refusal(server: ServerHere, user: ApiOrganiser, invitation_id: RowId) -> None:
+    with writing(server.engine) as session:
+        answer(session, user, invitation_id, False, server.clock())
+
 
 AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
 

@@ -16,7 +16,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.people.audit_schemas import AuditLog, entry_out
+from app.web.people.schemas import AuditLog, entry_out
 
 router = api_router("server")
 

@@ -12,8 +12,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
 from app.teams.registration import settle_confirmed
-from app.web.html.forms import PageForm
-from app.web.html.guards import OwnForm, form_again
+from app.web.html.guards import OwnForm, PageForm, form_again
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere

@@ -12,14 +12,19 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
-from app.competitions.organisers import OrganiserLimits, limits_of
-from app.competitions.owners import can_transfer, change_rights, hand_over, needs_to_take, take_role
+from app.competitions.organisers import (
+    OrganiserLimits,
+    can_transfer,
+    change_rights,
+    hand_over,
+    limits_of,
+    needs_to_take,
+    take_role,
+)
 from app.models import Competition, Right, Role, User, rights_in
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
-from app.people.rights import ANY_RIGHT, RIGHT_WORDS
-from app.people.roles import find_user, list_roles
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, form_again, form_guard
+from app.people.rights import ANY_RIGHT, RIGHT_WORDS, find_user, list_roles
+from app.web.html.guards import PageForm, PageUser, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere, public_address

@@ -10,19 +10,17 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
-from app.competitions.organisers import limits_of
-from app.competitions.owners import change_rights, give_role, hand_over, needs_to_take, take_role
+from app.competitions.organisers import change_rights, give_role, hand_over, limits_of, needs_to_take, take_role
 from app.models import Competition, Right, Role, User
 from app.people.invitations import invite, open_invitations, take_back
-from app.people.rights import ANY_RIGHT
-from app.people.roles import find_user, list_roles
+from app.people.rights import ANY_RIGHT, find_user, list_roles
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.people.roles_schemas import (
+from app.web.people.schemas import (
     OwnerIn,
     OwnerOut,
     RightsIn,

@@ -14,9 +14,8 @@ from app.feedback.reports import Report, find_report, find_text
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiUser
+from app.web.http.identity import ApiUser, ApiViewer, Viewer
 from app.web.http.routers import api_router
-from app.web.http.viewer import ApiViewer, Viewer
 from app.web.reports.schemas import CSV_COLUMNS, ReportOut, report_csv, report_out
 
 router = api_router("submissions")

@@ -23,8 +23,8 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import ServerHere
+from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
-from app.web.http.viewer import ViewerHere
 from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
 from app.web.reports.probing import show_probing

@@ -10,8 +10,7 @@ from app.base import links
 from app.feedback.reports import Report
 from app.figures.distribution import Figure
 from app.web.html.drawings import Drawing, drawings_of
-from app.web.reports.probing_figures import class_figures, probes_figure
-from app.web.reports.probing_splits import Choice, choices, chosen_split, title_of
+from app.web.reports.probing_figures import Choice, choices, chosen_split, class_figures, probes_figure, title_of
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
 from evergold.figures.svg import number_text
 from evergold.scoring.human_scores import CLASSES

@@ -22,8 +22,7 @@ from app.rescoring.sets import (
     list_rescorings,
     start_rescoring,
 )
-from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import PageUser, SentForm, form_again, form_guard
+from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere

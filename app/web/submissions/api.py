@@ -1,7 +1,10 @@
-"""The API of submissions: upload a file, wait for its scores, list one's submissions, download the file."""
+"""The API of submissions: upload, wait for scores, list, compare, download, method cards, problems as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -9,35 +12,163 @@ from uuid import UUID
 from anyio.to_thread import run_sync
 from fastapi import Header, Path, Query, Request, Response, Security
 
-from app.base import api_links
+from app.base import api_links, links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.base.text import spreadsheet_safe
+from app.cards.edits import card_history, card_number, card_of_submission, edit_card, form_of, frozen_by, is_of_team
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
+from app.feedback.compare import compare
+from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_of_all, standings_of_one
 from app.models import RunStatus, TokenScope, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
-from app.submissions.choices import choose_entry, withdraw_choice
+from app.submissions.choices import choose_entry, put_back, withdraw_choice, withdraw_submission
 from app.submissions.find import current_run, get_submission, list_submissions
-from app.submissions.withdrawal import put_back, withdraw_submission
-from app.web.http.arrival import is_rush
+from app.web.http.arrival import DirectRoute, is_rush
 from app.web.http.context import Server, ServerHere, server_of
-from app.web.http.direct import DirectRoute
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
-from app.web.http.gate import check_competition
-from app.web.http.identity import ApiSubmitter, ApiUser, api_user, submitter_of
+from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, Viewer, api_user, submitter_of
 from app.web.http.openapi import upload_body
 from app.web.http.paths import check_path
-from app.web.http.routers import api_router
-from app.web.http.viewer import ApiViewer, Viewer
-from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
+from app.web.http.routers import api_router, check_competition
+from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out, card_out
+from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
 from app.web.submissions.receiving import Received, Target, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
 from app.web.submissions.waiting import check_visible, wait_for_change
 
 router = api_router("submissions")
+
+
+@router.get(
+    "/submissions/{submission_id}/card",
+    operation_id="get_card",
+    summary="The method card of a submission",
+    description="With the organisers' fields, and with every change so far. For its team and the organisers; "
+    "everybody else reads cards in the rows of boards, where names are shown.",
+    responses=error_responses(401, 404, 422),
+)
+def read_card(server: ServerHere, user: ApiUser, submission_id: UUID) -> SubmissionCardOut:
+    return _card(server, user, submission_id)
+
+
+@router.put(
+    "/submissions/{submission_id}/card",
+    operation_id="edit_card",
+    summary="Write the method card of a submission",
+    description="The whole card, until the official board of the phase is made: 409 `card_frozen` from then on. "
+    "Nothing is changed unless everything is right; all errors are reported at once, by field (`fields.NAME` for "
+    "answers). `system` gives the system another name. With `version`, 409 `card_changed` if somebody else "
+    "changed it since.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_card(
+    server: ServerHere,
+    user: ApiSubmitter,
+    submission_id: UUID,
+    card: CardIn,
+    version: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="the one that you have looked at")] = None,
+) -> SubmissionCardOut:
+    with writing(server.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        said = card.model_dump(exclude={"system"})
+        edit_card(session, submission, user, said, server.clock(), version=version, name=card.system)
+    return _card(server, user, submission_id)
+
+
+def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
+    with reading(server.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        frozen = frozen_by(session, submission)
+        return SubmissionCardOut(
+            submission=submission.id,
+            system=submission.system.name if submission.system else "",
+            card=card_out(card_of_submission(session, submission)),
+            form=card_form_out(form_of(submission.phase_task)),
+            version=card_number(session, submission),
+            is_editable=frozen is None and is_of_team(session, submission, user),
+            frozen_at=frozen.made_at if frozen else None,
+            history=card_changes_out(card_history(session, submission)),
+            page=links.card(submission.id),
+        )
+
+
+@router.get(
+    "/submissions/{submission_id}/comparison/{other_id}",
+    operation_id="compare_submissions",
+    summary="Two submissions to one task side by side",
+    description="A is the older, B the newer, in whatever order they are named; scores that boards rank by come first. "
+    "Scores compare where they were computed in the same way, as far as their "
+    "phases show them. Single items are there only where the organisers declare the gold of both public, and for runs "
+    "that were scored since; `items.hidden` is the reason if none. 409 `not_comparable` for submissions to two "
+    "tasks, or not scored (yet).",
+    responses=error_responses(401, 404, 409, 422),
+)
+def compare_submissions(
+    server: ServerHere,
+    _: ApiUser,
+    viewer: ApiViewer,
+    submission_id: UUID,
+    other_id: UUID,
+    show: Annotated[
+        Showing,
+        Query(description="which items: where the predictions differ, only `a` or only `b` is right (or closer), …"),
+    ] = Showing.ALL,
+    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of them to pass over")] = 0,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+) -> ComparisonOut:
+    with reading(server.engine) as session:
+        found = compare(session, submission_id, other_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        items = compare_items(session, found)
+    shown = items.selected(show)
+    following = None
+    if start + limit < len(shown):
+        asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})
+        following = f"{api_links.comparison(submission_id, other_id)}?{asked}"
+    return comparison_out(found, items, shown[start : start + limit], following)
+
+
+COLUMNS = ("file", "line", "column", "severity", "code", "message", "text")
+PROBLEMS_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "One line for each problem.",
+        "content": {
+            "text/csv": {
+                "schema": {"type": "string"},
+                "example": f'{",".join(COLUMNS)}\n,14,ID,error,duplicate-id,"id 203 appears twice",203\n',
+            }
+        },
+    }
+}
+
+
+def problems_csv_response(problems: Sequence[Mapping[str, Any]], filename: str) -> Response:
+    """Return the problems as a download named after the file."""
+    stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename) or "file"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{stem}-problems.csv"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(problems_csv(problems), media_type="text/csv", headers=headers)
+
+
+def problems_csv(problems: Sequence[Mapping[str, Any]]) -> str:
+    """Return the problems as CSV, with texts from the user's file escaped against spreadsheet formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for problem in problems:
+        writer.writerow([_cell(problem.get(column)) for column in COLUMNS])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return spreadsheet_safe(value) if isinstance(value, str) else value
+
 
 PAGE_LENGTH = 50
 

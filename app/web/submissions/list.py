@@ -1,36 +1,187 @@
-"""The user's own submissions: the list with its filters, scores over time, and a comparison of two."""
+"""A team's own submissions: the list, the page of one task with charts, a comparison of two."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query, Request, Response
+from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
+from app.competitions.find import find_competition
 from app.feedback.compare import NotComparable, compare
-from app.feedback.history import MOST_SHOWN, Place, history_of, places_of
+from app.feedback.history import MOST_SHOWN, History, Place, chart_svg, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
-from app.models import RunStatus, Submission
+from app.feedback.scores import OwnScores, own_scores_of_all
+from app.feedback.standings import RunStanding, boards_of_run, standings_of
+from app.models import Board, Competition, RunStatus, ScoringRun, Submission, User
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
-from app.web.html.workspace import workspace_of_task
+from app.web.html.workspace import Place as WorkspacePlace, workspace_of, workspace_of_task
 from app.web.http.context import ServerHere
+from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
-from app.web.submissions.chart import chart_of
 from evergold.scoring.tasks import TASKS
+
+
+def chart_of(history: History | None) -> Markup | None:
+    """Return the chart, or None for fewer than two submissions."""
+    if history is None or len(history.attempts) < 2:
+        return None
+    title = f"{history.board.title}, {history.place.phase_title}: scores over time"
+    return Markup(chart_svg(history.attempts, history.column, title))  # noqa: S704 - escaped by ElementTree
+
 
 router = page_router()
 
 PAGE_LENGTH = 30
-ITEMS_SHOWN = 50
 #: Longer names do not exist.
 Name = Annotated[str, Query(max_length=200)]
+#: A choice: title, address, whether it is the current one.
+Option = tuple[str, str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A submission with its current run; standings: by board name."""
+
+    submission: Submission
+    run: ScoringRun
+    standings: dict[str, RunStanding]
+    own: OwnScores
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The submissions of one place.
+
+    board: the board of differences and ranks; None if no board was entered.
+    """
+
+    rows: Sequence[RunRow]
+    boards: Sequence[Board]
+    board: Board | None
+    history: History | None
+    chart: Markup | None
+    page: int
+    pages: int
+
+    @property
+    def has_tests(self) -> bool:
+        """True if any change has a significance test."""
+        standings = [row.standings.get(self.board.name) for row in self.rows] if self.board else []
+        return any(one is not None and one.change_test is not None for one in standings)
+
+
+@router.get("/competitions/{competition}/runs")
+def read_runs(
+    request: Request,
+    server: ServerHere,
+    user: PageUser,
+    competition: str,
+    phase: Name = "",
+    task: Name = "",
+    board: Name = "",
+    page: Annotated[int, Query(ge=1, le=10_000)] = 1,
+) -> Response:
+    """Without a phase and a task: those of the newest run."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        places = [one for one in places_of(session, user) if one.competition == found.name]
+        place = _wanted(session, user, found, places, phase, task)
+        runs = _runs(session, user, place, board, page, now) if place else None
+        workspace = workspace_of(session, found, Viewer(user, None), now, "runs", _where(found, place))
+    return render(
+        request,
+        "submissions/runs.html",
+        competition=found,
+        workspace=workspace,
+        place=place,
+        runs=runs,
+        **_options(found, places, place, runs),
+        now=now,
+    )
+
+
+def _wanted(
+    session: Session, user: User, competition: Competition, places: Sequence[Place], phase: str, task: str
+) -> Place | None:
+    """Return the place of a submission that best matches the address."""
+    fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
+    if phase and task:
+        return next(iter(fitting), None)
+    newest, _ = list_submissions(
+        session, user, competition=competition.name, phase=phase or None, task=task or None, limit=1
+    )
+    names = {(one.phase_task.phase.name, one.phase_task.task.name) for one in newest}
+    return next((one for one in fitting if (one.phase, one.task) in names), None)
+
+
+def _where(competition: Competition, place: Place | None) -> WorkspacePlace:
+    if place is None:
+        return WorkspacePlace()
+    phase = next(one for one in competition.phases if one.name == place.phase)
+    return WorkspacePlace(phase, next(one for one in competition.tasks if one.name == place.task))
+
+
+def _runs(session: Session, user: User, place: Place, board: str, page: int, now: datetime) -> Runs:
+    every, _ = list_submissions(
+        session, user, competition=place.competition, phase=place.phase, task=place.task, limit=MOST_SHOWN
+    )
+    pages = max(1, -(-len(every) // PAGE_LENGTH))
+    page = min(page, pages)
+    wanted = every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+    own = own_scores_of_all(session, every, user, now)
+    standings = standings_of(session, wanted, every, own, user, now)
+    boards = [one for one in boards_of_run(session, every[0]) if any(_is_entered(one, standings[s.id]) for s in wanted)]
+    chosen = next((one for one in boards if one.name == board), boards[0] if boards else None)
+    history = history_of(session, user, place, now, board=chosen.name) if chosen else None
+    rows = [
+        RunRow(one, current_run(one), {found.board.name: found for found in standings[one.id]}, own[one.id])
+        for one in wanted
+    ]
+    return Runs(rows, boards, chosen, history, chart_of(history), page, pages)
+
+
+def _is_entered(board: Board, standings: Sequence[RunStanding]) -> bool:
+    return any(one.board.id == board.id for one in standings)
+
+
+def _options(
+    competition: Competition, places: Sequence[Place], place: Place | None, runs: Runs | None
+) -> dict[str, list[Option]]:
+    """Return the phases, tasks and boards with submissions of the team."""
+    if place is None or runs is None:
+        return {"phase_options": [], "task_options": [], "board_options": []}
+    name = competition.name
+    phases = {one.phase: one.phase_title for one in places}
+    tasks = {one.task: one.task_title for one in places if one.phase == place.phase}
+    has_task = {one.phase for one in places if one.task == place.task}
+    return {
+        "phase_options": [
+            (title, links.runs(name, phase=one, task=place.task if one in has_task else ""), one == place.phase)
+            for one, title in phases.items()
+        ],
+        "task_options": [
+            (title, links.runs(name, phase=place.phase, task=one), one == place.task) for one, title in tasks.items()
+        ],
+        "board_options": [
+            (one.title, links.runs(name, phase=place.phase, task=place.task, board=one.name), one == runs.board)
+            for one in runs.boards
+        ],
+    }
+
+
+ITEMS_SHOWN = 50
+#: Longer names do not exist.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""The page of a submission, live until its state is final."""
+"""The pages of a submission, with its table of scores, and of a validation; live until their state is final."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,38 +15,96 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
-from app.cards.edits import frozen_by, is_of_team
-from app.cards.kept import card_of_submission
+from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
 from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
-from app.models import TERMINAL, Board, Right, RunStatus, User
+from app.models import CHECKED, TERMINAL, Board, Right, RunStatus, User, ValidationStatus
 from app.people.rights import may_organise
 from app.runs.stages import stage_of
-from app.submissions.choices import NoChoice, boards_entered, choose_entry, withdraw_choice
-from app.submissions.find import current_run, get_submission
-from app.submissions.withdrawal import (
+from app.submissions.choices import (
+    NoChoice,
     NotWithdrawable,
+    boards_entered,
+    choose_entry,
     is_returnable,
     is_withdrawable,
     may_put_back,
     put_back,
+    withdraw_choice,
     withdraw_submission,
 )
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, form_again, form_guard, local_path
+from app.submissions.find import current_run, get_submission
+from app.submissions.validations import KEPT, get_validation
+from app.web.html.guards import PageForm, PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
-from app.web.html.words import RUN_STATES, format_score
+from app.web.html.words import RUN_STATES, format_score, language_name
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import Viewer, ViewerHere, VisitorHere, viewer_as
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer, ViewerHere, viewer_as
-from app.web.submissions.score_table import score_table
-from app.web.submissions.waiting import check_visible, wait_for_change
-from evergold.scoring.task import Score
+from app.web.submissions.validation_schemas import STATUS_WORDS
+from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
+from evergold.scoring.task import Metric, Score
 from evergold.scoring.tasks import TASKS
+
+#: Nobody compares more digits.
+DECIMALS = 4
+_MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCell:
+    """A cell. text: empty without a value, which `reason` explains; both empty: the split has no such score."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRow:
+    """A split of the items. name: as in addresses; title: with language names."""
+
+    name: str
+    title: str
+    cells: tuple[ScoreCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """The table; metrics: the titles of the columns."""
+
+    metrics: tuple[str, ...]
+    rows: tuple[SplitRow, ...]
+
+
+def score_table(scores: Sequence[Score], metrics: Mapping[str, Metric], precision: int | None) -> ScoreTable:
+    """Return splits and metrics in the order of the scores. precision: decimals shown in the phase, None for all."""
+    by_place = {(score.split, score.metric): score for score in scores}
+    columns = list(dict.fromkeys(score.metric for score in scores))
+    decimals = DECIMALS if precision is None else min(DECIMALS, precision)
+    return ScoreTable(
+        tuple(metrics[name].title if name in metrics else name for name in columns),
+        tuple(
+            SplitRow(split, split_title(split), tuple(_cell(by_place.get((split, name)), decimals) for name in columns))
+            for split in dict.fromkeys(score.split for score in scores)
+        ),
+    )
+
+
+def split_title(split: str) -> str:
+    """Return `zero-shot · Portuguese` for `zero_shot/pt`."""
+    return " · ".join(language_name(part) or part.replace("_", "-") for part in split.split("/"))
+
+
+def _cell(score: Score | None, decimals: int) -> ScoreCell:
+    if score is None:
+        return ScoreCell("", "")
+    if score.value is None:
+        return ScoreCell("", score.reason or "undefined")
+    return ScoreCell(f"{score.value:.{decimals}f}".replace("-", _MINUS), "")
+
 
 router = page_router()
 
@@ -214,3 +273,47 @@ def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
 def _on_boards(boards: list[Board], scores: Sequence[Score]) -> list[Score]:
     on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
     return [score for score in scores if (score.metric, score.split) in on_boards]
+
+
+@router.get("/validations/{validation_id}")
+def read_validation(request: Request, server: ServerHere, user: PageUser, validation_id: UUID) -> Response:
+    shown = _shown_validation(server, user, validation_id)
+    with reading(server.engine) as session:
+        validation, now = shown["validation"], server.clock()
+        workspace = workspace_of_task(session, validation.phase_task, Viewer(user, None), now, "submit")
+    return render(request, "submissions/validation.html", **shown, workspace=workspace, is_update=False)
+
+
+@router.get("/validations/{validation_id}/live")
+async def read_live_validation(
+    request: Request,
+    server: ServerHere,
+    visitor: VisitorHere,
+    validation_id: UUID,
+    seen: Annotated[str | None, Query(max_length=40)] = None,
+) -> Response:
+    """The part of the page that changes, as soon as the status is not `seen` any more."""
+    if visitor.user is None:  # logged out meanwhile: redirect the whole page
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
+    await run_sync(_shown_validation, server, visitor.user, validation_id)  # NotFound for others
+    await wait_for_check(request, server, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
+    shown = await run_sync(_shown_validation, server, visitor.user, validation_id)
+    return render(request, "submissions/validation_live.html", **shown, is_update=seen != shown["status"])
+
+
+def _shown_validation(server: Server, user: User, validation_id: UUID) -> dict[str, Any]:
+    """Return the template context of the page and its live part."""
+    with reading(server.engine) as session:
+        validation = get_validation(session, validation_id, user, server.clock())
+    phase = validation.phase_task.phase
+    status = ValidationStatus(validation.status)
+    return {
+        "validation": validation,
+        "status": status,
+        "message": STATUS_WORDS[status],
+        "is_final": status in CHECKED,
+        "phase": phase,
+        "competition": phase.competition,
+        "task": validation.phase_task.task,
+        "kept_until": validation.asked_at + KEPT,
+    }

@@ -24,22 +24,23 @@ from app.base.logs import log
 from app.base.queue import send_run
 from app.base.storage import FolderStorage, storage_of
 from app.base.together import has_single_writer, write_together
-from app.cards.edits import field_names, sent_card
+from app.cards.edits import field_names, form_of, sent_card
 from app.cards.form import CardForm
-from app.cards.kept import form_of
 from app.cards.systems import required_cards
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import PhaseTask, Submission, User
 from app.submissions.accept import (
     Accepted,
+    Facts,
     accept_submission,
     check_submission_form,
     check_text_lengths,
     find_replay,
+    load_context,
+    look_up,
     precheck,
 )
-from app.submissions.facts import Facts, load_context, look_up
 from app.web.http.arrival import (
     arrival_of,
     earlier_tries_answered,

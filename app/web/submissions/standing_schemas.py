@@ -9,8 +9,7 @@ from pydantic import Field
 
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
-from app.feedback.rivals import PeerComparison
-from app.feedback.standings import RunStanding
+from app.feedback.standings import PeerComparison, RunStanding
 from app.web.http.schemas import ApiModel
 
 _TEST = {

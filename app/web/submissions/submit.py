@@ -1,50 +1,214 @@
-"""The upload form: the file format, remaining quota and time; and the upload itself."""
+"""The upload form, with the effect of the upload on the entry; the form of the method card."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, NotFound, StorageAway, StorageDamaged
 from app.base.storage import local_file, storage_of
-from app.cards.form import CardForm, card_of
-from app.cards.kept import card_of_submission, form_of
+from app.cards.edits import (
+    ANSWER_START,
+    LANGUAGE_START,
+    card_history,
+    card_number,
+    card_of_submission,
+    edit_card,
+    form_of,
+    frozen_by,
+    is_of_team,
+    sent_card,
+)
+from app.cards.form import CardForm, MethodCard, card_of
 from app.cards.systems import NAME_CHARACTERS, NAME_FIELD, card_of_system, systems_of_team
-from app.competitions.allowances import closes_at
+from app.competitions.allowances import closes_at, late_entries
+from app.competitions.entry_rules import entry_settings
 from app.competitions.find import find_competition, find_phase_task
-from app.competitions.late_entries import late_entries
 from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
-from app.feedback.standings import standings_of_all
-from app.models import Halt, PhaseTask, PublicFile, Submission, System, User
+from app.feedback.standings import RunStanding, standings_of_all
+from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.downloads import FileAccess, file_access, file_viewer
+from app.submissions.find import get_submission, list_submissions
 from app.teams.find import find_team
 from app.teams.registration import RegistrationNeeded, Standing, standing
-from app.web.html.guards import SentUpload, UploadHere, form_again, upload_guard
+from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, UploadHere, form_again, upload_guard
 from app.web.html.rendering import render
-from app.web.html.workspace import Place, workspace_of
+from app.web.html.words import format_score
+from app.web.html.workspace import Place, workspace_of, workspace_of_task
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import Viewer, ViewerHere, VisitorHere
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
-from app.web.submissions.card_pages import fields_of
-from app.web.submissions.effect import effect_words, latest_run, phase_options, scored_runs, task_options
 from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
+
+VERSION_FIELD = "version"
+
+
+@router.get("/submissions/{submission_id}/card")
+def read_card(request: Request, server: ServerHere, user: PageUser, _: ViewerHere, submission_id: UUID) -> Response:
+    return _card_page(request, server, user, submission_id)
+
+
+def _card_page(
+    request: Request,
+    server: Server,
+    user: User,
+    submission_id: UUID,
+    fields: Mapping[str, str] | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    """Return the page; fields: the submitted values, None for those of the card."""
+    with reading(server.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        card, form = card_of_submission(session, submission), form_of(submission.phase_task)
+        shown: dict[str, Any] = {
+            "submission": submission,
+            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, None), server.clock(), "runs"),
+            "task": submission.phase_task.task,
+            "phase": submission.phase_task.phase,
+            "competition": submission.phase_task.phase.competition,
+            "card": card,
+            "card_form": form,
+            "version": card_number(session, submission),
+            "frozen": frozen_by(session, submission),
+            "is_mine": is_of_team(session, submission, user),
+            "changes": card_history(session, submission),
+            "system_characters": NAME_CHARACTERS,
+        }
+    name = submission.system.name if submission.system else ""
+    typed = {**fields_of(card, form), NAME_FIELD: name} if fields is None else fields
+    return render(request, "submissions/card.html", **shown, fields=typed, error=error)
+
+
+@router.post("/submissions/{submission_id}/card")
+@form_again(_card_page)
+def send_card(
+    request: Request, server: ServerHere, user: SentForm, submission_id: UUID, fields: SentFields
+) -> Response:
+    looked_at = fields.get(VERSION_FIELD, "")
+    version = int(looked_at) if looked_at.isascii() and looked_at.isdigit() and len(looked_at) < 10 else None
+    with writing(server.engine) as session:
+        submission = get_submission(session, submission_id, user)
+        sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
+        edit_card(session, submission, user, sent, server.clock(), version=version, name=fields.get(NAME_FIELD))
+    return RedirectResponse(links.submission(submission_id), 303)
+
+
+def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
+    """Return the form fields of a card; `app.cards.edits.sent_card` parses them."""
+    answers = {ANSWER_START + one.name: one.text for one in card.answers}
+    fields = {
+        "method": card.method,
+        "summary": card.summary,
+        "paper": card.paper,
+        "code": card.code,
+        "data": card.data,
+        **answers,
+    }
+    if form.languages:
+        return fields | {LANGUAGE_START + name: "yes" for name in card.languages}
+    return fields | {"languages": " ".join(card.languages)}
+
+
+#: By entry rule: for a first submission, for one that may replace a visible score, and without a visible score.
+EFFECTS = {
+    EntryRule.BEST: (
+        "The best run counts, and this is your first.",
+        "The best run counts: this one replaces {} if it is better.",
+        "The best run counts: this one does if it is better.",
+    ),
+    EntryRule.LAST: (
+        "The newest run counts, and this is your first.",
+        "The newest run counts: this one replaces {}.",
+        "The newest run counts: this one replaces the one before.",
+    ),
+    EntryRule.ALL: ("Every run counts, this one too.",) * 3,
+    EntryRule.LADDER: ("Your record counts: a run moves it if it is a real improvement.",) * 3,
+}
+
+
+def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_first: bool) -> str:
+    """Return the effect as a sentence; standings: of the current entry by board, empty if scores are hidden."""
+    settings = entry_settings(phase_task.phase, phase_task)
+    rule = settings.without_choice if settings.rule is EntryRule.CHOSEN else settings.rule
+    first, replacing, untold = EFFECTS[rule]
+    counting = next((one for one in standings if one.counts and one.score.value is not None), None)
+    if is_first:
+        told = first
+    elif counting is not None and counting.score.value is not None:
+        told = replacing.format(format_score(counting.score.value, counting.column))
+    else:
+        told = untold
+    if settings.rule is not EntryRule.CHOSEN:
+        return told
+    if any(one.is_chosen for one in standings):
+        return "Your choice counts: this run changes nothing until you choose it."
+    return f"{told} You can choose another afterwards."
+
+
+def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submission | None:
+    """Return the latest scored submission of the user's team here, or else its latest submission."""
+    found, _ = _runs(session, user, phase_task, RunStatus.SCORED)
+    if not found:
+        found, _ = _runs(session, user, phase_task, None)
+    return found[0] if found else None
+
+
+def scored_runs(session: Session, user: User, phase_task: PhaseTask, limit: int) -> list[Submission]:
+    """Return the scored submissions of the user's team here, latest first."""
+    found, _ = _runs(session, user, phase_task, RunStatus.SCORED, limit)
+    return found
+
+
+def _runs(
+    session: Session, user: User, phase_task: PhaseTask, status: RunStatus | None, limit: int = 1
+) -> tuple[list[Submission], object]:
+    return list_submissions(
+        session,
+        user,
+        competition=phase_task.phase.competition.name,
+        phase=phase_task.phase.name,
+        task=phase_task.task.name,
+        status=status,
+        with_withdrawn=status is None,
+        limit=limit,
+    )
+
+
+def phase_options(competition: Competition, here: PhaseTask, now: datetime) -> list[tuple[str, str, bool]]:
+    """Return the open phases that have the same task, and this phase."""
+    return [
+        (phase.title, links.submit(competition.name, phase.name, here.task.name), phase.id == here.phase_id)
+        for phase in competition.phases
+        if (phase_state(phase, now) == "open" or phase.id == here.phase_id)
+        and any(asked.task_id == here.task_id for asked in phase.phase_tasks)
+    ]
+
+
+def task_options(competition: Competition, here: PhaseTask) -> list[tuple[str, str, bool]]:
+    phase = next(phase for phase in competition.phases if phase.id == here.phase_id)
+    return [
+        (asked.task.title, links.submit(competition.name, phase.name, asked.task.name), asked.id == here.id)
+        for asked in phase.phase_tasks
+    ]
+
 
 SUBMIT = "/competitions/{competition}/phases/{phase}/tasks/{task}/submit"
 FormKey = Annotated[str, Query(max_length=100)]

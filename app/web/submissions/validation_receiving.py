@@ -15,8 +15,7 @@ from app.base.db import reading, writing
 from app.base.logs import log
 from app.base.queue import send_validation
 from app.base.storage import UploadWriter, check_name, storage_of
-from app.cards.edits import field_names
-from app.cards.kept import form_of
+from app.cards.edits import field_names, form_of
 from app.competitions.find import find_phase_task
 from app.competitions.limits import declared_limits
 from app.models import User

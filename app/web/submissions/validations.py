@@ -17,7 +17,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
 from app.web.http.routers import api_router
-from app.web.submissions.problems_csv import PROBLEMS_CSV_RESPONSE, problems_csv_response
+from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target
 from app.web.submissions.validation_receiving import receive_validation
 from app.web.submissions.validation_schemas import ValidationOut, validation_out

@@ -15,8 +15,7 @@ from app.competitions.find import find_competition
 from app.submissions.merging import accept_merge
 from app.teams.membership import TeamFull
 from app.teams.merge_offers import NoMerging, ask_to_merge, end_offer
-from app.web.html.forms import PageForm
-from app.web.html.guards import form_again
+from app.web.html.guards import PageForm, form_again
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId

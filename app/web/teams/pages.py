@@ -11,32 +11,32 @@ from pydantic import Field
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
-from app.competitions.allowances import allowances_of
+from app.competitions.allowances import allowances_of, late_entries
 from app.competitions.find import find_competition
-from app.competitions.late_entries import late_entries
 from app.models import User
 from app.teams.find import find_team, members_of, view_team
-from app.teams.invitations import find_invitation, invite, revoke_invitation
 from app.teams.membership import (
     AlreadyInTeam,
     NamesFixed,
     TeamFull,
     create_team,
+    find_invitation,
+    invite,
     join_team,
     leave_team,
     remove_member,
     rename_team,
+    revoke_invitation,
     transfer_team,
 )
 from app.teams.merge_offers import offers_of
 from app.teams.registration import standing
-from app.web.html.forms import PageForm
-from app.web.html.guards import PageUser, form_again, form_guard
+from app.web.html.guards import PageForm, PageUser, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
 
 PLACE = "/competitions/{competition}/team"
 router = page_router(PLACE)

@@ -14,8 +14,8 @@ from app.competitions.find import find_competition
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
-from app.web.http.viewer import ViewerHere
 
 router = page_router()
 

@@ -9,7 +9,7 @@ from fastapi import Path, Query, Request
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right
-from app.people.roles import find_user
+from app.people.rights import find_user
 from app.teams.registration import decide, decide_all, list_registrations, register, standing
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
@@ -17,7 +17,7 @@ from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import api_router
-from app.web.teams.registration_schemas import (
+from app.web.teams.schemas import (
     RegisteredList,
     RegisteredOut,
     RegistrationDecision,

@@ -16,20 +16,24 @@ from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right, User
 from app.people import email_confirmations
 from app.people.invitations import own_invitations
-from app.people.rights import may_organise
-from app.people.roles import find_user
+from app.people.rights import find_user, may_organise
 from app.teams.questions import NO, Question, QuestionKind, answer_text
-from app.teams.registration import Standing, decide_all, list_registrations, register, settle_confirmed, standing
-from app.teams.registration_rules import rules_of
-from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import PageUser, SentFields, SentForm, form_again, form_guard
+from app.teams.registration import (
+    Standing,
+    decide_all,
+    list_registrations,
+    register,
+    rules_of,
+    settle_confirmed,
+    standing,
+)
+from app.web.html.guards import PageForm, PageUser, SentFields, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import Viewer, VisitorHere
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import page_router
-from app.web.http.viewer import Viewer
 
 router = page_router()
 

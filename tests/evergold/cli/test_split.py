@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evergold.cli import run
-from evergold.corpora.blind import blanked
+from evergold.corpora.annotated import blanked
 from tests.evergold.corpora.made_up import cupt, zipfian
 
 SETTINGS = ["--unseen-test", "40", "--unseen-dev", "20", "--repeats", "10", "--seed", "7"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evergold.corpora.annotated import AnnotatedCorpus, KeepTogether, read_corpus
-from evergold.corpora.partition import DEV, TEST, TRAIN, Described, Wanted, describe, partition
+from evergold.corpora.splitting import DEV, TEST, TRAIN, Described, Wanted, describe, partition
 from evergold.scoring.cupt_corpus import read_gold, read_training
 from evergold.scoring.mwe import prepare
 from tests.conformance import conformance

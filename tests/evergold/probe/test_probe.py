@@ -10,8 +10,7 @@ import pytest
 
 from evergold.cli import run
 from evergold.cli.output import Code
-from evergold.probe.model import Marked
-from evergold.probe.static import StaticModel
+from evergold.probe.model import Marked, StaticModel
 from evergold.probe.submission import load_model
 from evergold.scoring import score, validate
 from evergold.scoring.errors import ScoringError

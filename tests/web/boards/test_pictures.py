@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Team
-from app.web.boards import pictures_page as page_of_pictures
+from app.web.boards import pages as page_of_pictures
 from app.web.html.rendering import render
 from tests import world
 from tests.competitions.embargo import hide

@@ -14,8 +14,8 @@ from fastapi import Request
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Role, TeamKind, User
-from app.people.roles import grant_role
-from app.standings import kept
+from app.people.rights import grant_role
+from app.standings import check
 from app.web.boards import page as board_page
 from app.web.html.rendering import render
 from app.web.http.context import Server
@@ -136,7 +136,7 @@ def test_differences_and_changes_of_rank(nobody: httpx.Client, site: Site) -> No
 def test_a_day_since_which_too_much_came_is_said_to_be_too_far_back(
     nobody: httpx.Client, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "TRIES_AT_MOST", 1)
+    monkeypatch.setattr(check, "TRIES_AT_MOST", 1)
     site.set_clock(NOW + 2 * DAY)
     page = nobody.get(f"{BOARD_PAGE}?since={NOW.date()}").text
     assert "not worked out who stood where" in text_of(page)

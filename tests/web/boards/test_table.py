@@ -9,16 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from app.boards.compare import Move, row_key
-from app.boards.query import BoardQuery, apply_query
+from app.boards.query import BoardQuery, Move, apply_query, row_key
 from app.boards.rows import CardColumn, Cell, CommittedGold, Interval, Leaderboard, LeaderboardRow
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import EntryRule, RowStatus
 from app.web.boards.schemas import BoardOut, board_json
-from app.web.boards.table import table_of
-from app.web.boards.table_rows import Addresses
+from app.web.boards.table import Addresses, table_of
 from app.web.html.rendering import environment
 from tests import world
 from tests.beside import add_other_task

@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.boards.freezing import AFTER_CLOSE
 from app.competitions.find import find_competition
 from app.models import Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.competitions.embargo import freeze

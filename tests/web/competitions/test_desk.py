@@ -15,7 +15,7 @@ from app.competitions.find import find_competition
 from app.gold.versions import gold_identity
 from app.models import OutgoingMail, Right, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from evergold.scoring.leakage import GoldSize
 from tests.web import markup
 from tests.web.one_right import Organisers

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from app.web.competitions.guide import DOCS, GUIDES, guide
+from app.web.competitions.pages import DOCS, GUIDES, guide
 from evergold.scoring.tasks import TASKS
 from tests.web.site import BROWSER, Site
 

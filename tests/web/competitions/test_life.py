@@ -10,7 +10,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.beside import one_right_each

@@ -12,7 +12,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, User
 from app.people import auth
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.web.declarations.linguist import Linguist, version_of, written
 from tests.web.site import Site, log_in
 from tests.world import NOW

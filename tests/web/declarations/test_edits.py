@@ -21,9 +21,9 @@ from app.boards.snapshots import freeze
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
-from app.declarations.edits.plan import plan_phases
+from app.declarations.edits.effects import plan_phases
 from app.models import AuditEntry, Board, Phase, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.declarations.applying import without_neighbours
 from tests.declarations.competition_folder import NOW, Competition as Folder, make_competition
 from tests.declarations.place import END, EVEN_LATER, LATER

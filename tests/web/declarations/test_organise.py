@@ -15,8 +15,8 @@ from app.base.db import reading, writing
 from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
 from app.models import Blueprint, Competition, GoldVersion, Right, Role, Stage, User
-from app.people.roles import grant_role, has_role, revoke_role
-from app.web.http.bodies import BODY_LIMIT_BYTES
+from app.people.rights import grant_role, has_role, revoke_role
+from app.web.http.arrival import BODY_LIMIT_BYTES
 from tests.rich_world import fresh
 from tests.web.declarations.linguist import BEGIN, EXAMPLE, Linguist, version_of, written
 from tests.web.markup import read

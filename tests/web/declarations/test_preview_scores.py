@@ -9,7 +9,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import GoldVersion, Right, Role, RunStatus, ScoringRun, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.rich_world import fresh
 from tests.sealed import make_key
 from tests.web.declarations.linguist import EXAMPLE, Linguist, written

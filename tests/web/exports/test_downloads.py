@@ -14,7 +14,7 @@ from app.base.api_links import API
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AuditEntry, FileDownload, PhaseTask, Role
-from app.people.roles import find_user, grant_role
+from app.people.rights import find_user, grant_role
 from evergold.cli import run
 from tests.rich_world import fresh
 from tests.web.site import BROWSER, Person, Site, log_in, without_log

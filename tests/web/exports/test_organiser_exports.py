@@ -22,10 +22,9 @@ from app.base.db import writing
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
 from app.exports import predictions
-from app.exports.prediction_zip import Packed, packed, safe_name, team_folders, zip_chunks
-from app.exports.predictions import ExportedSubmission
+from app.exports.predictions import ExportedSubmission, Packed, packed, safe_name, team_folders, zip_chunks
 from app.models import AuditEntry, CardVersion, Phase, PhaseTask, Role, Submission, Team, TeamKind, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.rescoring.sets import start_rescoring
 from tests import world
 from tests.competitions.embargo import add_phase

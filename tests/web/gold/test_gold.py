@@ -18,7 +18,7 @@ from app.competitions.find import find_competition
 from app.gold.checks import record_invalid_gold
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from evergold.scoring.errors import Problem
 from tests import world
 from tests.rich_world import fresh
@@ -60,7 +60,7 @@ def organise(site: Site, user: User, competition: str = COMPETITION) -> None:
 def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The versions that workers were told to check."""
     sent: list[int] = []
-    for module in ("receiving", "using"):
+    for module in ("receiving",):
         monkeypatch.setattr(f"app.web.gold.{module}.send_gold_check", sent.append)
     return sent
 

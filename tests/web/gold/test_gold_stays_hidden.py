@@ -18,7 +18,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, PhaseTask, Role, RunStatus, ScoringRun, SealedKey, WorkerKey
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests.declarations.competition_folder import GOLD, MAJORITY, NOW, make_competition
 from tests.sealed import make_key
 from tests.web.site import Person, Site, run_of

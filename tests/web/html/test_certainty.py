@@ -10,7 +10,7 @@ import pytest
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.competitions.columns import BoardColumn
-from app.feedback.rivals import PeerComparison
+from app.feedback.standings import PeerComparison
 from app.web.html.certainty import difference_ends, interval_words, p_words, verdict
 from app.web.html.rendering import environment
 

@@ -16,8 +16,7 @@ from sqlalchemy import create_engine
 from app.base.config import Settings
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached, NotFound
 from app.web import pages
-from app.web.html.forms import PageForm, Ticked
-from app.web.html.guards import OwnForm, SentForm, form_again, local_path
+from app.web.html.guards import OwnForm, PageForm, SentForm, Ticked, form_again, local_path
 from app.web.html.rendering import site_texts
 from app.web.http.context import Server
 from app.web.http.routers import ForeignRouter, add_routes, page_router

@@ -14,7 +14,7 @@ from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import Competition, Halt, PhaseTask, Stage, User
 from app.web.html.words import life_words
 from app.web.html.workspace import Place, Workspace, workspace_of, workspace_of_task
-from app.web.http.viewer import Viewer
+from app.web.http.identity import Viewer
 from tests import beside, world
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import add_phase, declare

@@ -19,7 +19,7 @@ from app.base.db import writing
 from app.models import Phase
 from app.web.http import arrival
 from app.web.http.arrival import Arrivals
-from app.web.http.tries import InFlightUploads, Try
+from app.web.http.rate_limits import InFlightUploads, Try
 from app.web.http.turns import Turns
 from app.web.submissions import receiving
 from tests.web.site import CONTENT, SUBMIT, Person, Site

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from app.web.http import bodies
-from app.web.http.bodies import FinishedBodies, TimelyBodies
+from app.web.http import arrival
+from app.web.http.arrival import FinishedBodies, TimelyBodies
 
 SCOPE: Scope = {
     "type": "http",
@@ -50,8 +50,8 @@ def sent(*pieces: bytes) -> tuple[int, bytes]:
 def test_a_body_that_stands_still_is_refused_at_the_first_bound_that_it_passes(
     monkeypatch: pytest.MonkeyPatch, silence: float, grace: float
 ) -> None:
-    monkeypatch.setattr(bodies, "SILENCE_SECONDS", silence)
-    monkeypatch.setattr(bodies, "GRACE_SECONDS", grace)
+    monkeypatch.setattr(arrival, "SILENCE_SECONDS", silence)
+    monkeypatch.setattr(arrival, "GRACE_SECONDS", grace)
     assert sent() == (408, b"")
 
 
@@ -79,7 +79,7 @@ def test_who_sends_a_little_more_than_is_wanted_still_hears_the_answer() -> None
     assert answered_early(b"abc", b"def") == ({}, [])
 
 
-@pytest.mark.parametrize("headers", [{"expect": "100-continue"}, {"content-length": str(bodies.LINGER_BYTES + 1)}])
+@pytest.mark.parametrize("headers", [{"expect": "100-continue"}, {"content-length": str(arrival.LINGER_BYTES + 1)}])
 def test_who_waits_for_a_word_or_would_send_much_is_told_to_stop(headers: dict[str, str]) -> None:
     assert answered_early(b"abc", b"def", **headers) == ({b"connection": b"close"}, [b"abc", b"def"])
 

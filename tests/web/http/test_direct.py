@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi.dependencies.models import Dependant
 
 from app.web.http import identity
-from app.web.http.direct import DirectRoute
-from app.web.http.gate import check_gate
+from app.web.http.arrival import DirectRoute
+from app.web.http.routers import check_gate
 from tests.web.routes import application
 
 

@@ -10,9 +10,8 @@ from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Halt, Role, Stage, TokenScope
 from app.people import auth
-from app.people.roles import grant_role
-from app.web.http.identity import Visitor
-from app.web.http.viewer import Viewer, viewer_as
+from app.people.rights import grant_role
+from app.web.http.identity import Viewer, Visitor, viewer_as
 from tests import world
 from tests.web.routes import application
 from tests.web.site import Person, Site

@@ -17,7 +17,7 @@ from app.models import PhaseTask
 from app.runs.workers import SILENT_SECONDS
 from app.web.boards import page as board_page
 from app.web.html.rendering import render
-from app.web.http.kept_answers import Answer, KeptAnswers, answer_of
+from app.web.http.caching import Answer, KeptAnswers, answer_of
 from tests import world
 from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, freeze, hide
 from tests.runs.presence import announce

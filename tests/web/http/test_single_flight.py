@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.web.http.single_flight import SingleFlight
+from app.web.http.turns import SingleFlight
 
 
 def test_who_comes_while_one_is_answered_gets_the_next_answer_together() -> None:

@@ -14,9 +14,8 @@ from sqlalchemy import Engine, event, text, update
 
 from app.base.db import writing
 from app.models import Phase
-from app.web.http import arrival, tries_elsewhere
-from app.web.http.tries import InFlightUploads
-from app.web.http.tries_elsewhere import Elsewhere, publish_in_flight
+from app.web.http import arrival, rate_limits
+from app.web.http.rate_limits import Elsewhere, InFlightUploads, publish_in_flight
 from tests import world
 from tests.processes import wait_until
 from tests.web.site import CONTENT, Site
@@ -31,8 +30,8 @@ END = NOW + timedelta(seconds=1)
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tries_elsewhere, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(tries_elsewhere, "TELLING_SECONDS", 0.05)
+    monkeypatch.setattr(rate_limits, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(rate_limits, "TELLING_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ def test_a_second_try_that_overtakes_what_the_first_one_s_process_tells_waits_fo
 ) -> None:
     ada, first_process = site.person("ada"), two[0]
     site.set_clock(END)
-    monkeypatch.setattr(tries_elsewhere, "TELLING_SECONDS", 2.0)
+    monkeypatch.setattr(rate_limits, "TELLING_SECONDS", 2.0)
     waits, answered = threading.Event(), Elsewhere.answered
 
     async def noted(elsewhere: Elsewhere, upload: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Role
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests import world
 from tests.beside import add_other_task
 from tests.judging import judged as judging

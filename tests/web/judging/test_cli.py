@@ -13,7 +13,7 @@ from app.base.config import get_settings
 from app.base.db import reading
 from app.competitions.find import find_competition
 from app.models import TokenScope
-from app.people.roles import list_roles
+from app.people.rights import list_roles
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import world

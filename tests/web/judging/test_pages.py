@@ -15,7 +15,7 @@ from sqlalchemy import select
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Judgement, Role, User
-from app.people.roles import grant_role, revoke_role
+from app.people.rights import grant_role, revoke_role
 from tests import world
 from tests.judging import judged as judging
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, text_of

@@ -17,7 +17,7 @@ from app.competitions.find import find_competition
 from app.models import OutgoingMail, Right, Role, TokenScope
 from app.people import auth
 from app.people.invitations import invite
-from app.people.roles import find_user, grant_role, has_role
+from app.people.rights import find_user, grant_role, has_role
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import world

@@ -15,7 +15,7 @@ from app.base.api_links import API
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Announcement, AuditEntry, OutgoingMail, Question, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests import world
 from tests.rich_world import FIRST_ANNOUNCEMENT, FIRST_QUESTION, fresh
 from tests.web import markup

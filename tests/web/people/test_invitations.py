@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, Right, Role, RoleInvitation, Stage, User
 from app.people import email_confirmations, invitations
-from app.people.roles import grant_role, has_role
+from app.people.rights import grant_role, has_role
 from tests import world
 from tests.web.reading import text_of
 from tests.web.site import Site, csrf_of, log_in

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from app.base.api_links import API
 from app.base.db import reading
 from app.models import User
-from app.people.mail_choices import MailKind, choice_of, wants
+from app.people.mail import MailKind, choice_of, wants
 from tests import world
 from tests.web.site import Site, csrf_of
 

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, User
 from app.people.invitations import invite, open_invitations
-from app.people.roles import grant_role, has_role
+from app.people.rights import grant_role, has_role
 from tests import world
 from tests.beside import one_right_each
 from tests.web.reading import text_of

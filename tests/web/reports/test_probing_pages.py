@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from app.web.boards import figures as board_pictures
+from app.web.boards import page as board_pictures
 from tests.web import markup
 from tests.web.probing_world import BOARD, PARTS, PLACE, embeddings, predictions, similarity, write_competition
 from tests.web.reading import BOARD_PAGE, text_of

@@ -13,7 +13,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition, find_phase_task
 from app.gold.versions import publish_gold
 from app.models import Role, RunStatus
-from app.people.roles import find_user, grant_role
+from app.people.rights import find_user, grant_role
 from tests import rich_rows, world
 from tests.competitions.embargo import enter, hide
 from tests.rescoring.rescored import NOTE, name_gold, score_set

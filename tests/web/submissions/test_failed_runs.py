@@ -10,7 +10,7 @@ from app.base.api_links import API
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, RunStatus
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from tests import world
 from tests.beside import one_right_each
 from tests.web.site import Person, Site, csrf_of, run_of

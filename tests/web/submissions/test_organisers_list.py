@@ -13,7 +13,7 @@ from app.base.api_links import API
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Role
-from app.people.roles import find_user, grant_role
+from app.people.rights import find_user, grant_role
 from tests import world
 from tests.web.site import CONTENT, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, NOW, PHASE

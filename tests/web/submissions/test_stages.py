@@ -14,7 +14,7 @@ from sqlalchemy import update
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, ScoringRun, SelfCheck, Worker
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.runs.workers import announce_worker
 from evergold.scoring.tasks import TASKS
 from tests import world

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from app.base import storage
 from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage
-from app.web.http import bodies
+from app.web.http import arrival
 from app.web.http.multipart import Incoming, Upload, receive_upload
 from tests import lanes
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, read_all, talk
@@ -209,7 +209,7 @@ def test_ten_gigabytes_are_refused_by_their_announcement(site: Site, ada: Person
 
 def test_an_endless_stream_of_zeros_is_cut_off(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunked, so that nobody knows how much will come: it is read to the bound, and a little for courtesy."""
-    monkeypatch.setattr(bodies, "LINGER_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "LINGER_SECONDS", 0.5)
     sent, answer = pour(site, ada, GIBIBYTE // 4)
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert sent < 64 * 2**20  # the bound, the courtesy, and what lies in the buffers between us
@@ -234,7 +234,7 @@ def pour(site: Site, ada: Person, size_bytes: int) -> tuple[int, bytes]:
 
 
 def test_an_endless_epilogue_counts_too(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "LINGER_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "LINGER_SECONDS", 0.5)
     body = WHOLE + bytes(2_000_000)
     response = ada.client.post(SUBMIT, content=body, headers={"Content-Type": TYPE})
     assert (response.status_code, site.stored()) == (413, [])
@@ -288,8 +288,8 @@ def test_a_connection_that_breaks_leaves_nothing(site: Site, ada: Person) -> Non
 
 
 def test_a_sender_who_falls_silent_is_not_waited_for(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 0.3)
-    monkeypatch.setattr(bodies, "LINGER_SECONDS", 0.1)
+    monkeypatch.setattr(arrival, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(arrival, "LINGER_SECONDS", 0.1)
     answer = talk(site.url, head(site, ada, "Content-Length: 900000") + FILE_PART + b"x" * 300_000)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"upload_stalled" in answer
@@ -299,7 +299,7 @@ def test_a_sender_who_falls_silent_is_not_waited_for(site: Site, ada: Person, mo
 def test_a_slow_sender_who_keeps_sending_is_waited_for(
     site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "SILENCE_SECONDS", 0.5)
 
     def drop_by_drop() -> Iterator[bytes]:
         for start in range(0, len(WHOLE), 16):

@@ -16,7 +16,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import MailLink, OutgoingMail, Role, User
-from app.people.roles import grant_role
+from app.people.rights import grant_role
 from app.web.http.rate_limits import block_of
 from evergold.cli import run
 from tests import letters

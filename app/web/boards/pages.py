@@ -1,0 +1,388 @@
+"""Pages beside the board: results side by side, rankings, pictures, citation, shared links, the sitemap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache, partial
+from typing import Annotated
+from urllib.parse import urlencode
+from xml.sax.saxutils import escape
+
+from fastapi import Query, Request, Response
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from app.base import api_links, links
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.boards.axis import axis_of, baseline_value
+from app.boards.citations import cite_competition, cite_paper, paper_of, plain_citation
+from app.boards.drawings.draw import draw, draw_file
+from app.boards.leaderboard import board_version, build_leaderboard
+from app.boards.pictures.gallery import find_picture, pictures_of
+from app.boards.pictures.languages import MOST_TEAMS
+from app.boards.pictures.seen import look_at
+from app.boards.pictures.shapes import Picture
+from app.boards.rankings import RankingBy, build_ranking, find_ranking
+from app.boards.rows import Leaderboard, LeaderboardRow
+from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
+from app.boards.snapshots import Official, list_official
+from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
+from app.competitions.limits import phase_state
+from app.competitions.visibility import SeenAs, view_of_board, views_of
+from app.figures.board_picture import BoardPicture, PictureRow, draw_board, rows_shown
+from app.models import Board, BoardShown, Competition, Phase
+from app.web.boards.query import SplitAsked, TeamsAsked
+from app.web.competitions.pages import card_of
+from app.web.html.drawings import SVG
+from app.web.html.rendering import asset, environment, render
+from app.web.html.sharing import share_competition, whole_address
+from app.web.html.words import format_score
+from app.web.html.workspace import Place, workspace_of
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import ServerHere, public_address
+from app.web.http.identity import ViewerHere
+from app.web.http.routers import page_router
+
+router = page_router()
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenBoard:
+    """A board with all its official versions, the latest first."""
+
+    phase: Phase
+    board: Board
+    versions: list[Official]
+
+
+@router.get("/competitions/{competition}/cite")
+def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        workspace = workspace_of(session, found, viewer, now, "cite")
+        public_boards = _public_boards(session, found, now)
+        frozen = [
+            FrozenBoard(phase, board, versions[::-1])
+            for phase in found.phases
+            for board in boards_of(found, phase)
+            if (versions := list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
+        ]
+    address = public_address(request, server, links.competition(found.name))
+    return render(
+        request,
+        "boards/cite.html",
+        competition=found,
+        workspace=workspace,
+        sharing=share_competition(server, found, links.tab(found.name, "cite")),
+        bibtex=cite_competition(found, address, now),
+        plain=plain_citation(found, address, now),
+        paper=paper_of(found),
+        paper_bibtex=cite_paper(found),
+        licence=found.citation.get("licence") or "",
+        embeddable=_embeddable(found, public_boards, partial(public_address, request, server)),
+        address=address,
+        frozen=frozen,
+        seen_as=viewer.seen_as,
+        now=now,
+    )
+
+
+def _public_boards(session: Session, competition: Competition, now: datetime) -> list[tuple[Phase, Board]]:
+    """Return the boards that everybody may see."""
+    found = []
+    for phase in competition.phases:
+        views = views_of(session, phase.phase_tasks, None, now)
+        public = {one.task_id for one in phase.phase_tasks if views[one.id].board is BoardShown.PUBLIC}
+        found += [(phase, board) for board in boards_of(competition, phase) if board.task_id in public]
+    return found
+
+
+def _embeddable(
+    competition: Competition, boards: list[tuple[Phase, Board]], address: Callable[[str], str]
+) -> list[tuple[str, str]]:
+    """Return each board's title and the HTML that embeds it in another site."""
+    return [
+        (
+            f"{board.title}, {phase.title}",
+            f'<iframe src="{address(links.embedded(competition.name, phase.name, board.name))}" '
+            f'title="{board.title.replace(chr(34), "")}" width="100%" height="640" loading="lazy"></iframe>',
+        )
+        for phase, board in boards
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureShown:
+    """A picture drawn for desktop and phone, with the addresses of its numbers and of its file."""
+
+    picture: Picture
+    wide: Markup
+    narrow: Markup
+    numbers: str
+    file: str
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures")
+def read_pictures(
+    request: Request,
+    server: ServerHere,
+    viewer: ViewerHere,
+    competition: str,
+    phase: str,
+    board: str,
+    split: SplitAsked = None,
+    teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        where = find_board(found, phase, board)
+        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        pictures = pictures_of(session, seen, split=split, teams=teams)
+        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        here = Place(where[0], where[1].task, where[1])
+        workspace = workspace_of(session, found, viewer, now, "pictures", here)
+    return render(
+        request,
+        "boards/pictures.html",
+        competition=found,
+        workspace=workspace,
+        phase=where[0],
+        board=where[1],
+        state=phase_state(where[0], now),
+        view=view,
+        seen_as=viewer.seen_as,
+        pictures=[_shown(one, (competition, phase, board), _query(split, teams, viewer.seen_as)) for one in pictures],
+        most_teams=MOST_TEAMS,
+    )
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg")
+def read_picture_file(
+    server: ServerHere,
+    viewer: ViewerHere,
+    competition: str,
+    phase: str,
+    board: str,
+    picture: str,
+    split: SplitAsked = None,
+    teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        where = find_board(found, phase, board)
+        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        drawn = find_picture(pictures_of(session, seen, split=split, teams=teams), picture)
+        context = f"{found.title} · {where[1].title} · {where[0].title}"
+    name = f"{competition}-{phase}-{board}-{drawn.name}.svg"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(draw_file(drawn, context), media_type=SVG, headers=headers)
+
+
+def _shown(picture: Picture, place: tuple[str, str, str], query: str) -> PictureShown:
+    drawn = draw(picture)
+    return PictureShown(
+        picture,
+        Markup(drawn.wide),  # noqa: S704 - escaped by ElementTree
+        Markup(drawn.narrow),  # noqa: S704 - escaped by ElementTree
+        f"{api_links.picture(*place, picture.name)}{query}",
+        f"{links.picture_file(*place, picture.name)}{query}",
+    )
+
+
+def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> str:
+    """Return the query string that gives numbers and files the same choices as the page."""
+    asked = [("split", split)] if split else []
+    asked += [("teams", team) for team in teams]
+    asked += [("as", seen_as.value)] if seen_as else []
+    return f"?{urlencode(asked)}" if asked else ""
+
+
+@router.get("/competitions/{competition}/phases/{phase}/rankings/{ranking}")
+def read_ranking(
+    request: Request, server: ServerHere, viewer: ViewerHere, competition: str, phase: str, ranking: str
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        place = next((one for one in found.phases if one.name == phase), None)
+        if place is None:
+            raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
+        table = build_ranking(
+            session, place, find_ranking(found, place, ranking), viewer.user, now, seen_as=viewer.seen_as
+        )
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(place))
+    return render(
+        request,
+        "boards/ranking.html",
+        competition=found,
+        workspace=workspace,
+        phase=place,
+        table=table,
+        by_rank=table.ranking.by is RankingBy.MEAN_RANK,
+        seen_as=viewer.seen_as,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseHeading:
+    """The heading of a phase above its columns."""
+
+    phase: Phase
+    columns: int
+
+
+@router.get("/competitions/{competition}/tasks/{task}/results")
+def read_results(
+    request: Request,
+    server: ServerHere,
+    viewer: ViewerHere,
+    competition: str,
+    task: str,
+    sort: Annotated[str, Query()] = "",
+) -> Response:
+    """`sort` is `phase/board`; what is no column leaves the rows as they are."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        asked = find_task(found, task)
+        results = build_results(session, found, asked, viewer.user, now, seen_as=viewer.seen_as)
+        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(task=asked))
+    keys = [key_of(column) for column in results.columns]
+    if sort in keys:
+        results = sort_results(results, keys.index(sort))
+    return render(
+        request,
+        "boards/results.html",
+        competition=found,
+        workspace=workspace,
+        task=asked,
+        results=results,
+        headings=_headings(results.columns),
+        keys=keys,
+        best=results_best(results),
+        seen_as=viewer.seen_as,
+    )
+
+
+def key_of(column: ResultColumn) -> str:
+    """Return the name of a column in addresses."""
+    return f"{column.phase.name}/{column.board.name}"
+
+
+def _headings(columns: Sequence[ResultColumn]) -> list[PhaseHeading]:
+    phases = dict.fromkeys(column.phase for column in columns)
+    return [PhaseHeading(phase, sum(column.phase is phase for column in columns)) for phase in phases]
+
+
+#: No scripts, no external resources; any site may frame it, since it has no forms and uses no cookies.
+EMBED_POLICY = (
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors *"
+)
+PICTURES_KEPT = 64
+
+
+@router.get("/competitions/{competition}/phases/{phase}/boards/{board}/picture.png")
+def read_picture(request: Request, server: ServerHere, competition: str, phase: str, board: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        of_phase, of_board = find_board(found, phase, board)
+        etag = strong_etag(request, "picture", board_version(session, of_phase, of_board, None, now), found.title)
+        headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
+        if is_known(request, etag):
+            return not_modified(headers)
+        leaderboard = build_leaderboard(session, of_phase, of_board, None, now)
+    if leaderboard.view.board is not BoardShown.PUBLIC:
+        raise NotFound("There is no picture of a board whose scores are not public.")
+    return Response(_drawn(_picture(found, of_phase, of_board, leaderboard)), media_type="image/png", headers=headers)
+
+
+@lru_cache(maxsize=PICTURES_KEPT)
+def _drawn(picture: BoardPicture) -> bytes:
+    """Draw a picture, cached: the board's version changes with everything that could be in it."""
+    return draw_board(picture)
+
+
+def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard) -> BoardPicture:
+    axis, baseline = axis_of(leaderboard), baseline_value(leaderboard)
+    column = leaderboard.columns[leaderboard.rank_by]
+
+    def row_of(row: LeaderboardRow) -> PictureRow:
+        value = row.cells[leaderboard.rank_by].value
+        score = "–" if value is None else format_score(value, column)
+        place = axis.place(value) if axis is not None and value is not None else None
+        return PictureRow(str(row.rank or ""), row.team, score, place)
+
+    shown, more = rows_shown([row_of(row) for row in leaderboard.rows])
+    place = axis.place(baseline) if axis is not None and baseline is not None else None
+    return BoardPicture(competition.title, f"{board.title}, {phase.title}", column.title, shown, more, place)
+
+
+@router.get("/embed/competitions/{competition}/phases/{phase}/boards/{board}")
+def read_embedded(
+    request: Request,
+    server: ServerHere,
+    competition: str,
+    phase: str,
+    board: str,
+    rows: Annotated[int, Query(ge=1, le=500)] = 20,
+) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        of_phase, of_board = find_board(found, phase, board)
+        html = _embedded((found, of_phase, of_board), build_leaderboard(session, of_phase, of_board, None, now),
+                         whole_address(server, links.board(competition, phase, board)), rows)  # fmt: skip
+    etag = strong_etag(request, "embed", html)
+    headers = {"ETag": etag, "Cache-Control": "public, no-cache", "Content-Security-Policy": EMBED_POLICY}
+    if is_known(request, etag):
+        return not_modified(headers)
+    return Response(html, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _embedded(place: tuple[Competition, Phase, Board], leaderboard: Leaderboard, address: str, rows: int) -> str:
+    competition, phase, board = place
+    return environment().get_template("boards/embed.html").render(
+        competition=competition,
+        phase=phase,
+        board=board,
+        leaderboard=leaderboard,
+        rows=leaderboard.rows[:rows],
+        more=max(0, len(leaderboard.rows) - rows),
+        address=address or links.board(competition.name, phase.name, board.name),
+        styles=asset("embed.css"),
+    )  # fmt: skip
+
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+
+
+@router.get("/sitemap.xml")
+def read_sitemap(request: Request, server: ServerHere) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        shown = [one for one in listed_competitions(session) if card_of(one, now) is not None]
+        paths = ["/", "/guide", *(path for one in shown for path in _paths(session, one, now))]
+    lines = [f"<url><loc>{escape(public_address(request, server, path))}</loc></url>\n" for path in paths]
+    return Response(f"{_HEAD}{''.join(lines)}</urlset>\n", media_type="application/xml")
+
+
+def _paths(session: Session, competition: Competition, now: datetime) -> Iterator[str]:
+    """Yield the pages of a competition, and its public boards."""
+    name = competition.name
+    yield links.competition(name)
+    yield from (links.tab(name, tab) for tab in ("data", "cite"))
+    yield links.announcements(name)
+    for phase in competition.phases:
+        views = views_of(session, phase.phase_tasks, None, now)
+        by_task = {asked.task_id: views[asked.id] for asked in phase.phase_tasks}
+        for board in boards_of(competition, phase):
+            if by_task[board.task_id].board is BoardShown.PUBLIC:
+                yield links.board(name, phase.name, board.name)

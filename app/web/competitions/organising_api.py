@@ -1,0 +1,133 @@
+"""The API of extensions for single teams, and of a competition's status, for organisers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Response
+
+from app.base.db import reading, writing
+from app.competitions.allowances import grant, list_allowances, take_back
+from app.competitions.find import organised
+from app.competitions.life import change_life, keep_competition, plan_deletion
+from app.models import Right
+from app.web.competitions.allowance_schemas import AllowanceIn, AllowanceOut, AllowancesOut, allowance_out
+from app.web.competitions.life_schemas import LifeIn, LifeOut, life_out
+from app.web.http.context import ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
+from app.web.http.schemas import RowId
+
+router = api_router("organising")
+
+ALLOWANCES = "/competitions/{competition}/allowances"
+
+
+@router.get(
+    ALLOWANCES,
+    operation_id="list_allowances",
+    summary="What single teams are allowed, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_allowances(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> AllowancesOut:
+    with reading(server.engine) as session:
+        found = list_allowances(session, organised(session, user, competition, Right.SUBMISSIONS))
+        return AllowancesOut(allowances=[allowance_out(one) for one in found])
+
+
+@router.put(
+    ALLOWANCES,
+    operation_id="grant_allowance",
+    summary="Allow a team a later close or more submissions, for organisers",
+    description="In each task of a phase; what the team was allowed there before is replaced. What it sends after the "
+    "close stands with a footnote and without a rank, never in the place of what came in time, unless `is_ranked`.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_allowance(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, allowance: AllowanceIn
+) -> AllowanceOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        return allowance_out(grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock()))
+
+
+@router.delete(
+    f"{ALLOWANCES}/{{allowance_id}}",
+    operation_id="take_back_allowance",
+    summary="Take an allowance back, for organisers",
+    description="What was accepted by it stays.",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_allowance(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    allowance_id: Annotated[RowId, Path(examples=[3])],
+) -> Response:
+    with writing(server.engine) as session:
+        take_back(
+            session,
+            organised(session, user, competition, Right.SUBMISSIONS),
+            allowance_id,
+            actor=user,
+            now=server.clock(),
+        )
+    return Response(status_code=204)
+
+
+LIFE = "/competitions/{competition}/life"
+
+
+@router.get(
+    LIFE,
+    operation_id="get_life",
+    summary="Who sees a competition and what is at rest in it, for organisers",
+    responses=error_responses(401, 403, 404),
+)
+def read_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
+    with reading(server.engine) as session:
+        return life_out(organised(session, user, competition, Right.EDIT))
+
+
+@router.put(
+    LIFE,
+    operation_id="change_life",
+    summary="Publish, hide, pause or archive a competition, for organisers",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, life: LifeIn) -> LifeOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        change_life(session, found, life.wanted, actor=user, now=server.clock())
+        return life_out(found)
+
+
+@router.put(
+    f"{LIFE}/deletion",
+    operation_id="plan_deletion",
+    summary="Delete a competition in seven days, for organisers",
+    description="Only where no team has submitted. Until then organisers alone see it, and can keep it.",
+    responses=error_responses(401, 403, 404, 409),
+)
+def put_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        plan_deletion(session, found, actor=user, now=server.clock())
+        return life_out(found)
+
+
+@router.delete(
+    f"{LIFE}/deletion",
+    operation_id="keep_competition",
+    summary="Keep a competition that is to be deleted, for organisers",
+    description="It is a draft then.",
+    responses=error_responses(401, 403, 404),
+)
+def delete_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        keep_competition(session, found, actor=user, now=server.clock())
+        return life_out(found)

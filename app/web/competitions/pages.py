@@ -1,0 +1,385 @@
+"""Pages that everybody reads: start, guide, search, a competition with its images, the site's texts."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+from markdown_it.token import Token
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from app.base.db import reading
+from app.base.errors import NotFound
+from app.base.text import folded
+from app.boards.leaderboard import count_entries
+from app.boards.rankings import rankings_of
+from app.boards.side_by_side import short_titles
+from app.competitions.current import current_phase
+from app.competitions.entry_rules import EntrySettings, entry_settings
+from app.competitions.find import boards_of, find_competition, listed_competitions, named_competition, own_competitions
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.search import search
+from app.competitions.visibility import View, views_of
+from app.judging.annotators import may_judge_or_organise
+from app.messages.announcements import announcements_of
+from app.models import Board, Competition, Halt, Phase, PhaseTask
+from app.submissions.downloads import FileAccess, file_access, file_viewer
+from app.teams.registration import rules_of, standing
+from app.texts.markdown import markdown_parser, with_readable_tables
+from app.web.html.rendering import APP, SITE_TEXTS, asset, render
+from app.web.html.sharing import share_competition
+from app.web.html.workspace import workspace_of
+from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.images import image_response
+from app.web.http.routers import page_router
+from evergold.scoring.tasks import TASKS
+
+router = page_router()
+
+#: Older ones are on a page of their own.
+ANNOUNCEMENTS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInPhase:
+    """A task in a phase.
+
+    boards: with their titles shortened; teams: number of teams with scores; view: what the viewer may see of it.
+    """
+
+    phase_task: PhaseTask
+    boards: list[tuple[str, Board]]
+    teams: int
+    view: View
+    entry: EntrySettings
+    files: list[FileAccess]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseShown:
+    """A phase with its tasks."""
+
+    phase: Phase
+    state: PhaseState
+    tasks: list[TaskInPhase]
+
+
+@router.get("/competitions/{competition}")
+def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        views = _views(session, found, viewer, now)
+        teams = count_entries(session, views)
+        has_judging = may_judge_or_organise(session, viewer.user, found)
+        announcements = announcements_of(session, found)
+        missing = standing(session, found, viewer.user).missing if viewer.user else None
+        files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
+        workspace = workspace_of(session, found, viewer, now, "overview")
+    phases = [
+        PhaseShown(
+            phase,
+            phase_state(phase, now),
+            [
+                _task(found, asked, teams, views, file_access(found, phase, asked, files_viewer, now))
+                for asked in phase.phase_tasks
+            ],
+        )
+        for phase in found.phases
+    ]
+    return render(
+        request,
+        "competitions/page.html",
+        competition=found,
+        phases=phases,
+        rankings={phase.name: rankings_of(found, phase) for phase in found.phases},
+        announcements=announcements[:ANNOUNCEMENTS_SHOWN],
+        more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
+        rules=rules_of(found),
+        missing=missing,
+        is_participant=viewer.user is not None,
+        has_judging=has_judging,
+        workspace=workspace,
+        sharing=share_competition(server, found),
+        seen_as=viewer.seen_as,
+        now=now,
+    )
+
+
+def _views(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> dict[int, View]:
+    asked = [one for phase in competition.phases for one in phase.phase_tasks]
+    return views_of(session, asked, viewer.user, now, seen_as=viewer.seen_as)
+
+
+def _task(
+    competition: Competition,
+    asked: PhaseTask,
+    teams: dict[int, int],
+    views: dict[int, View],
+    files: list[FileAccess],
+) -> TaskInPhase:
+    phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
+    boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
+    titles = short_titles([board.title for board in boards])
+    return TaskInPhase(
+        asked,
+        list(zip(titles, boards, strict=True)),
+        teams.get(asked.id, 0),
+        views[asked.id],
+        entry_settings(phase, asked),
+        files,
+    )
+
+
+#: In order of appearance.
+GROUPS = {
+    "open": ("Open now", "Deadline approaching"),
+    "upcoming": ("Upcoming", "Not open yet."),
+    "everlasting": ("Everlasting", "The competition is over, the board never closes: submit whenever you like."),
+    "closed": ("Closed", "The boards stay."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A competition and its current phase."""
+
+    competition: Competition
+    phase: Phase
+    group: str
+
+
+@router.get("/")
+def read_home(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
+    now = server.clock()
+    with reading(server.engine) as session:
+        made = [
+            card_of(competition, now)
+            for competition in listed_competitions(session)
+            if competition.halt != Halt.ARCHIVED
+        ]
+        own = own_competitions(session, visitor.user) if visitor.user else []
+    cards = [card for card in made if card is not None]
+    groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
+    return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], own=own, now=now)
+
+
+@router.get("/competitions")
+def read_competitions() -> Response:
+    return RedirectResponse("/", 308)
+
+
+@router.get("/robots.txt")
+def read_robots(request: Request, server: ServerHere) -> Response:
+    closed = "".join(f"Disallow: {path}\n" for path in ("/api/", "/submissions", "/account", "/search", "/embed/"))
+    sitemap = public_address(request, server, "/sitemap.xml")
+    return PlainTextResponse(f"User-agent: *\n{closed}Sitemap: {sitemap}\n")
+
+
+@router.get("/apple-touch-icon.png")
+def read_touch_icon() -> Response:
+    return RedirectResponse(asset("touch-icon.png"), 308)
+
+
+@router.get("/favicon.ico")
+def read_favicon() -> Response:
+    return RedirectResponse(asset("favicon.svg"), 308)
+
+
+def card_of(competition: Competition, now: datetime) -> Card | None:
+    """Return the card, or None for a competition without phases, of which nothing can be shown yet."""
+    current = current_phase(competition, now)
+    return Card(competition, current.phase, current.group) if current else None
+
+
+_BESIDE_THE_CODE = APP.parent / "docs"  # in a checkout, and in images
+DOCS = (
+    _BESIDE_THE_CODE
+    if (_BESIDE_THE_CODE / "submitting.md").is_file()
+    else Path(sysconfig.get_path("data"), "share", "evergold", "docs")  # where pip installs them
+)
+#: File -> title and audience, in the order of the guide's first page.
+GUIDES = {
+    "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
+    "tasks": ("Tasks", "For teams and organisers: each task's files, checks and scores."),
+    "statistics": ("How sure is a score?", "For everybody who compares systems: intervals, tests, ranges of ranks."),
+    "annotating": ("Annotating", "For annotators: judging paraphrases without knowing whose they are."),
+    "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
+    "phases-yaml": ("phases.yaml", "For organisers: every key."),
+    "cli": ("Command line", "For everybody who likes a terminal: every command."),
+    "client": ("Python client", "For notebooks and scripts in Python."),
+    "api": ("Web API", "For programs in any language."),
+    "running": ("Running a server", "For administrators."),
+    "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
+    "performance": ("Performance", "For everybody: how fast it is, and how that was measured."),
+    "adding-a-task": ("Adding a task type", "For developers."),
+    "glossary": ("Glossary", "For everybody: one word for each thing."),
+}
+_NO_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A page of the guide: HTML without its first heading, and (id, text) of its sections."""
+
+    title: str
+    body: Markup
+    sections: tuple[tuple[str, str], ...]
+
+
+@router.get("/guide")
+def read_guides(request: Request, visitor: VisitorHere) -> Response:
+    found = [(name, title, hint) for name, (title, hint) in GUIDES.items() if _path(name).is_file()]
+    return render(request, "competitions/guide_index.html", guides=found)
+
+
+@router.get("/guide/metrics")
+def read_metrics(request: Request, visitor: VisitorHere) -> Response:
+    return render(request, "competitions/guide_metrics.html", tasks=sorted(TASKS.values(), key=lambda task: task.name))
+
+
+@router.get("/guide/{name}")
+def read_guide(request: Request, visitor: VisitorHere, name: str) -> Response:
+    if name not in GUIDES or not _path(name).is_file():
+        raise NotFound(f"The guide has no page {name!r}.")
+    return render(request, "competitions/guide.html", guide=guide(name), name=name, guides=GUIDES)
+
+
+@lru_cache(maxsize=len(GUIDES))
+def guide(name: str) -> Guide:
+    """Return the page, rendered once."""
+    parser = markdown_parser()
+    tokens = parser.parse(_path(name).read_text(encoding="utf-8"))
+    sections = _anchor_headings(tokens)
+    title, tokens = _without_title(tokens, GUIDES[name][0])
+    _bend_links(tokens)
+    html = parser.renderer.render(with_readable_tables(tokens, title), parser.options, {})
+    body = Markup(html)  # noqa: S704 - escaped by the renderer; html is off
+    return Guide(title, body, tuple(sections))
+
+
+def _path(name: str) -> Path:
+    return DOCS / f"{name}.md"
+
+
+def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
+    """Give every heading the id that links in these texts use; return (id, text) of the second-level headings."""
+    sections = []
+    taken: set[str] = set()
+    for opening, content in zip(tokens, tokens[1:], strict=False):
+        if opening.type != "heading_open":
+            continue
+        text = "".join(child.content for child in content.children or ())
+        slug = _NO_SLUG.sub("", text.lower()).strip().replace(" ", "-")
+        while slug in taken:
+            slug += "-1"
+        taken.add(slug)
+        opening.attrSet("id", slug)
+        if opening.tag == "h2":
+            sections.append((slug, text))
+    return sections
+
+
+def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token]]:
+    """Return the text of the first heading, which the page shows as its own, and the remaining tokens."""
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        return "".join(child.content for child in tokens[1].children or ()), tokens[3:]
+    return otherwise, tokens
+
+
+def _bend_links(tokens: list[Token]) -> None:
+    """Point links between the texts to pages; replace links to files that only the repository has by their text."""
+    for token in tokens:
+        children = token.children or []
+        _bend_links(children)
+        for at, child in enumerate(children):
+            if child.type == "link_open":
+                address = _page_of(str(child.attrGet("href") or ""))
+                if address is None:
+                    _unlink(children, at)
+                else:
+                    child.attrSet("href", address)
+
+
+def _page_of(address: str) -> str | None:
+    if "://" in address or address.startswith(("#", "mailto:", "/")):
+        return address
+    file, _, section = address.partition("#")
+    name = file.removesuffix(".md")
+    return f"/guide/{name}{'#' if section else ''}{section}" if name in GUIDES else None
+
+
+def _unlink(children: list[Token], opening: int) -> None:
+    """Remove the link and keep its text."""
+    closing = next(at for at in range(opening, len(children)) if children[at].type == "link_close")
+    for at in (opening, closing):
+        children[at] = Token("text", "", 0)
+
+
+WORDS_CHARACTERS = 120
+
+
+@router.get("/search")
+def read_search(
+    request: Request, server: ServerHere, visitor: VisitorHere, q: Annotated[str, Query(max_length=1000)] = ""
+) -> Response:
+    words = " ".join(q.split())[:WORDS_CHARACTERS]
+    with reading(server.engine) as session:
+        hits = search(listed_competitions(session), words, server.clock())
+    wanted = folded(words).split()
+    guides = [
+        (name, title, hint)
+        for name, (title, hint) in GUIDES.items()
+        if wanted and all(word in folded(f"{title} {hint}") for word in wanted)
+    ]
+    return render(request, "competitions/search.html", words_asked=words, hits=hits, guides=guides)
+
+
+@router.get("/competitions/{competition}/images/{sha256}")
+def read_image(request: Request, server: ServerHere, competition: str, sha256: str) -> Response:
+    with reading(server.engine) as session:
+        images = named_competition(session, competition).images
+    image = next((one for one in images.values() if one["sha256"] == sha256), None)
+    if image is None:
+        raise NotFound("There is no such image here.")
+    return image_response(request, server, sha256, image["type"])
+
+
+#: Pages for people are shorter; a larger file was named by mistake.
+LIMIT_BYTES = 200_000
+
+
+@router.get("/contact")
+def read_contact(request: Request, server: ServerHere) -> Response:
+    return _page(request, server, "contact")
+
+
+@router.get("/privacy")
+def read_privacy(request: Request, server: ServerHere) -> Response:
+    return _page(request, server, "privacy")
+
+
+@router.get("/imprint")
+def read_imprint(request: Request, server: ServerHere) -> Response:
+    return _page(request, server, "imprint")
+
+
+def _page(request: Request, server: Server, name: str) -> Response:
+    path = server.settings.site_texts[name]
+    if path is None:
+        raise NotFound("There is nothing at this address.")
+    try:
+        with path.open("rb") as file:
+            text = file.read(LIMIT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        raise NotFound(f"The file that EVERGOLD_{name.upper()}_FILE names cannot be read.") from None
+    return render(request, "competitions/site_text.html", title=SITE_TEXTS[name], text=text)

@@ -1,0 +1,333 @@
+"""The API of announcements and of questions: everybody reads, users ask, organisers publish and answer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header, Path, Query, Request, Response
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.base.text import many_lines
+from app.boards.feeds import announcement_feed
+from app.competitions.find import find_competition, organised
+from app.messages.announcements import (
+    AnnouncementForm,
+    announcements_of,
+    chosen_group,
+    edit,
+    groups_for,
+    publish,
+    receivers,
+    withdraw,
+)
+from app.messages.questions import (
+    QuestionForm,
+    answer,
+    ask,
+    find_question,
+    questions_for,
+    set_closed,
+)
+from app.models import Right, User
+from app.models.messages import KEY_CHARACTERS
+from app.people.rights import may_organise, rights_of
+from app.texts.html import render_markdown, text_fault
+from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiViewer
+from app.web.http.paths import CompetitionName
+from app.web.http.rate_limits import limit_of_questions
+from app.web.http.routers import api_router
+from app.web.http.schemas import RowId
+from app.web.messages.schemas import (
+    AnnouncementIn,
+    AnnouncementList,
+    AnnouncementOut,
+    AnswerIn,
+    NewAnnouncementIn,
+    PublishedAnnouncement,
+    QuestionIn,
+    QuestionList,
+    QuestionOut,
+    ReceiversOut,
+    announcement_out,
+    published_out,
+    question_out,
+    receivers_out,
+)
+
+router = api_router("competitions")
+
+AnnouncementId = Annotated[RowId, Path(examples=[7])]
+ANNOUNCEMENTS = "/competitions/{competition}/announcements"
+
+
+@router.get(
+    ANNOUNCEMENTS,
+    operation_id="list_announcements",
+    summary="What the organisers announce",
+    description="The pinned ones first, then the newest. Withdrawn ones are not there.",
+    responses=error_responses(404),
+)
+def read_announcements(server: ServerHere, competition: CompetitionName) -> AnnouncementList:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        listed = announcements_of(session, found)
+    return AnnouncementList(announcements=[announcement_out(found.name, one) for one in listed])
+
+
+@router.get(
+    f"{ANNOUNCEMENTS}.atom",
+    operation_id="get_announcement_feed",
+    summary="A competition's announcements as a feed",
+    description="Atom, the latest first, an edited one at the time of its edit.",
+    tags=["feeds"],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The feed.",
+            "content": {"application/atom+xml": {"schema": {"type": "string"}, "example": "<feed/>"}},
+        },
+        304: {"description": "You have it already (If-None-Match)."},
+        **error_responses(404),
+    },
+)
+def read_announcement_feed(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        listed = announcements_of(session, found)
+    page = public_address(request, server, links.announcements(found.name))
+    told = [(one.id, one.title, one.text, one.edited_at) for one in listed]
+    etag = strong_etag(request, "atom", found.title, page, told)
+    headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
+    if is_known(request, etag):
+        return not_modified(headers)
+    feed = public_address(request, server, request.url.path)
+    with_html = [(one, str(render_markdown(one.text))) for one in listed]
+    text = announcement_feed(found, with_html, page, feed)
+    return Response(text, media_type="application/atom+xml", headers=headers)
+
+
+@router.get(
+    f"{ANNOUNCEMENTS}/receivers",
+    operation_id="count_announcement_receivers",
+    summary="How many people a mail to a group would reach, for organisers",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def count_receivers(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    group: Annotated[
+        str,
+        Query(max_length=200, description="`all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`"),
+    ],
+) -> ReceiversOut:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        wanted = chosen_group(session, found, group, user)
+        if wanted is None:
+            sentence = f"Choose a group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
+            raise InvalidForm(sentence, fields={"group": sentence})
+        return receivers_out(str(wanted), receivers(session, found, wanted))
+
+
+@router.post(
+    ANNOUNCEMENTS,
+    operation_id="publish_announcement",
+    summary="Announce something, also by mail, for organisers",
+    description="One mail for each person of the group, unless they switched such mails off. With an "
+    "`Idempotency-Key` a repeated request is the same announcement, and nobody gets a second mail.",
+    status_code=201,
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def post_announcement(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    form: NewAnnouncementIn,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each announcement"),
+    ] = None,
+) -> PublishedAnnouncement:
+    text_fault(many_lines(form.text))  # before anything is locked
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        published = publish(
+            session,
+            found,
+            AnnouncementForm(form.title, form.text, form.is_pinned),
+            author=user,
+            group=chosen_group(session, found, form.mail, user),
+            key=idempotency_key,
+            settings=server.settings,
+            now=server.clock(),
+        )
+        return published_out(found.name, published)
+
+
+@router.put(
+    f"{ANNOUNCEMENTS}/{{announcement_id}}",
+    operation_id="edit_announcement",
+    summary="Change an announcement, for organisers",
+    description="It shows when it was edited. No mail is sent.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_announcement(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    announcement_id: AnnouncementId,
+    form: AnnouncementIn,
+) -> AnnouncementOut:
+    text_fault(many_lines(form.text))  # before anything is locked
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        written = AnnouncementForm(form.title, form.text, form.is_pinned)
+        changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
+        return announcement_out(found.name, changed)
+
+
+@router.delete(
+    f"{ANNOUNCEMENTS}/{{announcement_id}}",
+    operation_id="withdraw_announcement",
+    summary="Withdraw an announcement, for organisers",
+    description="It is shown no more. Mails that went out cannot be called back.",
+    status_code=204,
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_announcement(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, announcement_id: AnnouncementId
+) -> None:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        withdraw(session, found, announcement_id, actor=user, now=server.clock())
+
+
+QuestionId = Annotated[RowId, Path(examples=[3])]
+QUESTIONS = "/competitions/{competition}/questions"
+
+
+@router.get(
+    QUESTIONS,
+    operation_id="list_questions",
+    summary="Questions to the organisers, and their answers",
+    description="Those that are public, and your own; for organisers all. Senders are named only if they chose so.",
+    responses=error_responses(401, 404, 422),
+)
+def read_questions(server: ServerHere, viewer: ApiViewer, competition: CompetitionName) -> QuestionList:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
+        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
+    return QuestionList(questions=shown)
+
+
+@router.post(
+    QUESTIONS,
+    operation_id="ask_question",
+    summary="Ask the organisers",
+    description="They get a mail, and so do you when they answer. Others see the question only if the organisers make "
+    "it public with an answer. With an `Idempotency-Key` a repeated request is the same question.",
+    status_code=201,
+    responses=error_responses(401, 403, 404, 409, 422, 429),
+)
+def post_question(
+    request: Request,
+    server: ServerHere,
+    user: ApiSubmitter,
+    competition: CompetitionName,
+    form: QuestionIn,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each question"),
+    ] = None,
+) -> QuestionOut:
+    written = QuestionForm(form.title, form.text, form.shows_name)
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        question = ask(
+            session,
+            found,
+            written,
+            asker=user,
+            key=idempotency_key,
+            settings=server.settings,
+            now=server.clock(),
+            before_new=limit_of_questions(request, user, server.clock()),
+        )
+        return question_out(found.name, find_question(session, found, question.id), user, sees_all=False)
+
+
+@router.put(
+    f"{QUESTIONS}/{{question_id}}/answer",
+    operation_id="answer_question",
+    summary="Answer a question, or change the answer, for organisers",
+    description="The sender gets a mail when the answer is new. It closes the question.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_answer(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    question_id: QuestionId,
+    form: AnswerIn,
+) -> QuestionOut:
+    text_fault(many_lines(form.answer))  # before anything is locked
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        answered = answer(
+            session,
+            found,
+            question_id,
+            form.answer,
+            is_public=form.is_public,
+            organiser=user,
+            settings=server.settings,
+            now=server.clock(),
+        )
+        return question_out(found.name, answered, user, sees_all=True)
+
+
+@router.put(
+    f"{QUESTIONS}/{{question_id}}/closed",
+    operation_id="close_question",
+    summary="Close a question without an answer, for organisers",
+    description="Nobody gets a mail. Closing it again changes nothing.",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_closed(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+) -> QuestionOut:
+    return _set_closed(server, user, competition, question_id, True)
+
+
+@router.delete(
+    f"{QUESTIONS}/{{question_id}}/closed",
+    operation_id="reopen_question",
+    summary="Open a closed question again, for organisers",
+    tags=["organising"],
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_closed(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, question_id: QuestionId
+) -> QuestionOut:
+    return _set_closed(server, user, competition, question_id, False)
+
+
+def _set_closed(server: Server, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
+        return question_out(found.name, changed, user, sees_all=True)

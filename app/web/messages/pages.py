@@ -1,0 +1,397 @@
+"""The pages of announcements and of questions: everybody reads, users ask, organisers publish and answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError
+from app.base.text import many_lines
+from app.competitions.find import find_competition, organised
+from app.messages.announcements import (
+    TEXT_CHARACTERS,
+    AnnouncementForm,
+    GroupName,
+    Receivers,
+    announcements_of,
+    chosen_group,
+    edit,
+    find_announcement,
+    groups_for,
+    publish,
+    receivers,
+    withdraw,
+)
+from app.messages.questions import (
+    ANSWER_CHARACTERS,
+    QUESTION_CHARACTERS,
+    QuestionForm,
+    answer,
+    ask,
+    questions_for,
+    set_closed,
+)
+from app.models import Competition, Right, User
+from app.models.messages import TITLE_CHARACTERS
+from app.people.rights import may_organise
+from app.texts.html import text_fault
+from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.html.workspace import workspace_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.rate_limits import limit_of_questions
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.messages.schemas import question_out
+
+router = page_router()
+
+ANNOUNCEMENTS = "/competitions/{competition}/announcements"
+ONE = f"{ANNOUNCEMENTS}/{{announcement_id}}"
+ANNOUNCEMENT_LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
+
+
+class AnnouncementPageForm(PageForm):
+    """An announcement.
+
+    mail: the group of recipients; counted: the group whose number was shown before; key: unique per form, so that a
+    double click publishes once.
+    """
+
+    title: str = ""
+    text: str = ""
+    is_pinned: Ticked = False
+    mail: str = ""
+    counted: str = ""
+    key: str = ""
+    action: str = "preview"
+
+    def announcement(self) -> AnnouncementForm:
+        return AnnouncementForm(self.title, self.text, self.is_pinned)
+
+
+Written = Annotated[AnnouncementPageForm, Form()]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The selected group, and the number of people a mail would reach; None: no mail."""
+
+    mail: str
+    receivers: Receivers | None
+
+
+@router.get(ANNOUNCEMENTS)
+def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    return _announcements_page(request, server, viewer, competition)
+
+
+def _announcements_page(
+    request: Request,
+    server: Server,
+    viewer: Viewer,
+    competition: str,
+    form: AnnouncementPageForm | None = None,
+    preview: Preview | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        organises = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+        listed = announcements_of(session, found, with_withdrawn=organises)
+        workspace = workspace_of(session, found, viewer, server.clock(), "questions")
+    return render(
+        request,
+        "messages/announcements.html",
+        competition=found,
+        workspace=workspace,
+        announcements=listed,
+        organises=organises,
+        typed=form or AnnouncementPageForm(),
+        preview=preview,
+        error=error,
+        key=(form and form.key) or secrets.token_urlsafe(16),
+        groups=_groups(found, workspace.rights),
+        limits=ANNOUNCEMENT_LIMITS,
+    )
+
+
+def _write_again(
+    request: Request, server: Server, user: User, competition: str, form: AnnouncementPageForm, error: EvergoldError
+) -> Response:
+    return _announcements_page(request, server, Viewer(user, None), competition, form, error=error)
+
+
+@router.post(ANNOUNCEMENTS)
+@form_again(_write_again)
+def send_announcement(
+    request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
+) -> Response:
+    """Nothing goes out to a group whose number was not shown before."""
+    if form.action != "publish" or form.mail != form.counted:
+        preview = _preview(server, user, competition, form)
+        return _announcements_page(request, server, Viewer(user, None), competition, form, preview)
+    text_fault(many_lines(form.text))  # before anything is locked
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        publish(
+            session,
+            found,
+            form.announcement(),
+            author=user,
+            group=chosen_group(session, found, form.mail, user),
+            key=form.key,
+            settings=server.settings,
+            now=server.clock(),
+        )
+    return RedirectResponse(links.announcements(competition), 303)
+
+
+def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> Preview:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        form.announcement().checked()
+        group = chosen_group(session, found, form.mail, user)
+        return Preview(form.mail, receivers(session, found, group) if group is not None else None)
+
+
+# ------------------------------------------------------------------------------------------------------------- one
+
+
+@router.get(ONE)
+def read_edit(
+    request: Request, server: ServerHere, user: PageUser, competition: str, announcement_id: RowId
+) -> Response:
+    return _edit_page(request, server, user, competition, announcement_id)
+
+
+def _edit_page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    announcement_id: int,
+    form: AnnouncementPageForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        one = find_announcement(session, found, announcement_id)
+        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "questions")
+    typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
+    template = "messages/announcement_edit.html"
+    return render(
+        request,
+        template,
+        competition=found,
+        workspace=workspace,
+        one=one,
+        typed=typed,
+        error=error,
+        limits=ANNOUNCEMENT_LIMITS,
+    )
+
+
+@router.post(ONE)
+@form_again(_edit_page)
+def send_edit(
+    request: Request, server: ServerHere, user: SentForm, competition: str, announcement_id: RowId, form: Written
+) -> Response:
+    text_fault(many_lines(form.text))  # before anything is locked
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        edit(session, found, announcement_id, form.announcement(), editor=user, now=server.clock())
+    return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
+
+
+@router.post(f"{ONE}/withdraw")
+def send_withdraw(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(ANNOUNCEMENTS))],
+    competition: str,
+    announcement_id: RowId,
+) -> Response:
+    with writing(server.engine) as session:
+        withdraw(
+            session,
+            organised(session, user, competition, Right.MESSAGES),
+            announcement_id,
+            actor=user,
+            now=server.clock(),
+        )
+    return RedirectResponse(links.announcements(competition), 303)
+
+
+_GROUPS = {
+    GroupName.ALL: "everybody who takes part",
+    GroupName.ENTERED: "those who entered",
+    GroupName.WITHOUT_VALID: "those without a valid submission in",
+    GroupName.ORGANISERS: "the organisers",
+}
+
+
+def _groups(competition: Competition, rights: Collection[Right]) -> list[tuple[str, str]]:
+    """Return all recipient groups allowed with these rights, with their labels."""
+    titles = {phase.name: phase.title for phase in competition.phases}
+    groups = (name.partition(":") for name in groups_for(competition, rights))
+    return [
+        ("", "nobody"),
+        *(
+            (f"{name}{colon}{phase}", f"{_GROUPS[GroupName(name)]} {titles.get(phase, '')}".strip())
+            for name, colon, phase in groups
+        ),
+    ]
+
+
+QUESTIONS = "/competitions/{competition}/questions"
+QUESTION_LIMITS = {"title": TITLE_CHARACTERS, "question": QUESTION_CHARACTERS, "answer": ANSWER_CHARACTERS}
+#: The user who sends a form next to a question.
+Organiser = Annotated[User, Depends(form_guard(QUESTIONS))]
+
+
+class AskForm(PageForm):
+    """A question. key: unique per form, so that a double click submits once."""
+
+    title: str = ""
+    text: str = ""
+    shows_name: Ticked = False
+    key: str = ""
+
+
+class AnswerForm(PageForm):
+    """An answer."""
+
+    text: str = Field("", alias="answer")
+    is_public: Ticked = False
+
+
+@router.get(QUESTIONS)
+def read_questions(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
+    return _questions_page(request, server, viewer, competition)
+
+
+def _questions_page(
+    request: Request,
+    server: Server,
+    viewer: Viewer,
+    competition: str,
+    asked: AskForm | None = None,
+    answered: AnswerForm | None = None,
+    wrong_at: int | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    """Return the page; wrong_at: the question whose answer has the error; None: the error is in a new question."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = find_competition(session, competition)
+        workspace = workspace_of(session, found, viewer, now, "questions")
+        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
+        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
+    return render(
+        request,
+        "messages/questions.html",
+        competition=found,
+        workspace=workspace,
+        questions=shown,
+        organises=sees_all,
+        typed=asked or AskForm(),
+        typed_answer=answered,
+        wrong_at=wrong_at,
+        error=error,
+        key=(asked and asked.key) or secrets.token_urlsafe(16),
+        limits=QUESTION_LIMITS,
+    )
+
+
+def _ask_again(
+    request: Request, server: Server, user: User, competition: str, form: AskForm, error: EvergoldError
+) -> Response:
+    return _questions_page(request, server, Viewer(user, None), competition, form, error=error)
+
+
+@router.post(QUESTIONS)
+@form_again(_ask_again)
+def send_question(
+    request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
+) -> Response:
+    now = server.clock()
+    with writing(server.engine) as session:
+        question_id = ask(
+            session,
+            find_competition(session, competition),
+            QuestionForm(form.title, form.text, form.shows_name),
+            asker=user,
+            key=form.key,
+            settings=server.settings,
+            now=now,
+            before_new=limit_of_questions(request, user, now),
+        ).id
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
+
+
+# --------------------------------------------------------------------------------------------------------- organisers
+
+
+def _answer_again(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    question_id: int,
+    form: AnswerForm,
+    error: EvergoldError,
+) -> Response:
+    viewer = Viewer(user, None)
+    return _questions_page(request, server, viewer, competition, answered=form, wrong_at=question_id, error=error)
+
+
+@router.post(f"{QUESTIONS}/{{question_id}}/answer")
+@form_again(_answer_again)
+def send_answer(
+    request: Request,
+    server: ServerHere,
+    user: Organiser,
+    competition: str,
+    question_id: RowId,
+    form: Annotated[AnswerForm, Form()],
+) -> Response:
+    text_fault(many_lines(form.text))  # before anything is locked
+    with writing(server.engine) as session:
+        answer(
+            session,
+            organised(session, user, competition, Right.MESSAGES),
+            question_id,
+            form.text,
+            is_public=form.is_public,
+            organiser=user,
+            settings=server.settings,
+            now=server.clock(),
+        )
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
+
+
+@router.post(f"{QUESTIONS}/{{question_id}}/close")
+def send_close(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(server, user, competition, question_id, is_closed=True)
+
+
+@router.post(f"{QUESTIONS}/{{question_id}}/reopen")
+def send_reopen(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(server, user, competition, question_id, is_closed=False)
+
+
+def _set_closed(server: Server, user: User, competition: str, question_id: int, *, is_closed: bool) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.MESSAGES)
+        set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
+    return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)

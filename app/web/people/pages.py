@@ -1,0 +1,431 @@
+"""Pages of an account: registration, login, profile, tokens, mail preferences, role invitations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
+from app.models import TokenScope, User
+from app.people import audit, auth, email_confirmations, password_resets
+from app.people.invitations import answer, competition_of_link, join_as_guest, own_invitations, what_for
+from app.people.mail import MailKind, choice_of, choose, find_link, wants
+from app.web.html.guards import (
+    HOME,
+    OwnForm,
+    PageForm,
+    PageUser,
+    SentFields,
+    SentForm,
+    Ticked,
+    form_again,
+    form_guard,
+    local_path,
+)
+from app.web.html.rendering import check_form, render
+from app.web.http import csrf
+from app.web.http.context import Server, ServerHere
+from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
+from app.web.http.rate_limits import limits_of
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.people.passwords import PasswordTurn, check_password, register_account
+
+router = page_router()
+
+ACCOUNT = "/account"
+#: Passes a new token through the redirect to the page that shows it, once; as safe as the session cookie.
+NEW_TOKEN_COOKIE = "evergold_new_token"  # noqa: S105 - the cookie's name
+NEW_TOKEN_SECONDS = 60
+#: Scopes preselected in the form: enough to participate, nothing for organisers.
+PROPOSED_SCOPES = (TokenScope.READ, TokenScope.SUBMIT)
+SCOPE_WORDS = {
+    TokenScope.READ: ("Read", "whatever you may read"),
+    TokenScope.SUBMIT: ("Submit", "send predictions, and take part otherwise"),
+    TokenScope.ORGANISE: ("Organise", "what organisers do, where you are one"),
+}
+DONE = {
+    "password": "Your password was changed; you were logged out everywhere else.",
+    "email": "Your address was changed. A link was sent there with which you confirm it.",
+    "confirmation": "A link was written to your address.",
+    "mail": "Kept: you get the mails that are ticked below.",
+}
+#: The user who sends a form of this page.
+Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
+
+
+class TokenForm(PageForm):
+    """A new API token."""
+
+    scopes: list[TokenScope] = []
+    name: str = ""
+    days: int = auth.TOKEN_DAYS
+
+
+class PasswordForm(PageForm):
+    """A new password."""
+
+    current_password: str = Field("", repr=False)
+    password: str = Field("", repr=False)
+
+
+class EmailForm(PageForm):
+    """A new email address; email_password: the password of the account."""
+
+    email: str = ""
+    email_password: str = Field("", repr=False)
+
+
+SentOnAccount = TokenForm | PasswordForm | EmailForm
+#: The page's name for the form with the error.
+_WRONG: dict[type, str] = {
+    TokenForm: "token",
+    PasswordForm: "password",
+    EmailForm: "email",
+    type(None): "confirmation",
+}
+
+
+@router.get(ACCOUNT)
+def read_account(
+    request: Request, server: ServerHere, user: PageUser, done: Annotated[str, Query(max_length=20)] = ""
+) -> Response:
+    secret = request.cookies.get(NEW_TOKEN_COOKIE)
+    response = _account_page(request, server, user, secret=secret, done=DONE.get(done, ""))
+    if secret:
+        response.headers["Cache-Control"] = "no-store"
+        response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
+    return response
+
+
+def _account_page(
+    request: Request,
+    server: Server,
+    user: User,
+    form: SentOnAccount | None = None,
+    secret: str | None = None,
+    done: str = "",
+    error: EvergoldError | None = None,
+) -> Response:
+    """Return the page; form: the form with the error, None for none or for the form that resends a link."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
+        choice = choice_of(session, user)
+        confirmed = email_confirmations.is_confirmed(session, user)
+    token = form if isinstance(form, TokenForm) else TokenForm(scopes=list(PROPOSED_SCOPES))
+    return render(
+        request,
+        "people/account.html",
+        user=user,
+        confirmed=confirmed,
+        tokens=tokens,
+        secret=secret,
+        token=token,
+        email=form.email if isinstance(form, EmailForm) else "",
+        wrong=_WRONG[type(form)] if error else "",
+        error=error,
+        done=done,
+        now=now,
+        scope_words=SCOPE_WORDS,
+        proposed=token.scopes,
+        days_allowed=auth.TOKEN_DAYS_ALLOWED,
+        mails={kind.value: wants(choice, kind) for kind in MailKind},
+    )
+
+
+@router.post("/account/tokens")
+@form_again(_account_page, InvalidForm)
+def create_token(request: Request, server: ServerHere, user: Sender, form: Annotated[TokenForm, Form()]) -> Response:
+    now = server.clock()
+    with writing(server.engine) as session:
+        _, secret = auth.create_token(session, user, form.name, now, scopes=form.scopes, days=form.days)
+    response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
+    response.set_cookie(
+        NEW_TOKEN_COOKIE,
+        secret,
+        max_age=NEW_TOKEN_SECONDS,
+        path=ACCOUNT,
+        httponly=True,
+        samesite="strict",
+        secure=server.settings.secure_cookies,
+    )
+    return response
+
+
+@router.post("/account/tokens/{token_id}/revoke")
+def revoke_token(server: ServerHere, user: Sender, token_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        auth.revoke_token(session, user, token_id, server.clock())
+    return RedirectResponse(f"{ACCOUNT}#tokens", 303)
+
+
+@router.post("/account/password")
+@form_again(_account_page, InvalidForm, LimitReached)
+def change_password(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    visitor: VisitorHere,
+    turn: PasswordTurn,
+    form: Annotated[PasswordForm, Form()],
+) -> Response:
+    now = server.clock()
+    _confirm(request, server, user, form.current_password, "current_password")
+    with writing(server.engine) as session:
+        auth.set_password(session, user, form.password, now, keep=visitor.login)
+        audit.record(session, user, "password.change", f"user {user.username}", now=now)
+        password_resets.mail_account_changed(session, user, "The password", server.settings, now)
+    return RedirectResponse(f"{ACCOUNT}?done=password", 303)
+
+
+@router.post("/account/email")
+@form_again(_account_page, InvalidForm, NameTaken, LimitReached)
+def change_email(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    turn: PasswordTurn,
+    form: Annotated[EmailForm, Form()],
+) -> Response:
+    """Change the address, and notify the old one: its reader may be the owner of the account."""
+    now = server.clock()
+    _confirm(request, server, user, form.email_password, "email_password")
+    with writing(server.engine) as session:
+        password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
+        auth.set_email(session, user, form.email, now)
+        if not email_confirmations.is_confirmed(session, user):
+            email_confirmations.send_link(session, user, server.settings, now)
+        audit.record(session, user, "email.change", f"user {user.username}", now=now)
+    return RedirectResponse(f"{ACCOUNT}?done=email", 303)
+
+
+@router.post("/account/confirm-email/send")
+@form_again(_account_page, LimitReached)
+def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Response:
+    """The link once more; as rare as mails for a forgotten password."""
+    now, limits = server.clock(), limits_of(request)
+    with writing(server.engine) as session:
+        if not email_confirmations.is_confirmed(session, user):
+            limits.hit(limits.rules.confirmations, f"user {user.id}", now)
+            email_confirmations.send_link(session, user, server.settings, now)
+    return RedirectResponse(f"{ACCOUNT}?done=confirmation", 303)
+
+
+def _confirm(request: Request, server: Server, user: User, password: str, name: str) -> None:
+    """Confirm the user's identity; raise InvalidForm about the field of that name, or LimitReached."""
+    try:
+        check_password(request, server, username=user.username, password=password)
+    except NotAuthenticated:
+        raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
+
+
+OWN = "/invitations"
+#: The secret is not part of the path, because paths are logged.
+JOIN = "/join"
+Secret = Annotated[str, Query(max_length=200)]
+FromOwn = Annotated[User, Depends(form_guard(OWN))]
+
+
+@router.get(OWN)
+def read_invitations(request: Request, server: ServerHere, user: PageUser) -> Response:
+    with reading(server.engine) as session:
+        found = own_invitations(session, user, server.clock())
+    return render(request, "people/invitations.html", invitations=found, what_for=what_for)
+
+
+@router.post(f"{OWN}/{{invitation_id}}/accept")
+def send_acceptance(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        competition = answer(session, user, invitation_id, True, server.clock())
+        return RedirectResponse(links.competition(competition.name), 303)
+
+
+@router.post(f"{OWN}/{{invitation_id}}/decline")
+def send_refusal(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        answer(session, user, invitation_id, False, server.clock())
+    return RedirectResponse(OWN, 303)
+
+
+@router.get(JOIN)
+def read_link(request: Request, server: ServerHere, user: PageUser, link: Secret = "") -> Response:
+    with reading(server.engine) as session:
+        found = competition_of_link(session, link, server.clock())
+    response = render(request, "people/join.html", competition=found, secret=link)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(JOIN)
+def send_link(server: ServerHere, user: SentForm, form: SentFields) -> Response:
+    with writing(server.engine) as session:
+        competition = join_as_guest(session, user, form.get("link", ""), server.clock())
+        return RedirectResponse(links.competition(competition.name), 303)
+
+
+NextPath = Annotated[str, Query(alias="next")]
+
+
+class LoginForm(PageForm):
+    """A login. username: or an email address; following: where to continue afterwards."""
+
+    username: str = ""
+    password: str = Field("", repr=False)
+    following: str = Field("", alias="next")
+
+
+class AccountForm(PageForm):
+    """A new account; following: as in LoginForm."""
+
+    username: str = ""
+    email: str = ""
+    display_name: str = ""
+    password: str = Field("", repr=False)
+    following: str = Field("", alias="next")
+
+
+@router.get("/login")
+def read_login(
+    request: Request,
+    visitor: VisitorHere,
+    following: NextPath = "",
+    done: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    if visitor.user is not None:
+        return RedirectResponse(local_path(following), 303)
+    return _login_page(request, LoginForm(following=following), done)
+
+
+def _login_page(request: Request, form: LoginForm, done: str = "", error: EvergoldError | None = None) -> Response:
+    context = {"following": form.following, "username": form.username, "done": done, "error": error}
+    return render(request, "people/login.html", **context)
+
+
+@router.post("/login", dependencies=[OwnForm])
+@form_again(_login_page, NotAuthenticated, LimitReached)
+def log_in(request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[LoginForm, Form()]) -> Response:
+    user = check_password(request, server, username=form.username, password=form.password)
+    return _logged_in(request, server, user, form.following)
+
+
+@router.get("/register")
+def read_register(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
+    if visitor.user is not None:
+        return RedirectResponse(local_path(following), 303)
+    return _register_page(request, AccountForm(following=following))
+
+
+def _register_page(request: Request, form: AccountForm, error: EvergoldError | None = None) -> Response:
+    return render(request, "people/register.html", following=form.following, typed=form, error=error)
+
+
+@router.post("/register", dependencies=[OwnForm])
+@form_again(_register_page, InvalidForm, NameTaken, LimitReached)
+def register(
+    request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[AccountForm, Form()]
+) -> Response:
+    user = register_account(
+        request,
+        server,
+        username=form.username,
+        email=form.email,
+        display_name=form.display_name,
+        password=form.password,
+    )
+    return _logged_in(request, server, user, form.following)
+
+
+@router.post("/logout")
+def log_out(request: Request, server: ServerHere, visitor: VisitorHere, fields: SentFields) -> Response:
+    secret = request.cookies.get(SESSION_COOKIE)
+    if secret and visitor.login is not None:
+        check_form(request, fields.get(csrf.FORM_FIELD))
+        with writing(server.engine) as session:
+            auth.end_session(session, secret)
+    response = RedirectResponse(HOME, 303)
+    response.delete_cookie(SESSION_COOKIE)
+    return response
+
+
+def _logged_in(request: Request, server: Server, user: User, following: str) -> Response:
+    """Log the user in with a new session, whatever cookie was sent."""
+    with writing(server.engine) as session:
+        _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
+    response = RedirectResponse(local_path(following), 303)
+    set_session_cookie(response, secret, server.settings)
+    response.delete_cookie(csrf.FORM_COOKIE)
+    return response
+
+
+LINK_CHARACTERS = 200
+ONE_CLICK = "One-Click"
+WORDS = {
+    MailKind.ANNOUNCEMENTS: "with announcements of competitions",
+    MailKind.RESULTS: "about results of submissions",
+}
+
+
+class ChoicesForm(PageForm):
+    """The mail preferences of a user."""
+
+    announcements: Ticked = False
+    results: Ticked = False
+
+
+class UnsubscribeForm(PageForm):
+    """Unsubscribing. one_click: sent by mail programs; people have the link in the form, or still in the address."""
+
+    link: str = Field("", max_length=LINK_CHARACTERS)
+    one_click: str = Field("", alias="List-Unsubscribe", max_length=40)
+
+
+LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
+
+
+@router.get("/mail/unsubscribe")
+def read_unsubscribe(request: Request, server: ServerHere, visitor: VisitorHere, link: LinkParameter = "") -> Response:
+    with reading(server.engine) as session:
+        user, kind = find_link(session, link)
+    return _mail_choices_page(request, user.username, kind, link, done=False)
+
+
+@router.post("/mail/unsubscribe")
+def send_unsubscribe(
+    request: Request,
+    server: ServerHere,
+    visitor: VisitorHere,
+    form: Annotated[UnsubscribeForm, Form()],
+    fields: SentFields,
+    link: LinkParameter = "",
+) -> Response:
+    """Unsubscribe. A mail program sends List-Unsubscribe=One-Click without a cookie; the link itself is the proof."""
+    if form.one_click != ONE_CLICK:
+        check_form(request, fields.get(csrf.FORM_FIELD))
+    with writing(server.engine) as session:
+        user, kind = find_link(session, form.link or link)
+        choose(session, user, {kind: False})
+    return _mail_choices_page(request, user.username, kind, "", done=True)
+
+
+@router.post("/account/mail")
+def send_choices(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard("/account"))],
+    form: Annotated[ChoicesForm, Form()],
+) -> Response:
+    wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
+    with writing(server.engine) as session:
+        choose(session, user, wanted)
+    return RedirectResponse("/account?done=mail", 303)
+
+
+def _mail_choices_page(request: Request, username: str, kind: MailKind, link: str, *, done: bool) -> Response:
+    response = render(request, "people/unsubscribe.html", username=username, what=WORDS[kind], link=link, done=done)
+    response.headers["Cache-Control"] = "no-store"
+    return response

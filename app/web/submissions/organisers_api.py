@@ -1,0 +1,170 @@
+"""The API of all submissions and of failed runs, for organisers: list, mark, rescore, queue again."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Path, Query, Response
+
+from app.base import api_links
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.boards.marks import mark_submissions
+from app.competitions.find import organised
+from app.models import Right, RunStatus
+from app.rescoring.sets import TO_RESCORE, score_anew
+from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
+from app.submissions.organisers_list import SubmissionFilter, chosen_submissions, list_all_submissions
+from app.web.http.context import ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.identity import ApiOrganiser
+from app.web.http.paths import CompetitionName
+from app.web.http.routers import api_router
+from app.web.submissions.failure_schemas import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
+from app.web.submissions.organisers_schemas import (
+    ChosenMark,
+    ChosenRescoring,
+    ListedSubmissions,
+    ScoredAnewOut,
+    listed_out,
+)
+
+router = api_router("organising")
+Name = Annotated[str, Query(max_length=200, description="a name; empty: all of them")]
+Maybe = Annotated[bool | None, Query(description="absent: whether or not")]
+
+
+@router.get(
+    "/competitions/{competition}/submissions",
+    operation_id="list_all_submissions",
+    summary="All submissions to a competition, for organisers",
+    description="Newest first; `next`, also given in the `Link` header, leads to older ones.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_all_submissions(
+    response: Response,
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    team: Name = "",
+    phase: Name = "",
+    task: Name = "",
+    status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
+    marked: Maybe = None,
+    withdrawn: Maybe = None,
+    late: Maybe = None,
+    since: Annotated[date | None, Query(description="a day of UTC, included")] = None,
+    until: Annotated[date | None, Query(description="a day of UTC, included")] = None,
+    after: Annotated[UUID | None, Query(description="as in `next`")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ListedSubmissions:
+    wanted = SubmissionFilter(team, phase, task, status, marked, withdrawn, late, since, until)
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=limit)
+    following = None
+    if cursor is not None:
+        following = api_links.all_submissions(competition, **wanted.parameters, limit=limit, after=cursor)
+        response.headers["Link"] = f'<{following}>; rel="next"'
+    return ListedSubmissions(submissions=[listed_out(one) for one in listed], next=following)
+
+
+@router.put(
+    "/competitions/{competition}/submissions/marks",
+    operation_id="mark_submissions",
+    summary="Mark several submissions, for organisers",
+    description="Unranked, disqualified or hidden: each alone, whatever its team's mark; all of them or, where one "
+    "is wrong, none.",
+    responses=error_responses(401, 403, 404, 413, 422),
+    status_code=204,
+)
+def put_marks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: ChosenMark) -> None:
+    with writing(server.engine) as session:
+        chosen = chosen_submissions(session, organised(session, user, competition, Right.SUBMISSIONS), form.submissions)
+        mark_submissions(session, chosen, status=form.status, note=form.note, actor=user, now=server.clock())
+
+
+@router.post(
+    "/competitions/{competition}/submissions/rescoring",
+    operation_id="rescore_submissions",
+    summary="Rescore several submissions, for organisers",
+    description="Failed ones are queued again. For scored ones a rescoring set is started with all that was sent to "
+    "their tasks, since a board is always scored against one gold; nothing changes before it is published. 409 "
+    "`rescoring_open` where a set has one of the tasks already.",
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+    status_code=202,
+)
+def post_rescoring(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: ChosenRescoring
+) -> ScoredAnewOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, TO_RESCORE)
+        chosen = chosen_submissions(session, found, form.submissions)
+        done = score_anew(session, found, chosen, note=form.note, user=user, now=server.clock())
+    return ScoredAnewOut(queued_again=done.queued_again, rescoring=done.rescoring, tasks=list(done.tasks))
+
+
+LARGEST_ID = 2**31 - 1
+
+
+@router.get(
+    "/competitions/{competition}/failed-runs",
+    operation_id="list_failed_runs",
+    summary="Submissions whose scoring failed, for organisers",
+    description="Never the teams' fault: these cost no quota. The latest first.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def read_failed_runs(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> FailedRunsOut:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
+
+
+@router.post(
+    "/competitions/{competition}/failed-runs/queue-again",
+    operation_id="queue_failed_runs_again",
+    summary="Score all failed submissions after all, for organisers",
+    description="Of the competition, or of one phase or task of it; at most 1000 at once.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_runs_again(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    phase: Annotated[str | None, Query(description="only of this phase", examples=["evaluation"])] = None,
+    task: Annotated[str | None, Query(description="only of this task", examples=["idiom-detection"])] = None,
+) -> AllQueuedAgain:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        check_names(found, phase, task)
+        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
+    return AllQueuedAgain(runs=again)
+
+
+@router.post(
+    "/competitions/{competition}/failed-runs/{run_id}/queue-again",
+    operation_id="queue_failed_run_again",
+    summary="Score a failed submission after all, for organisers",
+    description="For when the cause is fixed. Workers start within a minute.",
+    status_code=202,
+    responses=error_responses(401, 403, 404, 422),
+)
+def queue_failed_run_again(
+    server: ServerHere,
+    user: ApiOrganiser,
+    competition: CompetitionName,
+    run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
+) -> QueuedAgain:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
+            raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
+    return QueuedAgain(run_id=run_id)

@@ -1,0 +1,257 @@
+"""Pages of all submissions and of failed runs, for organisers: lists with actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse, StreamingResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.base.storage import storage_of
+from app.boards.marks import NOTE_CHARACTERS, mark_submissions
+from app.competitions.find import organised
+from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
+from app.models import Right, RowStatus, RunStatus, User
+from app.people import audit
+from app.rescoring.sets import TO_RESCORE, score_anew
+from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
+from app.submissions.organisers_list import (
+    CHOSEN_LIMIT,
+    SubmissionFilter,
+    chosen_submissions,
+    list_all_submissions,
+    teams_that_submitted,
+)
+from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render
+from app.web.html.workspace import desk_of
+from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+
+router = page_router()
+
+SUBMISSIONS = "/competitions/{competition}/submissions"
+PAGE_LENGTH = 50
+Name = Annotated[str, Query(max_length=200)]
+#: Values of the yes/no filters.
+FLAGS = {"yes": True, "no": False}
+
+
+class DeedForm(PageForm):
+    """An action on the ticked submissions: `rescore`, `download`, or one of RowStatus."""
+
+    deed: str = ""
+    note: str = Field("", max_length=2_000)
+    submission: list[UUID] = Field(default_factory=list, max_length=CHOSEN_LIMIT)
+
+
+@router.get(SUBMISSIONS)
+def read_all_submissions(
+    request: Request,
+    server: ServerHere,
+    user: PageUser,
+    competition: str,
+    team: Name = "",
+    phase: Name = "",
+    task: Name = "",
+    status: Name = "",
+    marked: Name = "",
+    withdrawn: Name = "",
+    late: Name = "",
+    since: Name = "",
+    until: Name = "",
+    after: Annotated[UUID | None, Query()] = None,
+) -> Response:
+    asked = {"team": team, "phase": phase, "task": task, "status": status, "marked": marked, "withdrawn": withdrawn}
+    wanted = _filter({**asked, "late": late, "since": since, "until": until})
+    return _page(request, server, user, competition, wanted, after)
+
+
+def _filter(asked: Mapping[str, str]) -> SubmissionFilter:
+    return SubmissionFilter(
+        asked.get("team", ""),
+        asked.get("phase", ""),
+        asked.get("task", ""),
+        next((one for one in RunStatus if one == asked.get("status")), None),
+        FLAGS.get(asked.get("marked", "")),
+        FLAGS.get(asked.get("withdrawn", "")),
+        FLAGS.get(asked.get("late", "")),
+        _day(asked.get("since", "")),
+        _day(asked.get("until", "")),
+    )
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _page(
+    request: Request,
+    server: Server,
+    user: User,
+    competition: str,
+    wanted: SubmissionFilter | None = None,
+    after: UUID | None = None,
+    *,
+    form: DeedForm | None = None,
+    error: EvergoldError | None = None,
+) -> Response:
+    # A refused form was sent from a filtered list, whose filters are in the address.
+    asked = request.query_params
+    wanted = wanted or _filter(asked)
+    after = after or _id(asked.get("after", ""))
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
+        teams = teams_that_submitted(session, found)
+        workspace = desk_of(session, found, user, server.clock())
+    chosen = wanted.parameters
+    return render(
+        request,
+        "submissions/all.html",
+        competition=found,
+        workspace=workspace,
+        listed=listed,
+        teams=teams,
+        wanted=wanted,
+        states=list(RunStatus),
+        marks=list(RowStatus),
+        is_filtered=bool(chosen),
+        here=links.all_submissions(competition, **chosen, **({"after": after} if after else {})),
+        newest=links.all_submissions(competition, **chosen) if after else None,
+        following=links.all_submissions(competition, **chosen, after=cursor) if cursor else None,
+        typed=form or DeedForm(),
+        note_characters=NOTE_CHARACTERS,
+        error=error,
+    )
+
+
+@router.post(SUBMISSIONS)
+@form_again(_page)
+def send_deed(
+    request: Request,
+    server: ServerHere,
+    user: SentForm,
+    competition: str,
+    form: Annotated[DeedForm, Form()],
+) -> Response:
+    if not form.submission:
+        raise InvalidForm("Tick at least one submission.", fields={})
+    if form.deed == "download":
+        return _zip(server, user, competition, form.submission)
+    now = server.clock()
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, TO_RESCORE if form.deed == "rescore" else Right.SUBMISSIONS)
+        chosen = chosen_submissions(session, found, form.submission)
+        if form.deed == "rescore":
+            done = score_anew(session, found, chosen, note=form.note, user=user, now=now)
+            target = links.rescoring(competition, done.rescoring) if done.rescoring else links.failed(competition)
+            return RedirectResponse(target, 303)
+        if form.deed not in tuple(RowStatus):
+            raise InvalidForm("Choose what to do with them.", fields={})
+        mark_submissions(session, chosen, status=RowStatus(form.deed), note=form.note, actor=user, now=now)
+    return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
+
+
+def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Response:
+    """Return the chosen files as a zip; recorded like every export."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        chosen_submissions(session, found, ids)
+        submissions = submissions_to_export(session, found, Wanted(ids=frozenset(ids)), user, now)
+    with writing(server.engine) as session:
+        details = {"submissions": len(submissions), "chosen": True}
+        audit.record(session, user, "export.predictions", f"competition {found.name}", details, now=now)
+    chunks = (chunk for chunk in zip_chunks(packed(submissions, storage_of(server.settings)), now) if chunk)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.name}-chosen-predictions.zip"',
+        "Cache-Control": "private, no-store",
+    }
+    return StreamingResponse(chunks, media_type="application/zip", headers=headers)
+
+
+FAILED = "/competitions/{competition}/failed"
+SHOWN = 200
+#: The user who sends a form of this page.
+Organiser = Annotated[User, Depends(form_guard(FAILED))]
+
+
+class PlaceForm(PageForm):
+    """A selection of failed runs by phase and task; empty: all. chosen: only the ticked runs, by id."""
+
+    phase: str = ""
+    task: str = ""
+    chosen: Ticked = False
+    run: list[RowId] = Field(default_factory=list, max_length=SHOWN)
+
+
+@router.get(FAILED)
+def read_failed(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        runs = failed_runs(session, [found.id], SHOWN + 1)
+        workspace = desk_of(session, found, user, server.clock())
+    places = sorted({(run.phase, run.task) for run in runs})
+    response = render(
+        request,
+        "submissions/failed.html",
+        competition=found,
+        workspace=workspace,
+        runs=runs[:SHOWN],
+        has_more=len(runs) > SHOWN,
+        places=places if len(places) > 1 else [],
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(f"{FAILED}/queue-again")
+def send_all_again(
+    server: ServerHere,
+    user: Organiser,
+    competition: str,
+    form: Annotated[PlaceForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        phase, task = form.phase or None, form.task or None
+        check_names(found, phase, task)
+        if form.chosen:
+            for run_id in form.run:
+                queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock())
+        else:
+            queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
+    return RedirectResponse(links.failed(competition), 303)
+
+
+@router.post(f"{FAILED}/{{run_id}}/queue-again")
+def send_again(
+    server: ServerHere,
+    user: Organiser,
+    competition: str,
+    run_id: RowId,
+) -> Response:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
+            raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
+    return RedirectResponse(links.failed(competition), 303)
