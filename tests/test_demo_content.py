@@ -13,7 +13,7 @@ import pytest
 from demo import build, paraphrases
 from demo.paraphrases import TYPES, ParaphraseItem, read_paraphrases
 from demo.source import LANGUAGES, PHASES, read_language
-from evergold.scoring.mwe_removed import bare, mwe_words
+from evergold.scoring.paraphrase.removed import bare, mwe_words
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS as TASK_TYPES
 

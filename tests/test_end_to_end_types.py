@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from evergold.scoring import score
-from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 from tests.evergold.scoring.bert_files import WHY
 from tests.evergold.test_types_example import DECLARATION, EXAMPLE, EXPECTED, GOLD
 from tests.paraphrase_server import TORCH_SECONDS, ParaphraseServer, server_without_workers, wait_for_line

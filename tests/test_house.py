@@ -31,6 +31,7 @@ MORE_THAN_A_DOCSTRING = {
     "evergold/cli",
     "evergold/client",
     "evergold/scoring",
+    "evergold/scoring/tables",
     "evergold/scoring/tasks",
 }
 #: Written as modules are: groups of entry points, files of a user and of a server, a place in a competition.

@@ -20,9 +20,9 @@ from pydantic import Field
 
 from app.base.config import get_settings
 from app.base.environment import EnvironmentSettings
-from evergold.scoring.encoders import EXTRA
+from evergold.scoring.bertscore.encoders import EXTRA
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.models import EncoderSettings, encoding_with
 from evergold.scoring.optional import load_package
 from evergold.scoring.task import AnyTask
 from workers.gold import gold_folder
@@ -31,7 +31,7 @@ from workers.gold import gold_folder
 NEEDED = ("torch", "transformers")
 #: Packages whose versions a worker reports besides Python's: all that can affect a score.
 _TOLD = (*NEEDED, "tokenizers", "numpy", "sudachipy")
-#: Tokens per batch, halved when memory runs out (see `evergold.scoring.encoders`); GPUs need larger batches than CPUs.
+#: Tokens per batch, halved when memory runs out (see `evergold.scoring.bertscore.encoders`); GPUs need larger ones.
 CPU_TOKENS, GPU_TOKENS = 2048, 16_384
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 

@@ -30,9 +30,8 @@ from app.gold.binding import Binding
 from app.gold.sealing import Takes, is_listed_public
 from app.models import SealedKind
 from app.runs.claims import SealedGold
-from evergold.scoring.archives import Limits, is_ignored, read_members
+from evergold.scoring.archives import HEAD_BYTES, Limits, is_ignored, is_zip, read_members
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem
-from evergold.scoring.file_kinds import HEAD_BYTES, is_zip
 from evergold.scoring.task import AnyTask, Options
 from workers.gold_errors import GoldNotFound, SealBroken
 from workers.keys import key_file, read_keys

@@ -31,6 +31,7 @@ from app.runs.claims import Claim, SealedGold, claim_next_upload, claim_run
 from app.runs.outcomes import put_back, record_failure, record_overrun, record_rejection, record_scores
 from app.runs.report import packed_results
 from app.runs.validations import CheckClaim
+from evergold.scoring.bertscore.models import BrokenModel, ModelNotFound
 from evergold.scoring.errors import (
     InvalidGold,
     InvalidItems,
@@ -41,7 +42,6 @@ from evergold.scoring.errors import (
 )
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.halves import Division, Half, half, signed
-from evergold.scoring.models import BrokenModel, ModelNotFound
 from evergold.scoring.optional import MissingPackage
 from evergold.scoring.task import AnyTask, ItemResult, Options, Score, item_results, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task

@@ -25,12 +25,19 @@ from app.base.config import get_settings
 from app.base.environment import EnvironmentSettings
 from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
-from evergold.scoring.bertscore import PairScores, embed, match, weigh
-from evergold.scoring.encoders import load_encoder
+from evergold.scoring.bertscore.encoders import load_encoder
+from evergold.scoring.bertscore.models import (
+    EncoderSettings,
+    ModelFiles,
+    encoding_with,
+    find_model,
+    list_models,
+    usual_layer,
+)
+from evergold.scoring.bertscore.reference import PACKAGE, load_reference, reference_scores, reference_version
+from evergold.scoring.bertscore.scores import PairScores, embed, match, weigh
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.models import EncoderSettings, ModelFiles, encoding_with, find_model, list_models, usual_layer
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_scores, reference_version
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import TASK
 from workers.device import encoder_settings, go_offline, models_folder, versions
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from app.base.text import did_you_mean, listed
 from evergold.scoring.errors import shorten
-from evergold.scoring.numerals import finite_number
+from evergold.scoring.tables.numerals import finite_number
 
 METHOD_CHARACTERS = 200
 TEXT_CHARACTERS = 2_000

@@ -18,8 +18,8 @@ from app.base.times import parse_moment
 from app.cards.form import link_fault
 from app.declarations.model import CompetitionDeclaration
 from evergold.scoring.errors import InvalidFile, Problems, shorten
-from evergold.scoring.numerals import finite_number
-from evergold.scoring.tables import Table, TableLimits, read_table
+from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.tables.reading import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column, read_options
 from evergold.scoring.tasks import TASKS
 

@@ -29,7 +29,7 @@ from app.importers.writing import (
     yaml_text,
 )
 from evergold.scoring.errors import InvalidFile, Problems
-from evergold.scoring.tables import decode_text
+from evergold.scoring.tables.reading import decode_text
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 

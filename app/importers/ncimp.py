@@ -18,8 +18,8 @@ from app.declarations.historic import COLUMNS, SAID_COLUMNS, read_historic
 from app.importers.baselines import BaselineRequest, add_baselines
 from app.importers.writing import EVERYTHING, Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
-from evergold.scoring.human_scores import CSV_COLUMNS, read_human_scores
-from evergold.scoring.probing_items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
+from evergold.scoring.probing.human_scores import CSV_COLUMNS, read_human_scores
+from evergold.scoring.probing.items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
 from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task
 

@@ -21,9 +21,9 @@ from app.importers.parseme_folder import README, Language, read_languages, write
 from app.importers.parseme_texts import TRACKS
 from app.importers.writing import copy_file, read_published, refuse_existing, write_csv, write_text, yaml_text
 from evergold.corpora.annotated import blanked
-from evergold.scoring.cupt_folders import BLIND, DEV, TEST, TRAIN
+from evergold.scoring.cupt.folders import BLIND, DEV, TEST, TRAIN
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
-from evergold.scoring.mwe_options import MACRO
+from evergold.scoring.mwe.options import MACRO
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_identification import NAME, TASK
 
@@ -196,7 +196,7 @@ def _categories(
 
 
 def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
-    """Return all files with answers, as read by `evergold.scoring.cupt_folders`, with the source file of each."""
+    """Return all files with answers, as read by `evergold.scoring.cupt.folders`, with the source file of each."""
     copies = {"evaluation": {TEST: TEST, TRAIN: TRAIN, DEV: DEV}, "practice": {TEST: DEV, TRAIN: TRAIN}}
     return {
         gold / plan.gold_name(phase) / language.folder.name / name: language.folder / file

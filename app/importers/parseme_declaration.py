@@ -9,10 +9,10 @@ from typing import Any, Literal
 from app.importers import parseme_texts as texts
 from app.importers.parseme_folder import Language
 from app.importers.writing import ALL_SLICES, EVERYTHING, Inline
-from evergold.scoring.cupt_folders import DEV, TRAIN
-from evergold.scoring.mwe import MWE_BASED, TOKEN_BASED
-from evergold.scoring.mwe_languages import DIVERSITY
-from evergold.scoring.mwe_options import MACRO
+from evergold.scoring.cupt.folders import DEV, TRAIN
+from evergold.scoring.mwe.counts import MWE_BASED, TOKEN_BASED
+from evergold.scoring.mwe.languages import DIVERSITY
+from evergold.scoring.mwe.options import MACRO
 from evergold.scoring.tasks.mwe_identification import NAME
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from evergold.scoring.cupt import MWE, opened, sentences
-from evergold.scoring.cupt_codes import UNANNOTATED
-from evergold.scoring.cupt_corpus import CuptGold, read_gold, read_items, read_training
-from evergold.scoring.cupt_folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
+from evergold.scoring.cupt.codes import UNANNOTATED
+from evergold.scoring.cupt.corpus import CuptGold, read_gold, read_items, read_training
+from evergold.scoring.cupt.folders import BLIND, DEV, PROBLEMS_PER_FILE, TEST, TRAIN
+from evergold.scoring.cupt.lines import MWE, opened, sentences
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 
 #: Possible files of the shared task in a language's folder.

@@ -20,9 +20,19 @@ from app.importers.parseme_declaration import EDITIONS, TEST_PHASES
 from app.importers.parseme_folder import write_zip
 from app.importers.writing import ALL_SLICES, LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
-from evergold.scoring.paraphrase import BLIND, ID, SENTENCE, TEST, BlindFile, GoldFile, blind, read_blind, read_gold
-from evergold.scoring.paraphrase_languages import MACRO
-from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.paraphrase.files import (
+    BLIND,
+    ID,
+    SENTENCE,
+    TEST,
+    BlindFile,
+    GoldFile,
+    blind,
+    read_blind,
+    read_gold,
+)
+from evergold.scoring.paraphrase.languages import MACRO
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import NAME
 
 COMPETITION = "parseme-2-0-paraphrase"

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ValidationError
 from app.base.text import did_you_mean, listed
 from app.base.times import in_utc
 from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
-from evergold.scoring.numerals import finite_number
-from evergold.scoring.tables import decode_text
+from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.tables.reading import decode_text
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import NAME

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from evergold.scoring.errors import Problems
-from evergold.scoring.tables import Table, read_table
+from evergold.scoring.tables.reading import Table, read_table
 
 
 def read_published(name: str) -> list[dict[str, str]]:

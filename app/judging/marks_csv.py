@@ -22,7 +22,7 @@ from app.judging.selection import Material
 from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator, JudgingRound
 from evergold.scoring.errors import Problems, shorten
 from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
-from evergold.scoring.tables import TableLimits, read_table
+from evergold.scoring.tables.reading import TableLimits, read_table
 
 COLUMNS = ("submission", "item", "annotator", *QUESTIONS)
 OPTIONAL = ("language", "removed")

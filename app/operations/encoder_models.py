@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx
 
+from evergold.scoring.bertscore.models import CONFIG, MODEL_NAME, TOKENIZER_FILES, WEIGHTS, find_model, list_models
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.models import CONFIG, MODEL_NAME, TOKENIZER_FILES, WEIGHTS, find_model, list_models
 from evergold.scoring.optional import MissingPackage, load_package
 
 #: The file with the origin of a model, next to its files.

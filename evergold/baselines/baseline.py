@@ -14,9 +14,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from evergold.scoring.archives import Limits, begins_as_zip, iterate_members, read_single
 from evergold.scoring.errors import InvalidItems, Problem, Problems, ScoringError
-from evergold.scoring.json_lines import is_json_lines
-from evergold.scoring.table_forms import read_any_table
-from evergold.scoring.tables import Table, read_table
+from evergold.scoring.tables.forms import read_any_table
+from evergold.scoring.tables.json_lines import is_json_lines
+from evergold.scoring.tables.reading import Table, read_table
 
 _GIB = 1024**3
 _LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evergold.baselines.baseline import Baseline, needs_training, read_languages, written_zip
-from evergold.scoring.cupt import Header, Sentence, opened, sentences
-from evergold.scoring.cupt_codes import NO_MWE
-from evergold.scoring.cupt_corpus import read_gold
-from evergold.scoring.cupt_folders import BLIND, DEV, SYSTEM, TEST, TRAIN
+from evergold.scoring.cupt.codes import NO_MWE
+from evergold.scoring.cupt.corpus import read_gold
+from evergold.scoring.cupt.folders import BLIND, DEV, SYSTEM, TEST, TRAIN
+from evergold.scoring.cupt.lines import Header, Sentence, opened, sentences
 from evergold.scoring.errors import InvalidItems, Problems
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe.options import Options
 
 Lemmas = tuple[bytes, ...]
 

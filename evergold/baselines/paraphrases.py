@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from evergold.baselines.baseline import Baseline, needs_training, read_languages, written_zip
-from evergold.scoring.paraphrase import BLIND, ID, TEST, BlindFile, GoldFile, read_blind, read_gold
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.paraphrase_prediction import PREDICTION, SYSTEM
+from evergold.scoring.paraphrase.files import BLIND, ID, TEST, BlindFile, GoldFile, read_blind, read_gold
+from evergold.scoring.paraphrase.options import Options
+from evergold.scoring.paraphrase.prediction import PREDICTION, SYSTEM
 
 
 def _copy(items: Path, training: Sequence[Path], options: Options) -> bytes:

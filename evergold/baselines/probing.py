@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evergold.baselines.baseline import Baseline, Row, read_rows, written_rows
 from evergold.baselines.text import number, trigram_cosine, word_overlap
-from evergold.scoring.probing_items import ITEM_COLUMNS, NC, ORIGINAL, PREDICTION_COLUMNS
+from evergold.scoring.probing.items import ITEM_COLUMNS, NC, ORIGINAL, PREDICTION_COLUMNS
 from evergold.scoring.tasks.idiomaticity_probing import ProbingOptions
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evergold.baselines.baseline import Baseline, Row, read_any_rows, written_rows
 from evergold.baselines.text import number, word_overlap
-from evergold.scoring.ranking_files import DOCUMENT, QUERY, SCORE
+from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, SCORE
 from evergold.scoring.tasks.ranking import RankingOptions
 
 #: Columns of the blind file with the texts of both sides.

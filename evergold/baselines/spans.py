@@ -11,9 +11,9 @@ from pathlib import Path
 from evergold.baselines.baseline import Baseline, needs_training
 from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidItems, Problems
-from evergold.scoring.json_lines import is_json_lines
-from evergold.scoring.span_files import read_conll, read_spans
 from evergold.scoring.spans import OUTSIDE, spans_of
+from evergold.scoring.tables.json_lines import is_json_lines
+from evergold.scoring.tables.span_files import read_conll, read_spans
 from evergold.scoring.tasks.sequence_labelling import TASK, SequenceOptions
 
 #: The type of every labelled text, as words or as a whole.

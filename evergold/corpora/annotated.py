@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evergold.scoring.archives import Limits, read_single
-from evergold.scoring.cupt import opened, texts
-from evergold.scoring.cupt_codes import UNANNOTATED
-from evergold.scoring.cupt_corpus import CuptGold, lemma_key, read_gold, read_training_mwes
-from evergold.scoring.cupt_folders import PROBLEMS_PER_FILE
+from evergold.scoring.cupt.codes import UNANNOTATED
+from evergold.scoring.cupt.corpus import CuptGold, lemma_key, read_gold, read_training_mwes
+from evergold.scoring.cupt.folders import PROBLEMS_PER_FILE
+from evergold.scoring.cupt.lines import opened, texts
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems
 
 

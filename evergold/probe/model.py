@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from evergold.scoring.bertscore.models import PACKAGED, ModelNotFound, find_model
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.models import PACKAGED, ModelNotFound, find_model
 from evergold.scoring.optional import load_package
 
 Vectors = npt.NDArray[np.float32]

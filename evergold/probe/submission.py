@@ -11,7 +11,7 @@ import numpy as np
 
 from evergold.baselines.baseline import read_rows
 from evergold.probe.model import SUFFIXES, ContextualModel, Marked, Model, StaticModel
-from evergold.scoring.probing_items import ITEM_COLUMNS, LEVELS, SETTING_OF
+from evergold.scoring.probing.items import ITEM_COLUMNS, LEVELS, SETTING_OF
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 

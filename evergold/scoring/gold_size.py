@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from evergold.scoring.leakage import GoldSize
-from evergold.scoring.table_options import TableOptions
+from evergold.scoring.tables.options import TableOptions
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import (
     idiom_detection,

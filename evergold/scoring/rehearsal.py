@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from evergold.scoring.cupt_corpus import Mwe
-from evergold.scoring.cupt_prediction import PredictedMwes
-from evergold.scoring.mwe import GoldMwes
-from evergold.scoring.mwe_options import Options as MweOptions
-from evergold.scoring.settings import Prediction as SettingsPrediction
+from evergold.scoring.cupt.corpus import Mwe
+from evergold.scoring.cupt.prediction import PredictedMwes
+from evergold.scoring.mwe.counts import GoldMwes
+from evergold.scoring.mwe.options import Options as MweOptions
 from evergold.scoring.spans import Span
-from evergold.scoring.table_options import ALL, TableOptions
+from evergold.scoring.tables.options import ALL, TableOptions
+from evergold.scoring.tables.settings import Prediction as SettingsPrediction
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import (
     idiom_detection,

@@ -9,7 +9,7 @@ import pytest
 
 from app.competitions.visibility import HIDDEN_GOLD_DECIMALS, rounded
 from evergold.scoring.halves import Division, Half
-from evergold.scoring.table_metrics import score_labels, score_numbers
+from evergold.scoring.tables.metrics import score_labels, score_numbers
 from tests.attacks import correlation, counting, macro_f1
 from tests.attacks.reading import Ask
 from tests.attacks.weighing import designs_within, plain_design, signed_design

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evergold.cli.output import Code
-from evergold.scoring.models import find_model
+from evergold.scoring.bertscore.models import find_model
 from tests.hub import COMMIT, Hub, hub
 from tests.processes import REPOSITORY
 from tests.services import environment_of

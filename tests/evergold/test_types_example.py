@@ -15,7 +15,7 @@ from app.models import CompetitionTask, ScoringRun
 from app.runs.claims import with_task
 from evergold.baselines.catalogue import write_baseline
 from evergold.scoring import score
-from evergold.scoring.models import EncoderSettings, encoding_with
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 from tests.processes import REPOSITORY
 from tests.web.site import Site
 from tests.whole import NOW, board, open_competition, page, sent, show_whole, site_of, taking_part, values

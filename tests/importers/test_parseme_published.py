@@ -10,7 +10,7 @@ import pytest
 from app.declarations.historic import read_historic
 from app.importers.parseme import HEADER, LANGUAGES, published_rows
 from app.importers.writing import write_csv
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe.options import Options
 from evergold.scoring.tasks.mwe_identification import TASK
 
 OFFICIAL = ("de", "el", "eu", "fr", "ga", "he", "hi", "it", "pl", "pt", "ro", "sv", "tr", "zh")

@@ -22,7 +22,7 @@ from app.importers.parseme_results import (
 )
 from app.importers.writing import write_csv
 from evergold.scoring.errors import InvalidFile, Problem
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe.options import Options
 from evergold.scoring.tasks.mwe_identification import TASK
 
 F1 = ("mwe_f1", "macro")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from evergold.scoring.probing import PROBES
-from evergold.scoring.probing_items import CONTEXTS, ORIGINAL
+from evergold.scoring.probing.items import CONTEXTS, ORIGINAL
+from evergold.scoring.probing.measures import PROBES
 
 PLACE, BOARD = "probes/open/probing", "probes/open/portuguese"
 PARTS = (("en", "neut"), ("pt", "nat"), ("pt", "neut"))

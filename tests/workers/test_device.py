@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.base.config import get_settings
-from evergold.scoring.models import current_settings
+from evergold.scoring.bertscore.models import current_settings
 from evergold.scoring.optional import MissingPackage
 from evergold.scoring.tasks import TASKS
 from workers import device

@@ -19,7 +19,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import RunStatus, User, Validation, ValidationStatus
-from evergold.scoring.models import ModelNotFound
+from evergold.scoring.bertscore.models import ModelNotFound
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 from tests.rescoring.rescored import name_gold, runs_of, start

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import RunStatus, User
-from evergold.scoring.models import BrokenModel, ModelNotFound, current_settings
+from evergold.scoring.bertscore.models import BrokenModel, ModelNotFound, current_settings
 from evergold.scoring.optional import MissingPackage
 from evergold.scoring.progress import report_progress
 from evergold.scoring.tasks import TASKS

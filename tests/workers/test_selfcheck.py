@@ -16,7 +16,7 @@ import pytest
 
 from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
-from evergold.scoring.models import EncoderSettings, ModelFiles, find_model
+from evergold.scoring.bertscore.models import EncoderSettings, ModelFiles, find_model
 from evergold.scoring.optional import MissingPackage
 from tests.evergold.scoring.bert_files import MODEL
 from tests.processes import REPOSITORY
@@ -191,7 +191,7 @@ def test_numbers_that_cannot_be_are_not_recorded(own_model: str, monkeypatch: py
 def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evergold.scoring.models.PACKAGED", {})
+    monkeypatch.setattr("evergold.scoring.bertscore.models.PACKAGED", {})
     found = check_machine()
     assert (found.state, found.models) == (SelfCheck.REFUSED, ())
     assert "evergold models fetch" in found.words[0]
@@ -206,7 +206,7 @@ def test_models_of_another_user_are_not_said_to_be_missing(
     """As in an image where root fetched them with files of its own."""
     folder = Path(os.environ["EVERGOLD_MODELS_DIR"])
     closed = folder if whose == "models" else folder / own_model
-    monkeypatch.setattr("evergold.scoring.models.os.access", lambda path, mode: path != closed)
+    monkeypatch.setattr("evergold.scoring.bertscore.models.os.access", lambda path, mode: path != closed)
     found = check_machine()
     assert (found.state, found.words) == (SelfCheck.REFUSED, (f"{closed} cannot be read by this user.",))
     assert main(["--record"]) == 1

@@ -10,9 +10,9 @@ from uuid import UUID
 from app.base import links
 from app.feedback.reports import Report
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
-from evergold.scoring.mwe import ALL, CATEGORY, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS
-from evergold.scoring.mwe_languages import DIVERSITY
-from evergold.scoring.mwe_options import MACRO
+from evergold.scoring.mwe.counts import ALL, CATEGORY, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS
+from evergold.scoring.mwe.languages import DIVERSITY
+from evergold.scoring.mwe.options import MACRO
 from evergold.scoring.task import Score
 from evergold.scoring.tasks.mwe_identification import METRICS
 

@@ -13,8 +13,8 @@ from app.web.html.drawings import Drawing, drawings_of
 from app.web.reports.probing_figures import Choice, choices, chosen_split, class_figures, probes_figure, title_of
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
 from evergold.figures.svg import number_text
-from evergold.scoring.human_scores import CLASSES
-from evergold.scoring.probing import MEASURES
+from evergold.scoring.probing.human_scores import CLASSES
+from evergold.scoring.probing.measures import MEASURES
 from evergold.scoring.task import Score
 from evergold.scoring.tasks.idiomaticity_probing import METRICS
 

@@ -10,9 +10,9 @@ from app.base.errors import NotFound
 from app.figures.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
 from evergold.figures.svg import number_text
 from evergold.scoring.errors import shorten
-from evergold.scoring.human_scores import CLASSES
-from evergold.scoring.probing_predictions import STANDARDISED
-from evergold.scoring.probing_report import SMALLEST_CLASS
+from evergold.scoring.probing.human_scores import CLASSES
+from evergold.scoring.probing.predictions import STANDARDISED
+from evergold.scoring.probing.report import SMALLEST_CLASS
 
 _DIMENSIONS = ("Language", "Setting", "Level", "Vectors")
 _TITLES = {

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evergold.scoring.correlation import Floats
-from evergold.scoring.human_scores import CLASSES
 from evergold.scoring.optional import load_package
-from evergold.scoring.probing import DECIMALS, MEASURES
-from evergold.scoring.probing_report import SMALLEST_CLASS
+from evergold.scoring.probing.human_scores import CLASSES
+from evergold.scoring.probing.measures import DECIMALS, MEASURES
+from evergold.scoring.probing.report import SMALLEST_CLASS
 from evergold.scoring.resampling.formulas import mean_and_deviation
 from evergold.scoring.resampling.parts import Part, Ranks
 from evergold.scoring.resampling.sample import Sample

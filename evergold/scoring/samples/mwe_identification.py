@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from evergold.scoring.correlation import Floats
-from evergold.scoring.mwe import ALL, CATEGORY, MWE_BASED, TRAINING_VIEWS, VIEWS, Cell
-from evergold.scoring.mwe_languages import BASES, DIVERSITY
+from evergold.scoring.mwe.counts import ALL, CATEGORY, MWE_BASED, TRAINING_VIEWS, VIEWS, Cell
+from evergold.scoring.mwe.languages import BASES, DIVERSITY
 from evergold.scoring.resampling.blocks import collect
 from evergold.scoring.resampling.formulas import diversity, harmonic, precision_recall_f1
 from evergold.scoring.resampling.parts import Name, Sums

@@ -22,13 +22,14 @@ import numpy.typing as npt
 from pydantic import AfterValidator, Field
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.f1 import Counts, accuracy, confusion, macro_f1
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.option_types import ALL, SettingNames, Texts
 from evergold.scoring.samples.idiom_detection import sample
-from evergold.scoring.settings import (
+from evergold.scoring.tables.entries import ValueColumn, read_entries
+from evergold.scoring.tables.reading import read_table
+from evergold.scoring.tables.settings import (
     Items,
     Positions,
     Prediction,
@@ -45,7 +46,6 @@ from evergold.scoring.settings import (
     setting_columns,
     with_clusters,
 )
-from evergold.scoring.tables import read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "idiom-detection", 1

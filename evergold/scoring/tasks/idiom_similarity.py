@@ -26,13 +26,14 @@ from pydantic import model_validator
 
 from evergold.scoring.archives import read_single
 from evergold.scoring.correlation import Floats, spearman_of_parts
-from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.option_types import ALL, SettingNames
 from evergold.scoring.samples.idiom_similarity import sample
-from evergold.scoring.settings import (
+from evergold.scoring.tables.entries import ValueColumn, read_entries
+from evergold.scoring.tables.numerals import finite_number, finite_numbers
+from evergold.scoring.tables.reading import Table, read_table
+from evergold.scoring.tables.settings import (
     Items,
     Positions,
     Prediction,
@@ -47,7 +48,6 @@ from evergold.scoring.settings import (
     read_blind,
     with_clusters,
 )
-from evergold.scoring.tables import Table, read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "idiom-similarity", 1

@@ -27,10 +27,9 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, shorten
-from evergold.scoring.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
 from evergold.scoring.option_types import LanguageNames, Texts
-from evergold.scoring.probing import MEASURES, Floats, Summary, measure_compounds, summarise
-from evergold.scoring.probing_items import (
+from evergold.scoring.probing.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
+from evergold.scoring.probing.items import (
     LEVELS,
     NC,
     SETTINGS,
@@ -39,8 +38,9 @@ from evergold.scoring.probing_items import (
     items_of_scores,
     read_blind_items,
 )
-from evergold.scoring.probing_predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
-from evergold.scoring.probing_report import IDEALS, SMALLEST_CLASS, report_split
+from evergold.scoring.probing.measures import MEASURES, Floats, Summary, measure_compounds, summarise
+from evergold.scoring.probing.predictions import STANDARDISED, Prediction, Similarities, read_probing_prediction
+from evergold.scoring.probing.report import IDEALS, SMALLEST_CLASS, report_split
 from evergold.scoring.samples.idiomaticity_probing import sample
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Options, Score, Task, signature
 

@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from evergold.scoring.archives import read_single
 from evergold.scoring.correlation import Floats
-from evergold.scoring.entries import ValueColumn, read_entries
 from evergold.scoring.errors import (
     InvalidFile,
     InvalidGold,
@@ -36,11 +35,13 @@ from evergold.scoring.errors import (
 )
 from evergold.scoring.f1 import accuracy, confusion, macro_f1
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.numerals import finite_number
 from evergold.scoring.option_types import ALL, SettingNames
-from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.meaning_matching import sample
-from evergold.scoring.settings import (
+from evergold.scoring.tables.entries import ValueColumn, read_entries
+from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.tables.reading import read_table
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.settings import (
     Items,
     Positions,
     Prediction,
@@ -57,7 +58,6 @@ from evergold.scoring.settings import (
     setting_columns,
     with_clusters,
 )
-from evergold.scoring.tables import read_table
 from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score, Task, signature
 
 NAME, VERSION = "meaning-matching", 1

@@ -37,11 +37,11 @@ from evergold.scoring.errors import (
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.multi_label import equal_sets, item_f1, label_counts, label_sets, micro_macro_f1
 from evergold.scoring.option_types import Texts
-from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.multi_label import sample
-from evergold.scoring.settings import clusters_document, listed, note_clusters, with_clusters
-from evergold.scoring.table_forms import read_any_table
-from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
+from evergold.scoring.tables.forms import read_any_table
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.rows import check_ids, match_ids, sorted_ids
+from evergold.scoring.tables.settings import clusters_document, listed, note_clusters, with_clusters
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "multi-label", 1

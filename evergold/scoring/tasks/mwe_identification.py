@@ -21,11 +21,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evergold.scoring.cupt_folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
-from evergold.scoring.cupt_prediction import PredictedMwes
+from evergold.scoring.cupt.folders import LanguageGold, LanguageItems, read_gold_files, read_item_files, read_submission
+from evergold.scoring.cupt.prediction import PredictedMwes
 from evergold.scoring.errors import InvalidGold, Problem
 from evergold.scoring.halves import Keep
-from evergold.scoring.mwe import (
+from evergold.scoring.mwe.counts import (
     ALL,
     MWE_BASED,
     TOKEN_BASED,
@@ -36,7 +36,7 @@ from evergold.scoring.mwe import (
     GoldMwes,
     sentence_counts,
 )
-from evergold.scoring.mwe_languages import (
+from evergold.scoring.mwe.languages import (
     BASES,
     DIVERSITY,
     Counted,
@@ -48,9 +48,9 @@ from evergold.scoring.mwe_languages import (
     macro_document,
     macro_means,
 )
-from evergold.scoring.mwe_options import LANGUAGES_WITH_GOLD, MACRO, Options
-from evergold.scoring.mwe_part import part_of_languages
-from evergold.scoring.mwe_report import official_text
+from evergold.scoring.mwe.options import LANGUAGES_WITH_GOLD, MACRO, Options
+from evergold.scoring.mwe.part import part_of_languages
+from evergold.scoring.mwe.report import official_text
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,

@@ -25,14 +25,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evergold.scoring.bertscore import IMPLEMENTATION, bertscore_signature
-from evergold.scoring.encoders import load_encoder
+from evergold.scoring.bertscore.encoders import load_encoder
+from evergold.scoring.bertscore.models import current_settings
+from evergold.scoring.bertscore.reference import PACKAGE, load_reference, reference_version
+from evergold.scoring.bertscore.scores import IMPLEMENTATION, bertscore_signature
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
 from evergold.scoring.halves import Keep
-from evergold.scoring.models import current_settings
 from evergold.scoring.option_types import ALL
-from evergold.scoring.paraphrase import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
-from evergold.scoring.paraphrase_languages import (
+from evergold.scoring.paraphrase.files import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
+from evergold.scoring.paraphrase.languages import (
     BERTSCORE,
     MACRO,
     METRIC_NAMES,
@@ -50,13 +51,12 @@ from evergold.scoring.paraphrase_languages import (
     splits_of,
     summaries_of,
 )
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.paraphrase_prediction import PREDICTION, read_submission
-from evergold.scoring.paraphrase_scores import Measure
+from evergold.scoring.paraphrase.options import Options
+from evergold.scoring.paraphrase.prediction import PREDICTION, read_submission
+from evergold.scoring.paraphrase.scores import Measure
+from evergold.scoring.paraphrase.segmentation import segmentation_name
 from evergold.scoring.progress import report_progress
-from evergold.scoring.reference_bertscore import PACKAGE, load_reference, reference_version
 from evergold.scoring.samples.mwe_paraphrase import sample
-from evergold.scoring.segmentation import segmentation_name
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,

@@ -35,14 +35,14 @@ from evergold.scoring.errors import (
     shorten,
 )
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.numerals import finite_number
 from evergold.scoring.ranking import average_precision, ndcg, ranked, reciprocal_rank
-from evergold.scoring.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, clusters_of_queries, read_rankings
-from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.ranking import sample
-from evergold.scoring.settings import clusters_document, listed, with_clusters
-from evergold.scoring.table_rows import sorted_ids
-from evergold.scoring.tables import Table
+from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, clusters_of_queries, read_rankings
+from evergold.scoring.tables.reading import Table
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.rows import sorted_ids
+from evergold.scoring.tables.settings import clusters_document, listed, with_clusters
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "ranking", 1

@@ -26,23 +26,8 @@ from pydantic import Field, field_validator
 from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.json_lines import is_json_lines
 from evergold.scoring.option_types import Texts
-from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
-from evergold.scoring.settings import clusters_document, listed
-from evergold.scoring.span_files import (
-    Sentence,
-    SpanText,
-    check_tags,
-    clusters_of_sentences,
-    clusters_of_texts,
-    distinct_types,
-    place_fault,
-    read_conll,
-    read_spans,
-    type_fault,
-)
 from evergold.scoring.spans import (
     OUTSIDE,
     SPAN_METRICS,
@@ -56,7 +41,22 @@ from evergold.scoring.spans import (
     spans_of,
     type_scores,
 )
-from evergold.scoring.table_rows import sorted_ids
+from evergold.scoring.tables.json_lines import is_json_lines
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.rows import sorted_ids
+from evergold.scoring.tables.settings import clusters_document, listed
+from evergold.scoring.tables.span_files import (
+    Sentence,
+    SpanText,
+    check_tags,
+    clusters_of_sentences,
+    clusters_of_texts,
+    distinct_types,
+    place_fault,
+    read_conll,
+    read_spans,
+    type_fault,
+)
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "sequence-labelling", 1

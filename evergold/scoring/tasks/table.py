@@ -34,11 +34,9 @@ from evergold.scoring.errors import (
     shorten,
 )
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
-from evergold.scoring.row_problems import RowProblems
 from evergold.scoring.samples.table import sample
-from evergold.scoring.settings import clusters_document, kept_splits, listed, note_clusters, with_clusters
-from evergold.scoring.table_forms import read_any_table
-from evergold.scoring.table_metrics import (
+from evergold.scoring.tables.forms import read_any_table
+from evergold.scoring.tables.metrics import (
     METRICS,
     Found,
     TextSettings,
@@ -50,10 +48,12 @@ from evergold.scoring.table_metrics import (
     text_signature,
     text_statistics,
 )
-from evergold.scoring.table_options import ALL, MEAN, TableOptions
-from evergold.scoring.table_rows import check_ids, match_ids, sorted_ids
-from evergold.scoring.table_values import note_lengths, note_values
-from evergold.scoring.tables import Table
+from evergold.scoring.tables.options import ALL, MEAN, TableOptions
+from evergold.scoring.tables.reading import Table
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.rows import check_ids, match_ids, sorted_ids
+from evergold.scoring.tables.settings import clusters_document, kept_splits, listed, note_clusters, with_clusters
+from evergold.scoring.tables.values import note_lengths, note_values
 from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Task, signature
 
 NAME, VERSION = "table", 2

@@ -15,14 +15,14 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from evergold.scoring.bertscore import Compatibility, bertscore, bertscore_signature
-from evergold.scoring.encoders import Encoder, load_encoder
-from evergold.scoring.models import LAYERS, Precision, current_settings, model_name
+from evergold.scoring.bertscore.encoders import Encoder, load_encoder
+from evergold.scoring.bertscore.models import LAYERS, Precision, current_settings, model_name
+from evergold.scoring.bertscore.scores import Compatibility, bertscore, bertscore_signature
 from evergold.scoring.option_types import Texts
 from evergold.scoring.progress import report_progress
 from evergold.scoring.samples.table import sample
-from evergold.scoring.table_metrics import METRICS as TABLE_METRICS, NO_ITEMS, TEXT_METRICS, Found
-from evergold.scoring.table_options import ALL, MEAN, TableOptions
+from evergold.scoring.tables.metrics import METRICS as TABLE_METRICS, NO_ITEMS, TEXT_METRICS, Found
+from evergold.scoring.tables.options import ALL, MEAN, TableOptions
 from evergold.scoring.task import Column, ItemResult, Metric, Score, Task, signature
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import Gold, Items, Prediction

@@ -9,8 +9,8 @@ import pytest
 
 from evergold.corpora.annotated import AnnotatedCorpus, KeepTogether, read_corpus
 from evergold.corpora.splitting import DEV, TEST, TRAIN, Described, Wanted, describe, partition
-from evergold.scoring.cupt_corpus import read_gold, read_training
-from evergold.scoring.mwe import prepare
+from evergold.scoring.cupt.corpus import read_gold, read_training
+from evergold.scoring.mwe.counts import prepare
 from tests.conformance import conformance
 from tests.evergold.corpora.made_up import cupt, zipfian
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evergold.scoring.bertscore import Compatibility, PairScores, bertscore
-from evergold.scoring.encoders import Encoder, load_encoder
-from evergold.scoring.models import EncoderSettings
+from evergold.scoring.bertscore.encoders import Encoder, load_encoder
+from evergold.scoring.bertscore.models import EncoderSettings
+from evergold.scoring.bertscore.scores import Compatibility, PairScores, bertscore
 
 WHY = "BERTScore is tested where the extra 'bertscore' is installed"
 # Looked for, not imported: every process of the tests collects these, and few run them.

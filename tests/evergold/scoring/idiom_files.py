@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evergold.scoring.settings import Items
+from evergold.scoring.tables.settings import Items
 from evergold.scoring.tasks.idiom_detection import TASK, Options
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "idiom-detection"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidPrediction
-from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import TASK, Items, Prediction
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-paraphrase"

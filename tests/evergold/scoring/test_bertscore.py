@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evergold.scoring import bertscore, encoders
-from evergold.scoring.bertscore import Compatibility, bertscore_signature
-from evergold.scoring.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
+from evergold.scoring.bertscore import encoders, scores
+from evergold.scoring.bertscore.encoders import OutOfDeviceMemory, encode, load_encoder, tokenise
+from evergold.scoring.bertscore.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
+from evergold.scoring.bertscore.scores import Compatibility, bertscore_signature
 from evergold.scoring.errors import InvalidOptions
-from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound, encoding_with, find_model
 from tests import lanes
 from tests.evergold.scoring.bert_files import (
     BATCH_SIZES,
@@ -135,7 +135,7 @@ def test_nothing_to_score_gives_nothing() -> None:
 
 def test_matching_in_many_small_steps_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ours(CANDIDATES, REFERENCES, compatibility="upstream-64")
-    monkeypatch.setattr(bertscore, "_STEP_NUMBERS", 1)
+    monkeypatch.setattr(scores, "_STEP_NUMBERS", 1)
     assert_equal(ours(CANDIDATES, REFERENCES, compatibility="upstream-64"), usual)
 
 
@@ -153,7 +153,7 @@ def test_every_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) ->
         encoded.append(len(arguments[1]))
         return encode(*arguments)
 
-    monkeypatch.setattr(bertscore, "encode", counting)
+    monkeypatch.setattr(scores, "encode", counting)
     ours(["a", "b", "a", "c"], [["c"], ["a"], ["c"], ["a", "d"]])
     assert sum(encoded) == 4
 
@@ -330,7 +330,7 @@ def test_every_choice_changes_the_signature(options: dict[str, Any]) -> None:
 
 def test_lower_precision_moves_numbers_a_little() -> None:
     own = load_encoder(MODEL, 6, "bf16", SETTINGS)
-    found = bertscore.bertscore(own, CANDIDATES, REFERENCES).f1
+    found = scores.bertscore(own, CANDIDATES, REFERENCES).f1
     usual = ours(CANDIDATES, REFERENCES).f1
     assert found == pytest.approx(usual, abs=0.05)
     assert np.abs(found - usual).max() > TOLERANCE
@@ -342,7 +342,7 @@ def test_numbers_on_a_gpu_are_those_of_the_cpu() -> None:
         pytest.skip("there is no CUDA device")
     settings = replace(SETTINGS, device="cuda", token_budget=16_384)
     with encoding_with(settings):
-        found = bertscore.bertscore(encoder(settings=settings), CANDIDATES, REFERENCES)
+        found = scores.bertscore(encoder(settings=settings), CANDIDATES, REFERENCES)
     assert_equal(found, ours(CANDIDATES, REFERENCES))
 
 

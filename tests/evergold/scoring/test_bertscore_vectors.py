@@ -16,11 +16,11 @@ from tests.evergold.scoring.bert_files import CANDIDATES, SETTINGS, encoder
 
 # isort: split
 # Behind the check of bert_files that torch is there.
-from evergold.scoring import bertscore, vectors
-from evergold.scoring.bertscore import embed
-from evergold.scoring.encoders import encode
-from evergold.scoring.models import EncoderSettings, encoding_with
-from evergold.scoring.vectors import Vectors, find_vectors, keep_vectors, make_vectors, vectors_key
+from evergold.scoring.bertscore import scores, vectors
+from evergold.scoring.bertscore.encoders import encode
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
+from evergold.scoring.bertscore.scores import embed
+from evergold.scoring.bertscore.vectors import Vectors, find_vectors, keep_vectors, make_vectors, vectors_key
 
 GOLD = ["the first reference", "the second one", "a third, longer reference"]
 SHA256 = "0" * 64
@@ -42,7 +42,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         calls.append(len(arguments[1]))
         return encode(*arguments)
 
-    monkeypatch.setattr(bertscore, "encode", counting)
+    monkeypatch.setattr(scores, "encode", counting)
     return calls
 
 

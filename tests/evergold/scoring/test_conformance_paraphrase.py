@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from evergold.scoring import paraphrase_prediction
 from evergold.scoring.errors import InvalidPrediction
-from evergold.scoring.paraphrase import GoldFile, GoldItem
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.paraphrase_scores import paraphrase, summarise
+from evergold.scoring.paraphrase import prediction as paraphrase_prediction
+from evergold.scoring.paraphrase.files import GoldFile, GoldItem
+from evergold.scoring.paraphrase.options import Options
+from evergold.scoring.paraphrase.scores import paraphrase, summarise
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Prediction
 from tests.conformance import conformance
@@ -147,9 +147,9 @@ def test_bertscore_is_the_official_one(option: dict[str, str], batch: str) -> No
 
 def test_bertscore_of_every_item() -> None:
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")
-    from evergold.scoring.encoders import load_encoder
-    from evergold.scoring.models import EncoderSettings
-    from evergold.scoring.paraphrase_scores import Measure, masked_bertscores
+    from evergold.scoring.bertscore.encoders import load_encoder
+    from evergold.scoring.bertscore.models import EncoderSettings
+    from evergold.scoring.paraphrase.scores import Measure, masked_bertscores
 
     gold, prediction, _ = french()
     file, texts = gold.languages["fr"], prediction.languages["fr"]

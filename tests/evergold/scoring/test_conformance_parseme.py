@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from evergold.cli import run
-from evergold.scoring.mwe import CATEGORY, count, describe, macro
-from evergold.scoring.mwe_options import Options
-from evergold.scoring.mwe_report import official_text
+from evergold.scoring.mwe.counts import CATEGORY, count, describe, macro
+from evergold.scoring.mwe.options import Options
+from evergold.scoring.mwe.report import official_text
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Prediction
 from tests import lanes
 from tests.conformance import conformance

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from evergold.scoring import cupt_scan
-from evergold.scoring.cupt_codes import MOST_CODES
-from evergold.scoring.cupt_corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
-from evergold.scoring.cupt_prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
-from evergold.scoring.cupt_reader import PredictionReader
+from evergold.scoring.cupt import scan
+from evergold.scoring.cupt.codes import MOST_CODES
+from evergold.scoring.cupt.corpus import CuptItems, Mwe, lemma_key, read_gold, read_items, read_training
+from evergold.scoring.cupt.prediction import MOST_CATEGORIES, PredictedMwes, read_predicted_mwes
+from evergold.scoring.cupt.reader import PredictionReader
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems
 
 HEADER = "# global.columns = ID FORM LEMMA UPOS PARSEME:MWE\n"
@@ -164,7 +164,7 @@ def test_comments_between_tokens_are_skipped() -> None:
 def test_a_quick_scan_and_a_slow_look_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     text = cupt("1:VID 1;2 * 2 _", "* 1 * 1;1").replace("\tavoir\t", "\thaben\t")
     quick = predicted(text)
-    monkeypatch.setattr(cupt_scan, "scan", lambda data, header, items: None)
+    monkeypatch.setattr(scan, "scan", lambda data, header, items: None)
     slow = predicted(text)
     assert quick[0] == slow[0]
     assert (quick[1].errors, quick[1].warnings) == (slow[1].errors, slow[1].warnings)
@@ -182,7 +182,7 @@ def test_long_mwes_and_long_names_of_categories_are_read_like_others(
     quick = predicted(text, items)
     assert quick[1].errors == []
     assert all(mwe.tokens == tuple(range(len(codes))) for mwe in quick[0].mwes)
-    monkeypatch.setattr(cupt_scan, "scan", lambda data, header, items: None)
+    monkeypatch.setattr(scan, "scan", lambda data, header, items: None)
     assert predicted(text, items)[0] == quick[0]
 
 
@@ -210,7 +210,7 @@ def test_a_limit_of_codes_on_one_token_names_itself() -> None:
 
 @pytest.mark.parametrize("ranges", [False, True], ids=["scanned", "sentence by sentence"])
 def test_a_file_of_nothing_but_codes_is_refused(monkeypatch: pytest.MonkeyPatch, ranges: bool) -> None:
-    monkeypatch.setattr("evergold.scoring.cupt_reader.MOST_CODES_BESIDES", 100)  # and 10 for each of nine token lines
+    monkeypatch.setattr("evergold.scoring.cupt.reader.MOST_CODES_BESIDES", 100)  # and 10 for each of nine token lines
     second = "1 * * 1" if ranges else "* * * *"
     codes = ";".join(map(str, range(1, 100)))
     assert errors(cupt(f"* {codes} * 1 {codes[: codes.index(';80')]}", second)) == []

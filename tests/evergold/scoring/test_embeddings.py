@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from evergold.scoring.embeddings import EmbeddingLimits, is_embeddings, read_embeddings
 from evergold.scoring.errors import Problem, Problems
+from evergold.scoring.probing.embeddings import EmbeddingLimits, is_embeddings, read_embeddings
 
 ROWS = {"pt/nat/sent": 3, "pt/nat/nc": 3}
 VECTORS = np.array([[1.0, 0.5], [-2.0, 0.25], [0.0, 4.0]])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from evergold.scoring.errors import InvalidPrediction, Problem
-from evergold.scoring.settings import Items
+from evergold.scoring.tables.settings import Items
 from evergold.scoring.tasks.idiom_detection import TASK, Options
 from tests.evergold.scoring.idiom_files import HEADER, MANY, OPTIONS, golden_items, rows, write
 

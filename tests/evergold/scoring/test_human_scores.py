@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from evergold.scoring.errors import InvalidGold
-from evergold.scoring.human_scores import HumanScore, is_spreadsheet, read_human_scores
+from evergold.scoring.probing.human_scores import HumanScore, is_spreadsheet, read_human_scores
 
 HEADER = ("language", "experiment_type", "compound", "ClassType", "CompositionalityTokenSents")
 ROWS: Sequence[Sequence[object]] = (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
-from evergold.scoring.settings import Items
+from evergold.scoring.tables.settings import Items
 from evergold.scoring.task import NOT_ENTERED, read_options
 from evergold.scoring.tasks.idiom_detection import TASK, Options
 from tests.evergold.scoring.idiom_files import GOLDEN, HEADER, OPTIONS, SETTINGS, golden_items, rows, write

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from evergold.scoring.correlation import CONSTANT_PREDICTION
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
-from evergold.scoring.settings import Prediction
+from evergold.scoring.tables.settings import Prediction
 from evergold.scoring.task import NOT_ENTERED, read_options
 from evergold.scoring.tasks.idiom_similarity import TASK, Options
 

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from evergold.scoring.errors import Problems
-from evergold.scoring.json_lists import MOST_ENTRIES, read_json_list
+from evergold.scoring.paraphrase.json_lists import MOST_ENTRIES, read_json_list
 
 
 def read(text: str | bytes) -> tuple[object, list[str]]:

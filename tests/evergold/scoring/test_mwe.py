@@ -11,12 +11,13 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from evergold.scoring import cupt_scan, mwe_pairing
-from evergold.scoring.cupt_corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
-from evergold.scoring.cupt_prediction import PredictedMwes, read_predicted_mwes
+from evergold.scoring.cupt import scan
+from evergold.scoring.cupt.corpus import CuptGold, Mwe, TrainingMwes, read_gold, read_training
+from evergold.scoring.cupt.prediction import PredictedMwes, read_predicted_mwes
 from evergold.scoring.diversity import diversity
 from evergold.scoring.errors import Problems
-from evergold.scoring.mwe import (
+from evergold.scoring.mwe import counts as mwe_pairing
+from evergold.scoring.mwe.counts import (
     TRAINING_VIEWS,
     VIEWS,
     Cell,
@@ -29,8 +30,8 @@ from evergold.scoring.mwe import (
     macro,
     outcomes,
     prepare,
+    shared_tokens,
 )
-from evergold.scoring.mwe_pairing import shared_tokens
 from tests import lanes
 from tests.evergold.scoring import mwe_reference
 
@@ -323,7 +324,7 @@ def test_counts_equal_those_of_the_slow_reference(texts: tuple[str, str, list[st
 def test_the_quick_and_the_slow_reader_agree(texts: tuple[str, str, list[str]]) -> None:
     gold, quick, problems = read(*texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cupt_scan, "scan", lambda data, header, items: None)
+        patch.setattr(scan, "scan", lambda data, header, items: None)
         noted = Problems()
         slow = read_predicted_mwes(texts[1].encode(), gold.corpus.items, noted)
     assert quick == slow

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from evergold.cli import run
-from evergold.scoring import cupt_folders, mwe_languages
+from evergold.scoring.cupt import folders
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe import languages as mwe_languages
+from evergold.scoring.mwe.options import Options
 from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import TASK, Gold, Prediction
@@ -276,7 +277,7 @@ def test_files_in_wrong_places_are_told(members: dict[str, str], code: str, said
 def test_problems_of_all_files_are_told_at_once_and_capped_per_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cupt_folders, "PROBLEMS_PER_FILE", 2)
+    monkeypatch.setattr(folders, "PROBLEMS_PER_FILE", 2)
     members = {
         "FR/test.system.cupt": FRENCH.read_text().replace("\t*\n", "\t1;;2\n"),
         "HR/test.system.cupt": (GOLD / "HR" / "test.cupt").read_text().replace("\tse\t", "\tsi\t"),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidPrediction, Problem
-from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.option_types import USUAL_CHARACTERS
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import TASK
-from evergold.scoring.text_lengths import USUAL_CHARACTERS
 from tests.evergold.scoring.paraphrase_files import (
     GOLDEN,
     OPTIONS,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions
-from evergold.scoring.paraphrase_options import Options
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_paraphrase import TASK, Gold, Prediction
 from tests.evergold.scoring.paraphrase_files import GOLDEN, IDS, OPTIONS, items, zipped

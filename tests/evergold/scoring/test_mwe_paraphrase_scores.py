@@ -20,11 +20,11 @@ from tests.evergold.scoring.bert_files import MODEL, SETTINGS, upstream
 # isort: split
 # Behind the check of bert_files that torch is there.
 from evergold.baselines.catalogue import write_baseline
-from evergold.scoring.encoders import load_encoder
-from evergold.scoring.models import ModelNotFound, encoding_with
-from evergold.scoring.paraphrase_languages import METRIC_NAMES
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.paraphrase_scores import Paraphrased, summarise
+from evergold.scoring.bertscore.encoders import load_encoder
+from evergold.scoring.bertscore.models import ModelNotFound, encoding_with
+from evergold.scoring.paraphrase.languages import METRIC_NAMES
+from evergold.scoring.paraphrase.options import Options
+from evergold.scoring.paraphrase.scores import Paraphrased, summarise
 from evergold.scoring.progress import progress_to, report_progress
 from evergold.scoring.task import NOT_ENTERED, Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import mwe_paraphrase

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from evergold.scoring import segmentation
-from evergold.scoring.mwe_removed import bare, find_edits, is_removed, mwe_words, without_marks
 from evergold.scoring.optional import MissingPackage
-from evergold.scoring.segmentation import segment_words, segmentation_name
+from evergold.scoring.paraphrase import segmentation
+from evergold.scoring.paraphrase.removed import bare, find_edits, is_removed, mwe_words, without_marks
+from evergold.scoring.paraphrase.segmentation import segment_words, segmentation_name
 
 # ------------------------------------------------------------------------------------------------- MWEs and their words
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evergold.scoring.probing import (
+from evergold.scoring.probing.measures import (
     MEASURES,
     Floats,
     _moments,
@@ -155,7 +155,7 @@ def test_blocks_do_not_change_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(1).standard_normal((50, 8))
     pairs = list(range(49)), list(range(1, 50))
     whole = cosines(vectors, *pairs, standardised=True)
-    monkeypatch.setattr("evergold.scoring.probing._BLOCK_ROWS", 7)
+    monkeypatch.setattr("evergold.scoring.probing.measures._BLOCK_ROWS", 7)
     assert cosines(vectors, *pairs, standardised=True) == pytest.approx(whole, abs=1e-12)
 
 

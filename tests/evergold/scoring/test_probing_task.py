@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
-from evergold.scoring.probing import PROBES
+from evergold.scoring.probing.measures import PROBES
 from evergold.scoring.task import NOT_ENTERED, Score, read_options
 from evergold.scoring.tasks.idiomaticity_probing import NOT_CHOSEN, SMALL_CLASS, TASK, ProbingOptions
 

@@ -8,12 +8,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from evergold.scoring import cupt_prediction, cupt_scan, entries, tables
-from evergold.scoring.cupt_corpus import read_items
+from evergold.scoring.cupt import prediction, scan as cupt_scan
+from evergold.scoring.cupt.corpus import read_items
 from evergold.scoring.errors import Problems
-from evergold.scoring.numerals import finite_number, finite_numbers
-from evergold.scoring.settings import Items
-from evergold.scoring.tables import Table, read_table
+from evergold.scoring.tables import entries, reading
+from evergold.scoring.tables.numerals import finite_number, finite_numbers
+from evergold.scoring.tables.reading import Table, read_table
+from evergold.scoring.tables.settings import Items
 
 TEXTS = (
     "a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4", "a,b\n1,2\n\n3,4\n", "a,b\n1,2\r3,4\n", 'a,b\n"1",2\n', "a,b\n1,2,3\n4,5\n",
@@ -34,12 +35,12 @@ def test_a_plain_table_is_read_as_any_other(text: str, tabs: bool, monkeypatch: 
         return list(table.lines), columns, table.skipped_rows, problems.errors
 
     quick = read()
-    monkeypatch.setattr(tables, "_plain_columns", lambda *_: None)
+    monkeypatch.setattr(reading, "_plain_columns", lambda *_: None)
     assert read() == quick
 
 
 def test_the_quick_way_is_for_plain_tables_alone() -> None:
-    plain = [tables._plain_columns(text, 2, ",", tables.TABLE_LIMITS) is not None for text in TEXTS]
+    plain = [reading._plain_columns(text, 2, ",", reading.TABLE_LIMITS) is not None for text in TEXTS]
     assert plain == [at in (0, 1, 7, 8, 11, 12) for at in range(len(TEXTS))]
 
 
@@ -98,11 +99,11 @@ def test_a_cupt_file_is_read_without_numpy_as_with_it(kind: str, monkeypatch: py
 
     def read() -> tuple[object, ...]:
         problems = Problems()
-        predicted = cupt_prediction.read_predicted_mwes(CUPT_FILES[kind], items, problems)
+        predicted = prediction.read_predicted_mwes(CUPT_FILES[kind], items, problems)
         return predicted, problems.errors, problems.warnings, problems.omitted
 
     with_numpy = read()
-    monkeypatch.setattr(cupt_prediction, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(prediction, "sys", SimpleNamespace(modules={}))
     scan = Mock(wraps=cupt_scan.scan)
     monkeypatch.setattr(cupt_scan, "scan", scan)
     assert read() == with_numpy

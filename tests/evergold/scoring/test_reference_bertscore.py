@@ -13,11 +13,11 @@ from tests.evergold.scoring.bert_files import CANDIDATES, MODEL, REFERENCES, SET
 
 # isort: split
 # Behind the check of bert_files that torch is there.
+from evergold.scoring.bertscore.models import BrokenModel, EncoderSettings, ModelNotFound
+from evergold.scoring.bertscore.reference import load_reference, reference_scores, reference_version
 from evergold.scoring.errors import InvalidOptions
-from evergold.scoring.models import BrokenModel, EncoderSettings, ModelNotFound
 from evergold.scoring.optional import MissingPackage
-from evergold.scoring.paraphrase_options import Options
-from evergold.scoring.reference_bertscore import load_reference, reference_scores, reference_version
+from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_paraphrase import TASK
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from evergold.scoring.rouge import longest_common_subsequence, rouge_f1
-from evergold.scoring.text_lengths import MOST_CHARACTERS
+from evergold.scoring.option_types import MOST_CHARACTERS
+from evergold.scoring.tables.rouge import longest_common_subsequence, rouge_f1
 
 SEED, PAIRS = 38, 2_000
 

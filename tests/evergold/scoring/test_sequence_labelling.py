@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction
-from evergold.scoring.span_files import MOST_SPANS
+from evergold.scoring.tables.span_files import MOST_SPANS
 from evergold.scoring.task import Score, read_options
 from evergold.scoring.tasks.sequence_labelling import TASK, Prediction, SequenceOptions
 

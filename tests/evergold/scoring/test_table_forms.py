@@ -7,8 +7,8 @@ import json
 import pytest
 
 from evergold.scoring.errors import Problems
-from evergold.scoring.table_forms import read_any_table
-from evergold.scoring.tables import Table, TableLimits
+from evergold.scoring.tables.forms import read_any_table
+from evergold.scoring.tables.reading import Table, TableLimits
 
 
 def read(text: str | bytes, *columns: str, **more: object) -> tuple[Table | None, list[str]]:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from evergold.scoring.errors import InvalidGold, InvalidOptions, InvalidPrediction
-from evergold.scoring.table_metrics import KINDS, METRICS, text_statistics
-from evergold.scoring.table_options import TableOptions
+from evergold.scoring.tables.metrics import KINDS, METRICS, text_statistics
+from evergold.scoring.tables.options import TableOptions
 from evergold.scoring.task import Score, read_options, score_with_outcomes
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import TASK

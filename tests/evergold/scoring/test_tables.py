@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from evergold.scoring.errors import Problem, Problems
-from evergold.scoring.tables import Table, TableLimits, decode_text, read_table
+from evergold.scoring.tables.reading import Table, TableLimits, decode_text, read_table
 
 COLUMNS = ["ID", "Language", "Label"]
 

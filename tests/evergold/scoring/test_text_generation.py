@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 from evergold.scoring.errors import InvalidOptions
-from evergold.scoring.models import EncoderSettings, encoding_with
 from evergold.scoring.progress import progress_to
-from evergold.scoring.table_options import TableOptions
+from evergold.scoring.tables.options import TableOptions
 from evergold.scoring.task import Score, read_options
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.text_generation import TASK, TextOptions

@@ -10,7 +10,7 @@ import pytest
 
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidItems, Problem
-from evergold.scoring.mwe_options import Options
+from evergold.scoring.mwe.options import Options
 from evergold.scoring.tasks.mwe_identification import TASK
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "mwe-identification"
@@ -99,7 +99,7 @@ def test_problems_of_all_languages_have_file_and_line(tmp_path: Path) -> None:
 
 
 def test_paraphrases_have_zips_of_blind_files_too(tmp_path: Path) -> None:
-    from evergold.scoring.paraphrase_options import Options
+    from evergold.scoring.paraphrase.options import Options
     from evergold.scoring.tasks import mwe_paraphrase
 
     folder = Path(__file__).parents[2] / "golden" / "mwe-paraphrase" / "items"

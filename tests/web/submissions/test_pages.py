@@ -17,7 +17,7 @@ from app.people import auth
 from app.runs.claims import claim_run
 from app.runs.outcomes import record_rejection
 from evergold.scoring.errors import Problems
-from evergold.scoring.row_problems import Fault, note_faults
+from evergold.scoring.tables.row_problems import Fault, note_faults
 from tests import world
 from tests.rich_world import fresh
 from tests.web import markup

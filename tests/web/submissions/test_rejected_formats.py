@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evergold.scoring.probing import PROBES
+from evergold.scoring.probing.measures import PROBES
 from tests.processes import REPOSITORY
 from tests.web import probing_world
 from tests.web.probing_world import COMPOUNDS

@@ -1,0 +1,1 @@
+"""BERTScore: encoder models on this machine, vectors of texts, and their greedy matching."""

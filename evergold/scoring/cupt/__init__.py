@@ -1,0 +1,1 @@
+"""CUPT, the PARSEME format: read the organisers' files, check and read predictions."""

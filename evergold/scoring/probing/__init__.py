@@ -1,0 +1,1 @@
+"""Idiomaticity probing: items, predictions as similarities or embeddings, measures, report."""

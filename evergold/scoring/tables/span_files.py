@@ -1,0 +1,235 @@
+"""Labelled sequences in files: CoNLL columns with a tag on each token, or JSON lines with spans for each text.
+
+CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
+sentences; lines like `# id = 7` before a sentence are comments. JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`,
+where a span may also be `{"start": 0, "end": 5, "type": "PER"}`. The cluster of a sentence (a document) is given by a
+comment `# document = x`, which holds until the next one; that of a text by a key of its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.spans import OUTSIDE, PREFIXES, Scheme, Span
+from evergold.scoring.tables.json_lines import HALF_CHARACTER, Line, Number, read_json_lines
+from evergold.scoring.tables.reading import TableLimits, decode_text
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.settings import listed
+
+LIMITS = TableLimits(rows=200_000, lines=5_000_000, line_characters=1_000_000)
+#: Pairing more overlapping spans than this with each other would take too long.
+MOST_SPANS = 1_000
+MOST_TYPES = 1_000
+
+_COMMENT = re.compile(r"# ?([\w.:-]+) ?= ?(.*)|# (?:id|newdoc|newpar)\b")
+_TYPE = re.compile(r"[^\s/|,]{1,60}")
+_PLACE = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a CoNLL file.
+
+    lines, tokens, last: for each of n tokens its line number, its text, and the content of the last column.
+    comments: values of the comments before it, by name.
+    """
+
+    lines: tuple[int, ...]
+    tokens: tuple[str, ...]
+    last: tuple[str, ...]
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanText:
+    """One line of a JSON file.
+
+    line: its number.
+    length: of its text (None: it has none).
+    spans: None if it has no key for them.
+    values: all its keys, for organisers' files.
+    """
+
+    line: int
+    id: str
+    length: int | None
+    spans: tuple[Span, ...] | None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+# --------------------------------------------------------------------------------------------------------------- CoNLL
+
+
+def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
+    """Return the sentences in order; faults are added to `problems`."""
+    text = decode_text(data, problems)
+    if text is None:
+        return []
+    rows = re.split("\r\n?|\n", text)
+    if len(rows) > LIMITS.lines:
+        problems.add("too-many-rows", f"the file has more than {LIMITS.lines:,} lines")
+        return []
+    sentences: list[Sentence] = []
+    tokens: list[tuple[int, str, str]] = []
+    comments: dict[str, str] = {}
+    for number, row in enumerate([*rows, ""], start=1):
+        if row.strip():
+            if not tokens and (comment := _COMMENT.match(row)):  # further down, a token may be `#`
+                comments |= {comment[1]: comment[2].strip()} if comment[1] else {}
+                continue
+            cells = row.split("\t") if "\t" in row else row.split()
+            tokens.append((number, cells[0].strip(), cells[-1].strip()))
+        elif tokens:
+            lines, words, last = zip(*tokens, strict=True)
+            sentences.append(Sentence(lines, words, last, comments))
+            tokens, comments = [], {}
+    if not sentences:
+        problems.add("empty-file", "the file has no sentence")
+    return sentences
+
+
+def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Problems) -> tuple[str, ...]:
+    """Return the cluster of every sentence by `resample_by`: its comment, or the last one before it.
+
+    If the first sentences have none, that is added to `problems`.
+    """
+    found, last = [], ""
+    for sentence in sentences:
+        last = sentence.comments.get(name, last)
+        if not last:
+            message = f"resample_by: no comment `# {name} = …` says what this sentence belongs to"
+            problems.add("empty-cell", message, line=sentence.lines[0], column=name)
+        found.append(last)
+    return tuple(found)
+
+
+def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) -> tuple[str, ...]:
+    """Return the cluster of every text by `resample_by`; a value that is no text or empty is added to `problems`."""
+    for text in texts:
+        value = text.values.get(name)
+        if not isinstance(value, str) or not value.strip():
+            problems.add("empty-cell", f"resample_by: `{name}` is a text or a number", line=text.line, column=name)
+    return tuple(str(text.values.get(name)) for text in texts)
+
+
+def check_tags(
+    sentence: Sentence, scheme: Scheme, types: Collection[str] | None, faults: RowProblems
+) -> tuple[str, ...]:
+    """Return the tags of a sentence, O where one is wrong, which is reported. types: those allowed, None: any."""
+    tags = []
+    for line, tag in zip(sentence.lines, sentence.last, strict=True):
+        fault = None if tag == OUTSIDE else _tag_fault(tag, scheme, types)
+        if fault:
+            faults.add("bad-tag", fault, line, "tag", tag)
+        tags.append(OUTSIDE if fault else tag)
+    return tuple(tags)
+
+
+def _tag_fault(tag: str, scheme: Scheme, types: Collection[str] | None) -> str | None:
+    prefix, dash, type_ = tag.partition("-")
+    if not dash or len(prefix) != 1 or prefix not in PREFIXES[scheme]:
+        known = ", ".join(f"{letter}-TYPE" for letter in PREFIXES[scheme])
+        return f"{shorten(tag)!r} is not a tag of {scheme.upper()}: {known} or O"
+    return type_fault(type_, types)
+
+
+def type_fault(type_: str, types: Collection[str] | None) -> str | None:
+    """Return the fault of a span's type; None if it is valid. types: those allowed, None: any."""
+    if types is not None and type_ not in types:
+        return f"{shorten(type_)!r} is not a type; the types are {listed(sorted(types))}"
+    if not _TYPE.fullmatch(type_):
+        return f"{shorten(type_)!r} cannot be a type: 1 to 60 characters, no spaces, commas, / or |"
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------- JSON lines
+
+
+def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *, others: bool) -> list[SpanText]:
+    """Read every line; faults are added to `problems`.
+
+    types: as for `check_tags`; others: whether further keys are ignored (organisers' files).
+    """
+    faults = RowProblems()
+    read = read_json_lines(data, faults, problems, LIMITS)
+    if read is None:
+        return []
+    texts = [_span_text(line, types, others, faults) for line in read[0]]
+    first: dict[str, int] = {}
+    for text in texts:
+        if (before := first.setdefault(text.id, text.line)) != text.line:
+            message = f"id {shorten(text.id)} appears twice, first on line {before}"
+            faults.add("duplicate-id", message, text.line, "id", text.id)
+    faults.report(problems)
+    return texts
+
+
+def _span_text(line: Line, types: Collection[str] | None, others: bool, faults: RowProblems) -> SpanText:
+    number, values = line
+    id_ = values.get("id")
+    if not isinstance(id_, str) or not id_ or id_ != id_.strip() or HALF_CHARACTER.search(id_):
+        faults.add("bad-id", "`id` is a text or a number without spaces around it", number, "id")
+        id_ = f"line {number}"
+    for name in values.keys() - {"id", "spans"} if not others else ():
+        faults.add("wrong-columns", f"the key {shorten(name)!r} is not expected; the keys are id, spans", number, name)
+    text = values.get("text")
+    length = len(text) if isinstance(text, str) and not isinstance(text, Number) else None
+    spans = _spans(number, values.get("spans"), types, length, faults)
+    return SpanText(number, str(id_), length, spans, values if others else {})
+
+
+def _spans(
+    line: int, value: object, types: Collection[str] | None, length: int | None, faults: RowProblems
+) -> tuple[Span, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        faults.add("bad-span", '`spans` is a list: [[start, end, "TYPE"], …]', line, "spans")
+        return ()
+    if len(value) > MOST_SPANS:
+        faults.add("too-many-spans", f"{len(value):,} spans of one text; at most {MOST_SPANS:,}", line, "spans")
+        return ()
+    spans = [span for one in value if (span := _span(line, one, types, length, faults))]
+    if twice := next((span for span in set(spans) if spans.count(span) > 1), None):
+        message = f"the span {twice.start} to {twice.end}, {shorten(twice.type)}, is there twice"
+        faults.add("repeated-span", message, line, "spans")
+    return tuple(sorted(set(spans)))
+
+
+def _span(line: int, value: Any, types: Collection[str] | None, length: int | None, faults: RowProblems) -> Span | None:
+    parts = [value.get(name) for name in ("start", "end", "type")] if isinstance(value, dict) else value
+    fault: str | None = None
+    if not isinstance(parts, list) or len(parts) != 3 or not all(_is_place(part) for part in parts[:2]):
+        fault = 'a span is [start, end, "TYPE"], whole numbers from 0'
+    elif not isinstance(parts[2], str) or isinstance(parts[2], Number) or HALF_CHARACTER.search(parts[2]):
+        fault = "the type of a span is a text"
+    else:
+        fault = place_fault(int(parts[0]), int(parts[1]), length) or type_fault(parts[2], types)
+    if fault or not isinstance(parts, list):
+        faults.add("bad-span", str(fault), line, "spans")
+        return None
+    return Span(int(parts[0]), int(parts[1]), parts[2])
+
+
+def place_fault(start: int, end: int, length: int | None) -> str | None:
+    """Return the fault of a span's position in a text of this length (None: unknown), or None."""
+    if start >= end:
+        return f"a span from {start} to {end} is empty: the end is the first place behind it"
+    if length is not None and end > length:
+        return f"a span from {start} to {end} goes beyond the text, which has {length:,} characters"
+    return None
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, Number) and bool(_PLACE.fullmatch(value))
+
+
+def distinct_types(spans: Sequence[Sequence[Span]], problems: Problems) -> None:
+    """Report spans of more than MOST_TYPES types, each of which would be a column."""
+    number = len({span.type for of_item in spans for span in of_item})
+    if number > MOST_TYPES:
+        problems.add("too-many-types", f"{number:,} types of spans; at most {MOST_TYPES:,}")
