@@ -14,9 +14,9 @@ from fastapi import FastAPI, Request
 from starlette.routing import Route
 
 import app.web
+from app.base.answers import ApiModel
 from app.base.api_links import API
 from app.web.http.openapi import serve_description
-from app.web.http.schemas import ApiModel
 from tests.web.routes import application
 from tests.web.site import Site
 

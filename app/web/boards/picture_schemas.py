@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, example
 from app.boards.pictures.shapes import Axis, AxisKind, Choice, Kind, Look, Picture
 from app.competitions.visibility import View
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, example
 
 _BOARD = "/competitions/demo/phases/evaluation/boards/zero-shot"
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 from pydantic import Field
 
+from app.base.answers import ApiModel, example
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.base.text import spreadsheet_safe
@@ -21,7 +22,6 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
-from app.web.http.schemas import ApiModel, example
 
 router = api_router("boards")
 

@@ -8,13 +8,13 @@ import io
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import RowKind
 from app.boards.side_by_side import Results
 from app.models import Competition, CompetitionTask
 from app.web.boards.schemas import CellOut, cells_out
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, example
 
 
 class ResultColumnOut(ApiModel):

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.boards.marks import MarkedRow
 from app.models import RowStatus
-from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE: dict[str, Any] = {
     "id": 3,

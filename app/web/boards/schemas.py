@@ -12,6 +12,7 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, Moment, Named, example
 from app.base.text import spreadsheet_safe
 from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.boards.rows import StatisticsState, scored_with
@@ -19,7 +20,6 @@ from app.boards.snapshots import Official, Successor
 from app.competitions.columns import BoardColumn
 from app.models import Board, Competition, EntryRule, Phase, RowStatus
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, Moment, Named, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut
 from app.web.submissions.standing_schemas import IntervalOut
 from evergold.scoring.halves import Half

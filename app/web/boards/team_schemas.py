@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, example
 from app.boards.team_rows import TeamRow, TeamSystem, systems_of
 from app.models import Competition
 from app.web.boards.schemas import EXAMPLE_COLUMN, EXAMPLE_ROW, ColumnOut, RowOut, column_out, row_out, sealed_numbers
-from app.web.http.schemas import ApiModel, example
 from app.web.submissions.card_schemas import CARD_EXAMPLE, CardOut, card_out
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.competitions.allowances import MOST_EXTRA, Granted, Wanted
-from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE: dict[str, Any] = {
     "id": 3,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.competitions.life import REASON_CHARACTERS, Life, life_of
 from app.models import Competition, Halt, Stage
-from app.web.http.schemas import ApiModel, Moment, example
 
 
 class LifeIn(ApiModel):

@@ -9,6 +9,7 @@ from datetime import datetime
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, Moment, Named, example
 from app.base.config import Settings
 from app.boards.citations import authors_of, paper_of
 from app.competitions import limits
@@ -20,7 +21,6 @@ from app.competitions.visibility import View
 from app.models import Audience, Board, Competition, CompetitionTask, EntryRule, Halt, Phase, PhaseTask, Stage
 from app.submissions.downloads import FileAccess
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, Moment, Named, example
 
 _EXAMPLE_LIMITS = {
     "per_day": 10,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment
 from app.competitions.visibility import View
 from app.models import BoardShown, Slices
-from app.web.http.schemas import ApiModel, Moment
 from evergold.scoring.halves import Half
 
 EXAMPLE_VISIBILITY = {

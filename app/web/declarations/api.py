@@ -10,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import Engine
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, example
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, storage_of
@@ -39,7 +40,7 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
-from app.web.http.schemas import ApiModel, RowId, example
+from app.web.http.schemas import RowId
 
 router = api_router("organising")
 

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome
 from app.declarations.edits.fields import parts
 from app.declarations.revisions.documents import differences, dotted
 from app.models import Revision, RevisionSource
-from app.web.http.schemas import ApiModel, Moment, RowId, example
+from app.web.http.schemas import RowId
 
 _REVISION = {
     "number": 4,

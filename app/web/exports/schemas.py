@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.exports.participants import Participant
 from app.models import FileDownload
-from app.web.http.schemas import ApiModel, Moment, example
 
 _DOWNLOAD = {
     "downloaded_at": "2026-01-10T12:00:00Z",

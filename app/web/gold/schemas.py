@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.boards.leaks import PhaseLeak
 from app.competitions.leak import Level, leak_document, leak_words
 from app.models import GoldCheck, GoldVersion, PhaseTask
-from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE: dict[str, object] = {
     "phase": "evaluation",

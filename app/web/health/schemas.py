@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, example
 from app.operations.health import Part
-from app.web.http.schemas import ApiModel, example
 
 
 class Health(ApiModel):

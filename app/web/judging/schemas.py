@@ -8,11 +8,11 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.judging.imports import Imported
 from app.judging.results import Progress
 from app.judging.summary import Correlation, Summary, System, Value
 from app.models import Competition, JudgingRound, RoundSource
-from app.web.http.schemas import ApiModel, Moment, example
 
 _ROUND = {
     "name": "human",

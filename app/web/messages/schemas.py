@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.messages.announcements import TEXT_CHARACTERS, Receivers
 from app.messages.questions import ANSWER_CHARACTERS, QUESTION_CHARACTERS
 from app.models import Announcement, Question, User
 from app.models.messages import TITLE_CHARACTERS
-from app.web.http.schemas import ApiModel, Moment, example
 
 _ANNOUNCEMENT = {
     "id": 7,

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field, SecretStr
 
+from app.base.answers import ApiModel, Moment, example
 from app.models import (
     ApiToken,
     AuditEntry,
@@ -20,7 +21,6 @@ from app.models import (
 )
 from app.people import auth
 from app.people.mail import MailKind, wants
-from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE_TOKEN = {
     "id": 7,

@@ -10,10 +10,10 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
 from app.feedback.reports import Report
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, example
 from app.web.submissions.schemas import ScoreOut
 
 _SUBMISSION = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11"

@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.models import Competition, Rescoring, RescoringState
 from app.rescoring.difference import BoardMoves, Difference, Move
 from app.rescoring.sets import NOTE_CHARACTERS, Progress
-from app.web.http.schemas import ApiModel, Moment, example
 
 _EXAMPLE = {
     "number": 1,

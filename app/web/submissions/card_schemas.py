@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, Moment, example
 from app.cards.edits import CardChange
 from app.cards.form import CardForm, CardKind, CardPart, MethodCard
-from app.web.http.schemas import ApiModel, Moment, example
 
 #: Not only `bool | int | float`: values keep their JSON type.
 AnswerOut = bool | int | float | str

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from pydantic import Field
 
+from app.base.answers import ApiModel, example
 from app.feedback.compare import Compared, Comparison
 from app.feedback.items import ComparedItem, ItemComparison
-from app.web.http.schemas import ApiModel, example
 from app.web.submissions.schemas import ScoreOut, score_out
 from app.web.submissions.standing_schemas import DifferenceTestOut, IntervalOut, difference_test_out, interval_out
 from evergold.scoring.task import ItemResult, Score

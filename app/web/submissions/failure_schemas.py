@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import api_links
+from app.base.answers import ApiModel, Moment, example
 from app.runs.failures import FailedRun
-from app.web.http.schemas import ApiModel, Moment, example
 
 
 class FailedRunOut(ApiModel):

@@ -8,9 +8,9 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.models import RowStatus, RunStatus, TeamKind
 from app.submissions.organisers_list import CHOSEN_LIMIT, ListedSubmission
-from app.web.http.schemas import ApiModel, Moment, example
 
 _ID = "0b9f6f0e-6c1f-4a53-9d3c-0f7f6f1d2a11"
 _EXAMPLE: dict[str, Any] = {

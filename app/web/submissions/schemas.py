@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, Moment, example
 from app.base.queue import GPU_QUEUE
 from app.feedback.scores import OwnScores
 from app.feedback.standings import RunStanding
@@ -17,7 +18,6 @@ from app.runs.rescored import Rescored
 from app.runs.stages import STATUS_WORDS, Stage, StageName
 from app.submissions.find import current_run
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.http.schemas import ApiModel, Moment, example
 from app.web.submissions.standing_schemas import EXAMPLE_STANDING, StandingOut, standing_out
 from evergold.scoring.task import Score
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from app.base.answers import ApiModel
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.feedback.standings import PeerComparison, RunStanding
-from app.web.http.schemas import ApiModel
 
 _TEST = {
     "difference": 0.0312,

@@ -7,9 +7,9 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import api_links, links
+from app.base.answers import ApiModel, Moment, example
 from app.models import Validation, ValidationStatus
 from app.submissions.validations import KEPT
-from app.web.http.schemas import ApiModel, Moment, example
 from app.web.submissions.schemas import ProblemOut, known_problem
 
 #: The meaning of each state, for its user.

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.base import links
+from app.base.answers import ApiModel, Moment, example
 from app.models import Competition, Registration, RegistrationMode, RegistrationStatus
 from app.teams.find import TeamView
 from app.teams.merge_offers import Offers
 from app.teams.questions import Answer, Question, QuestionKind, answers_to
 from app.teams.registration import MISSING_WORDS, Missing, Standing
-from app.web.http.schemas import ApiModel, Moment, example
 
 _TERMS_SHA256 = "0f9d2c7e6a1b4c5d8e3f7a6b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d"
 _REGISTRATION = {

@@ -1,0 +1,28 @@
+"""The base class of all answers and of what comes in by the API, and the few types they share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+#: ISO 8601 in UTC.
+Moment = Annotated[AwareDatetime, Field(examples=["2026-01-10T12:00:00Z"])]
+
+
+class ApiModel(BaseModel):
+    """Root: nothing that is not declared goes in or out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def example(document: dict[str, Any]) -> ConfigDict:
+    """Return a model configuration with an example for the API pages."""
+    return ConfigDict(json_schema_extra={"examples": [document]})
+
+
+class Named(ApiModel):
+    """Something with a name (in addresses) and a title (for people)."""
+
+    name: str
+    title: str
