@@ -94,10 +94,36 @@ def test_actionlint_finds_nothing() -> None:
 def test_a_commit_is_checked_as_make_checks_it() -> None:
     (repository,) = read(REPOSITORY / ".pre-commit-config.yaml")["repos"]
     assert repository["repo"] == "local", "nothing is fetched for it"
-    entries = [hook["entry"] for hook in repository["hooks"]]
-    assert entries == ["make lint", "make types", "make contracts"]
-    for entry in entries:
+    hooks = {hook["entry"]: hook.get("stages", ["pre-commit"]) for hook in repository["hooks"]}
+    assert hooks.pop("python3 requirements/subject.py") == ["commit-msg"]
+    assert hooks == dict.fromkeys(("make lint", "make types", "make contracts"), ["pre-commit"])
+    for entry in hooks:
         assert re.search(rf"^{entry.removeprefix('make ')}:", MAKEFILE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_right"),
+    [
+        ("Refuse files that arrive late", True),
+        ("Pass the salt", True),
+        ("Embed fonts", True),
+        ("Merge branch 'a-very-long-name-that-git-wrote-itself-and-that-nobody-shortens-for-it'", True),
+        ("Refuses files that arrive late", False),
+        ("Refused files that arrive late", False),
+        ("Refusing files that arrive late", False),
+        ("Refuse files that arrive late.", False),
+        ("refuse files that arrive late", False),
+        ("Refuse " + "x" * 66, False),
+        ("", False),
+    ],
+)
+def test_a_commit_says_in_the_imperative_what_it_does(tmp_path: Path, subject: str, is_right: bool) -> None:
+    message = tmp_path / "message"
+    message.write_text(f"{subject}\n\nWhy, at length.\n", encoding="utf-8")
+    script = REPOSITORY / "requirements" / "subject.py"
+    done = subprocess.run([sys.executable, script, message], capture_output=True, text=True, timeout=60)
+    assert (done.returncode == 0) is is_right, done.stdout
+    assert bool(done.stdout) is not is_right
 
 
 def test_updates_are_proposed_for_everything_that_is_pinned() -> None:
