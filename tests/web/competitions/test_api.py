@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from app.base.db import writing
+from app.competitions.find import find_competition
 from tests import world
 from tests.beside import add_other_task
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import declare
 from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.web.site import TASK_PATH, Person, Site
-from tests.world import DAY, NOW, PHASE, TASK
+from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
 
 
 def test_competitions_are_listed_with_all_their_parts(site: Site) -> None:
@@ -104,6 +106,13 @@ def test_a_task_names_its_own_boards_alone(site: Site) -> None:
         (PHASE, TASK, ["zero-shot", "one-shot"]),
         (PHASE, OTHER_TASK, list(OTHER_BOARDS)),
     ]
+
+
+def test_tracks_have_a_name_a_title_and_a_description(site: Site) -> None:
+    tracks = [{"name": "closed", "title": "Closed track", "description": "Only what was handed out."}]
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).tracks = tracks
+    assert site.client().get(TASK_PATH).json()["tracks"] == tracks
 
 
 def test_where_no_phase_is_open_there_is_no_form(site: Site, ada: Person) -> None:

@@ -17,11 +17,12 @@ from app.models import OutgoingMail, Right, Role, RunStatus, User
 from app.people.mail import GIVEN_UP, send_mail
 from app.people.rights import grant_role
 from evergold.scoring.leakage import GoldSize
+from tests.rich_world import FIRST_SET
 from tests.web import markup
 from tests.web.one_right import Organisers
 from tests.web.reading import COMPETITION_PAGE, text_of
 from tests.web.site import Person, Site, csrf_of, log_in, run_of
-from tests.world import COMPETITION, NOW, SHOWN_WHOLE, ZERO_SHOT, fail, reject, the_phase_task, the_run
+from tests.world import COMPETITION, NOW, SHOWN_WHOLE, ZERO_SHOT, fail, reject, score, the_phase_task, the_run
 
 DESK = f"{COMPETITION_PAGE}/desk"
 
@@ -202,3 +203,13 @@ def test_a_question_waits_until_it_is_answered_or_closed(site: Site, ada: Person
     assert client.send("PUT", f"{here}/{second}/closed").status_code == 200
     page = client.send("GET", DESK).text
     assert [title for title in ("To answer", "To close", "To leave") if title in page] == ["To leave"]
+
+
+def test_a_rescoring_waits_until_it_is_published_or_dropped(site: Site, ada: Person, olga: httpx.Client) -> None:
+    score(site.engine, run_of(site, ada.submitted()), 0.5)
+    waiting = f'href="{COMPETITION_PAGE}/rescoring/{FIRST_SET}"'
+    form = {"note": "Labels were wrong.", "csrf_token": csrf_of(olga.get(DESK).text)}
+    assert olga.post(f"{COMPETITION_PAGE}/rescoring", data=form).url.path == f"{COMPETITION_PAGE}/rescoring/{FIRST_SET}"
+    assert waiting in olga.get(DESK).text
+    assert olga.post(f"{COMPETITION_PAGE}/rescoring/{FIRST_SET}/drop", data=form).status_code == 200
+    assert waiting not in olga.get(DESK).text

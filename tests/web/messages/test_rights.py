@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.base.api_links import API
 from app.models import Right
-from tests.rich_world import NEIGHBOURS
+from tests.rich_world import FIRST_ANNOUNCEMENT, NEIGHBOURS
 from tests.web.one_right import Organisers, only
 from tests.web.site import Person
 from tests.world import COMPETITION
@@ -65,3 +67,21 @@ def test_lists_are_of_one_competition(organisers: Organisers, listed: str, besid
     client = organisers.clients[Right.MESSAGES]
     assert client.send("GET", f"{HERE}/{listed}").json()[listed] == []
     assert [one["title"] for one in client.send("GET", f"{BESIDE}/{listed}").json()[listed]] == beside
+
+
+def test_nobody_else_publishes_what_could_be_published(organisers: Organisers) -> None:
+    form = {"title": "A title", "text": "Some words.", "action": "publish"}
+    page = f"/competitions/{COMPETITION}/announcements"
+    statuses = {right: client.send("POST", page, data=form).status_code for right, client in organisers.clients.items()}
+    assert statuses == {right: 303 if right is Right.MESSAGES else 403 for right in organisers.clients}
+    one = organisers.clients[Right.MESSAGES].send("GET", f"{page}/{FIRST_ANNOUNCEMENT}").text
+    assert re.search(r'<input[^>]*name="title"[^>]*value="A title"', one)
+    assert re.search(r"<textarea[^>]*>\s*Some words\.</textarea>", one)
+
+
+def test_a_refused_question_is_the_same_when_it_is_sent_again(organisers: Organisers) -> None:
+    """By the key of its form, so that it is asked once."""
+    form = {"title": "", "text": "May we?", "key": "key-of-this-form"}
+    refused = organisers.clients[None].send("POST", f"/competitions/{COMPETITION}/questions", data=form)
+    assert refused.status_code == 422
+    assert 'name="key" value="key-of-this-form"' in refused.text

@@ -109,6 +109,8 @@ def test_embeddings_have_their_standardised_variant_to_choose(probes: Site, both
     assert "Sim(Syn) 0.6000 0.2028" in text_of(shown)
     variants = choices_of(shown)["Vectors"]
     assert variants == [("As sent", "pt/neut/sent", True), ("Standardised", "pt/neut/sent/standardised", False)]
+    assert "PT, neutral, sentence" in text_of(shown)
+    assert "sentence, as sent" not in text_of(shown), "without a word where nothing was done to it"
     standardised = text_of(page(probes, f"{report}?split={variants[1][1]}", browser))
     assert "PT, neutral, sentence, standardised" in standardised
     assert "Sim(Syn) 0.6000" not in standardised

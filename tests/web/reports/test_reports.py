@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import zlib
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,10 +21,13 @@ from sqlalchemy import event, select
 from app.base.db import reading, writing
 from app.models import ScoringRun, User
 from app.runs.report import read_report
+from evergold.scoring.task import Score
 from tests import world
+from tests.competitions.embargo import hide
 from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.mwe_world import only_board, scored_submission, seventeen_languages
+from tests.web.reading import text_of
 from tests.web.site import Person, Site, log_in
 
 
@@ -260,6 +264,31 @@ def test_every_score_is_on_the_page_of_all_scores(browser: httpx.Client, page: s
     assert "mwe-identification:1|matching:assignment|lemmas:gold" in found
 
 
+@pytest.mark.parametrize(("precision", "decimals"), [(1, {0}), (3, {1}), (6, {2})])
+def test_no_more_digits_are_shown_than_the_phase_does(
+    site: Site, browser: httpx.Client, page: str, precision: int, decimals: set[int]
+) -> None:
+    """Scores in percent: with a precision of three digits 0.2564 is 25.6 %."""
+    hide(site.engine, precision=precision)
+    cells = [cell for row in table_of(browser.get(page, params={"view": "scores"}).text)[1:] for cell in row[1:4]]
+    numbers = [cell for cell in cells if cell != "–"]
+    assert numbers
+    assert {len(cell.partition(".")[2]) for cell in numbers} == decimals
+
+
+def test_a_score_of_a_metric_that_its_task_has_no_more_is_shown(site: Site, browser: httpx.Client) -> None:
+    with reading(site.engine) as session:
+        bob = session.scalars(select(User).where(User.username == "bob")).one()
+    accepted = world.submit(site.engine, bob)
+    held = world.sure(world.claim(site.engine, accepted.run_id))
+    assert world.finish(
+        site.engine, held, [*world.scores_of(world.ZERO_SHOT, 0.5), Score("micro", "all", 0.25, None, "s")]
+    )
+    found = browser.get(f"/submissions/{accepted.submission.id}/report").text
+    assert columns_of(found)[-1] == "micro"
+    assert table_of(found)[-1] == ["all", "", "", "0.2500"]
+
+
 def test_a_task_type_without_a_page_of_its_own_has_the_plain_table(site: Site, browser: httpx.Client) -> None:
     with reading(site.engine) as session:
         bob = session.scalars(select(User).where(User.username == "bob")).one()
@@ -269,6 +298,16 @@ def test_a_task_type_without_a_page_of_its_own_has_the_plain_table(site: Site, b
     markup.check(found)
     assert columns_of(found) == ["Split", "Macro F1", "Accuracy"]
     assert table_of(found)[1:] == [["zero_shot/all", "0.5000", "0.2500"], ["one_shot/all", "–", "–"]]
+
+
+def test_the_first_language_need_not_have_been_sent(site: Site, browser: httpx.Client, tmp_path: Path) -> None:
+    folder = seventeen_languages(tmp_path)
+    shutil.rmtree(folder / "prediction" / "XA")
+    with reading(site.engine) as session:
+        bob = session.scalars(select(User).where(User.username == "bob")).one()
+    found = browser.get(f"/submissions/{scored_submission(site.engine, bob, folder)}/report")
+    assert found.status_code == 200
+    assert "16 of 17" in text_of(found.text)
 
 
 def test_without_training_data_nothing_is_called_unseen(site: Site, browser: httpx.Client, tmp_path: Path) -> None:
