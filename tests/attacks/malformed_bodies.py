@@ -12,8 +12,12 @@ import time
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from sqlalchemy import update
+
+from app.base.db import writing
+from app.models import Phase
 from tests.attacks.server import API, account
-from tests.server.processes import embedded
+from tests.server.processes import Server, embedded
 
 SEED, NUMBER = 38, 250
 TYPE = "multipart/form-data; boundary=b"
@@ -44,6 +48,7 @@ def main() -> int:
     chance, sent, different = random.Random(SEED), 0, 0
     with embedded(lambda folder: None) as server, account(server, "mallory") as mallory:
         authorization = mallory.headers["Authorization"]
+        _lift_limits(server)
         for body in malformed_bodies(SEED, NUMBER):
             place = chance.randrange(1, max(2, len(body)))
             whole = _verdict(server.address, authorization, [body])
@@ -54,6 +59,13 @@ def main() -> int:
                 print(f"whole {whole}, split at {place} {split}: {body!r}")
     print(f"{sent} malformed bodies, {different} decided differently whole and in pieces")
     return int(different > 0)
+
+
+def _lift_limits(server: Server) -> None:
+    """Whether a limit is reached depends on how many files were rejected meanwhile, and would hide verdicts."""
+    limits = dict.fromkeys(("submissions_per_day", "submissions_per_week", "submissions_per_month"))
+    with writing(server.engine) as session:
+        session.execute(update(Phase).values(**limits, submissions_total=None, rejected_per_hour=1_000_000))
 
 
 def _verdict(address: str, authorization: str, pieces: Sequence[bytes]) -> str:
