@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
-from functools import cache
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,27 +37,15 @@ def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object
 
 
 @pytest.fixture(scope="session")
-def _servers(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Server]]:
-    """The application and its address in a process of this number, started once."""
-    with ExitStack() as running:
-
-        @cache
-        def started(process: int) -> Server:
-            folder = tmp_path_factory.mktemp("server")
-            shutil.copyfile(_sqlite_template, folder / "evergold.db")
-            app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
-            app.openapi = application().openapi  # type: ignore[method-assign]  # the same, and made once
-            app.state.server.engine.dispose()
-            return app, running.enter_context(serving(app))
-
-        yield started
-
-
-@pytest.fixture
-def server(_servers: Callable[[int], Server]) -> Server:
-    """What it serves changes with every test. A fork, as those of `bench.mutants`, has a server of its own: that of its
-    parent would answer with the parent's code."""
-    return _servers(os.getpid())
+def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The application and its address; what it serves changes with every test."""
+    folder = tmp_path_factory.mktemp("server")
+    shutil.copyfile(_sqlite_template, folder / "evergold.db")
+    app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
+    app.openapi = application().openapi  # type: ignore[method-assign]  # the same, and made once
+    app.state.server.engine.dispose()
+    with serving(app) as url:
+        yield app, url
 
 
 @pytest.fixture(autouse=True)
