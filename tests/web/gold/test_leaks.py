@@ -19,16 +19,16 @@ LEAKS = f"/api/v1/competitions/{COMPETITION}/leaks"
 def test_organisers_learn_the_share_and_what_would_lower_it(site: Site) -> None:
     with writing(site.engine) as session:
         phase_task = the_phase_task(session)
-        phase_task.phase.visibility, phase_task.phase.submissions_total = {}, 5
+        phase_task.phase.visibility, phase_task.phase.submissions_total = {}, 10
         gold = gold_identity(session, phase_task) or ""
         record_power(session, phase_task.id, Power(gold, "key", "", (), GoldSize(1000, 998.8, 2)))
     with site.person("root", is_administrator=True).client as root:
         (found, *_) = root.get(LEAKS).json()["leaks"]
     assert (found["phase"], found["task"]) == (PHASE, TASK)
     scores = found["scores"]
-    # A macro F1 of two labels follows from one count, its test against the submission before from another one.
-    assert found["bits_per_submission"] == round(scores * 2 * math.log2(1001), 2)
-    assert found["share"] == pytest.approx(5 * scores * 2 * math.log2(1001) / 998.8)
+    # A macro F1 of two labels follows from one count; its interval and tests are shown when the phase has closed.
+    assert found["bits_per_submission"] == round(scores * math.log2(1001), 2)
+    assert found["share"] == pytest.approx(10 * scores * math.log2(1001) / 998.8)
     assert (found["items"], found["gold_bits"], found["is_measured"]) == (1000, 998.8, True)
     assert found["level"] == "fair"
     assert found["remedies"][0] == {"setting": "private_part: {share: 0.5, …}", "share": 0.0}
