@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.base.environment import EnvironmentSettings
 from app.base.redis_client import redis_place
 
 MEBIBYTE = 1024 * 1024
@@ -32,11 +32,10 @@ class InvalidSettings(Exception):
     """An error in the environment, in words for administrators; never contains values, which may be secrets."""
 
 
-class Settings(EnvironmentSettings):
+class Settings(BaseSettings):
     """The settings shared by web, workers and the command line."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
-    prefix_of_variables = "EVERGOLD_"
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", hide_input_in_errors=True)
 
     data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
     sealed_dir: Path = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 import redis
@@ -42,7 +43,7 @@ class _With:
         self.monotonic = clock.time
 
 
-def limits(**settings: int | str) -> RateLimits:
+def limits(**settings: Any) -> RateLimits:
     return RateLimits(Settings(**settings))
 
 
