@@ -147,12 +147,6 @@ def test_the_sweep_sweeps_without_a_task_type_or_a_board() -> None:
     assert {"app.boards.leaderboard", "app.declarations.model", "markdown_it", "numpy"} & loaded == set()
 
 
-@pytest.mark.parametrize("process", [WEB, SWEEP, WORKER], ids=["web", "sweep", "worker"])
-def test_log_lines_need_no_package_of_their_own(process: str) -> None:
-    """5 MB in each process, most of it to draw on a terminal that is not there."""
-    assert loaded_by(process, "structlog", "rich", "pygments") == set()
-
-
 def task_types_after(statement: str) -> set[str]:
     """The modules of task types that are loaded after the statement."""
     start = "evergold.scoring.tasks."
