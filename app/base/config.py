@@ -17,7 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.base.redis_client import redis_place
+from app.base.redis_address import redis_address
 
 MEBIBYTE = 1024 * 1024
 #: The sender's name in mail programs if the setting has only an address.
@@ -153,7 +153,7 @@ class Settings(BaseSettings):
     @field_validator("broker_url")
     @classmethod
     def _known_broker(cls, address: str) -> str:
-        if address and redis_place(address) is None:
+        if address and redis_address(address) is None:
             raise ValueError("broker_url is redis://…, rediss://… or redis+socket://…, or empty: messages are files")
         return address
 
