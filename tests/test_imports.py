@@ -153,7 +153,7 @@ def task_types_after(statement: str) -> set[str]:
     return {name.removeprefix(start) for name in modules_after(statement) if name.startswith(start)}
 
 
-#: 12 MB in each process. A message is sent without it.
+#: A message is sent without it, for decision 068 says why.
 CELERY = ("celery", "kombu")
 
 
