@@ -170,7 +170,7 @@ FIGURES = (
         lambda found: f"{found['server']['50 x 40']['compressed KiB']:.0f} KiB",
     ),
     Figure(
-        "Memory (RSS): web process after its start / after every page / sweep (aims: – / 150 / 60 MiB)",
+        "Memory (RSS): web process after its start / after every page / sweep",
         "memory",
         lambda found: (
             " / ".join(f"{found[name]['rss_mib']:.0f}" for name in ("web_start", "web_administrator", "sweep")) + " MiB"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 from pydantic import SecretStr
@@ -62,8 +63,8 @@ def s3_environment(address: str, bucket: str) -> dict[str, str]:
     }
 
 
-def s3_settings(address: str, bucket: str, **more: object) -> S3Settings:
-    values = {"bucket": bucket, "endpoint": address, "timeout_seconds": 5.0, **more}
+def s3_settings(address: str, bucket: str, **more: Any) -> S3Settings:
+    values: dict[str, Any] = {"bucket": bucket, "endpoint": address, "timeout_seconds": 5.0, **more}
     return S3Settings(access_key_id=SecretStr(KEY_ID), secret_access_key=SecretStr(SECRET), **values)
 
 

@@ -147,20 +147,14 @@ def test_the_sweep_sweeps_without_a_task_type_or_a_board() -> None:
     assert {"app.boards.leaderboard", "app.declarations.model", "markdown_it", "numpy"} & loaded == set()
 
 
-@pytest.mark.parametrize("process", [WEB, SWEEP, WORKER], ids=["web", "sweep", "worker"])
-def test_settings_and_log_lines_need_no_package_of_their_own(process: str) -> None:
-    """6 MB in each process, most of it to draw on a terminal that is not there."""
-    assert loaded_by(process, "structlog", "rich", "pygments", "pydantic_settings", "dotenv") == set()
-
-
 def task_types_after(statement: str) -> set[str]:
     """The modules of task types that are loaded after the statement."""
     start = "evergold.scoring.tasks."
     return {name.removeprefix(start) for name in modules_after(statement) if name.startswith(start)}
 
 
-#: 30 MB in each process. A message is sent without it.
-CELERY = ("celery", "kombu", "redis")
+#: A message is sent without it, for decision 068 says why.
+CELERY = ("celery", "kombu")
 
 
 def test_web_and_sweep_send_messages_without_celery() -> None:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from app.base.brokers import BROKER_ERRORS
 from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging, log, log_libraries
@@ -52,7 +53,7 @@ def work(stopped: threading.Event, goes_on: Callable[[], bool]) -> None:
             continue
         try:
             message = take_background_message()
-        except OSError as error:
+        except BROKER_ERRORS as error:
             if not is_away:
                 log.warning("broker_down", error=str(error))
             is_away = True

@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.base.environment import EnvironmentSettings
 from workers.settings import settings_of
 
 MEBIBYTE = 1024 * 1024
@@ -32,11 +32,10 @@ _REFUSED = frozenset(
 _LATE = 5
 
 
-class RunLimits(EnvironmentSettings):
+class RunLimits(BaseSettings):
     """The resource limits of one run; read by workers only. 0: unlimited."""
 
-    prefix_of_variables = "EVERGOLD_RUN_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_RUN_", env_ignore_empty=True)
 
     memory_mebibytes: int = Field(8192, ge=0, description="private memory of the worker's process while it scores")
     cpu_seconds: int = Field(3600, ge=0, description="processor time of one run; a run that takes more is ended")

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
-from app.base.environment import EnvironmentSettings
 from evergold.scoring.bertscore.encoders import EXTRA
 from evergold.scoring.bertscore.models import EncoderSettings, encoding_with
 from evergold.scoring.errors import ScoringError
@@ -38,11 +38,10 @@ _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 _refused = False
 
 
-class EncodingSettings(EnvironmentSettings):
+class EncodingSettings(BaseSettings):
     """The encoding settings of this machine; read by workers only."""
 
-    prefix_of_variables = "EVERGOLD_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
     device: str | None = Field(None, description="cpu, cuda, cuda:1 or mps; default: the best that there is")
     models_dir: Path | None = Field(None, description="the folder of encoder models; default: data_dir/models")

@@ -22,9 +22,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
-from app.base.environment import EnvironmentSettings
 from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
 from app.gold.sealing import Takes, is_listed_public
@@ -171,11 +171,10 @@ class GoldRequest(Protocol):
     def sealed_gold(self) -> SealedGold | None: ...
 
 
-class GoldSettings(EnvironmentSettings):
+class GoldSettings(BaseSettings):
     """The location of gold; read by workers only."""
 
-    prefix_of_variables = "EVERGOLD_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
     gold_dir: Path | None = Field(None, description="the workers' gold folder; default: data_dir/gold")
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import writing
-from app.base.environment import EnvironmentSettings
 from app.gold.recorded import current_keys
 from app.gold.sealing import key_id_of
 from app.models import WorkerKey
@@ -33,11 +33,10 @@ _HEAD = "# The private keys of Evergold's workers: who has this file can open al
 Keys = dict[str, PrivateKey]
 
 
-class KeySettings(EnvironmentSettings):
+class KeySettings(BaseSettings):
     """The location of the private keys; read by workers only."""
 
-    prefix_of_variables = "EVERGOLD_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
     gold_key_file: Path | None = Field(
         None, description="the workers' private keys; default: data_dir/keys/workers.key"

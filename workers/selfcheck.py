@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
-from app.base.environment import EnvironmentSettings
 from app.base.stores.s3_settings import KEYS
 from app.models import SelfCheck
 from evergold.scoring.bertscore.encoders import load_encoder
@@ -110,11 +110,10 @@ _DATA = Path(__file__).parent / "data"
 _SURE = "bertscore all/type/AdjID"
 
 
-class RecordSettings(EnvironmentSettings):
+class RecordSettings(BaseSettings):
     """The location of records; read by workers only."""
 
-    prefix_of_variables = "EVERGOLD_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
     selfcheck_dir: Path | None = Field(None, description="what was recorded of encoders; default: data_dir/selfcheck")
 

@@ -6,17 +6,18 @@ import os
 from functools import lru_cache
 from typing import TypeVar, cast
 
-from app.base.environment import EnvironmentSettings
+from pydantic_settings import BaseSettings
 
-Kind = TypeVar("Kind", bound=EnvironmentSettings)
+Kind = TypeVar("Kind", bound=BaseSettings)
 
 
 def settings_of(kind: type[Kind]) -> Kind:
     """Return these settings as currently set in the environment."""
-    said = tuple(os.environ.get(f"{kind.prefix_of_variables}{name}".upper()) for name in kind.model_fields)
+    prefix = kind.model_config["env_prefix"]
+    said = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
     return cast(Kind, _read(kind, said))
 
 
 @lru_cache(maxsize=16)
-def _read(kind: type[EnvironmentSettings], said: tuple[str | None, ...]) -> EnvironmentSettings:
+def _read(kind: type[BaseSettings], said: tuple[str | None, ...]) -> BaseSettings:
     return kind()

@@ -1,7 +1,7 @@
 """Message brokers: lists in Redis or Valkey, or files in a folder, both in the format of Celery workers.
 
-Messages are sent without Celery, which only workers load: it would cost web and sweep 30 MB just to append to a list.
-The format is Celery's protocol, version 2, in the envelope of its transports (kombu's).
+Messages are sent without Celery, which only workers load: it takes 1 ms for each, and writes files that are not whole
+(decision 068). The format is Celery's protocol, version 2, in the envelope of its transports (kombu's).
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
-from app.base.redis_client import RedisClient, redis_place
+from redis import Redis, RedisError
+
+from app.base.redis_address import redis_address
+from app.base.redis_client import redis_connections
+
+#: Raised by brokers that are unreachable, full, or refuse.
+BROKER_ERRORS = (OSError, RedisError)
 
 #: A Celery priority on Redis, where 0 comes first and is the default.
 LATER = 9
@@ -26,7 +32,7 @@ _PRIORITY = "\x06\x16"
 
 
 class Broker(Protocol):
-    """A message broker. All methods raise OSError if it is unreachable, full, or refuses."""
+    """A message broker. All methods raise BROKER_ERRORS."""
 
     def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
         """Append messages, which are taken in this order."""
@@ -49,8 +55,9 @@ class Broker(Protocol):
 
 def broker_of(broker_url: str, data_dir: Path, wait_seconds: float) -> Broker:
     """Return the broker of these settings, with this timeout."""
-    place = redis_place(broker_url)
-    return RedisBroker(RedisClient(place, wait_seconds)) if place else FolderBroker(_folders(data_dir)["messages"])
+    if address := redis_address(broker_url):
+        return RedisBroker(Redis.from_pool(redis_connections(address, wait_seconds)))
+    return FolderBroker(_folders(data_dir)["messages"])
 
 
 def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
@@ -114,27 +121,27 @@ def read_message(message: bytes) -> tuple[str, list[int | str]]:
 class RedisBroker:
     """A list per queue and priority; workers take from its end."""
 
-    def __init__(self, client: RedisClient) -> None:
+    def __init__(self, client: Redis) -> None:
         self._client = client
 
     def send(self, messages: Sequence[bytes], queue: str, priority: int) -> None:
-        self._client.answer("LPUSH", _list_of(queue, priority), *messages)
+        self._client.lpush(_list_of(queue, priority), *messages)
 
     def waiting(self, queue: str) -> int:
-        return sum(self._client.answers([("LLEN", name) for name in _lists(queue)]))
+        return sum(self._client.llen(name) for name in _lists(queue))
 
     def took(self, queue: str, task: str) -> bool:
         for name in _lists(queue):
-            oldest = self._client.answer("LINDEX", name, -1)
+            oldest = self._client.lindex(name, -1)
             if oldest is not None:
                 is_for_it = json.loads(oldest)["headers"].get("task") == task
-                return is_for_it and bool(self._client.answer("LREM", name, -1, oldest) == 1)
+                return is_for_it and self._client.lrem(name, -1, oldest) == 1  # type: ignore[arg-type]  # bytes, too
         return False
 
     def take(self, queue: str) -> bytes | None:
         for name in _lists(queue):
-            message: bytes | None = self._client.answer("RPOP", name)
-            if message is not None:
+            message = self._client.rpop(name)
+            if isinstance(message, bytes):
                 return message
         return None
 

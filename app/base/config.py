@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.base.environment import EnvironmentSettings
-from app.base.redis_client import redis_place
+from app.base.redis_address import redis_address
 
 MEBIBYTE = 1024 * 1024
 #: The sender's name in mail programs if the setting has only an address.
@@ -32,11 +32,10 @@ class InvalidSettings(Exception):
     """An error in the environment, in words for administrators; never contains values, which may be secrets."""
 
 
-class Settings(EnvironmentSettings):
+class Settings(BaseSettings):
     """The settings shared by web, workers and the command line."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
-    prefix_of_variables = "EVERGOLD_"
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", hide_input_in_errors=True)
 
     data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
     sealed_dir: Path = Field(
@@ -154,7 +153,7 @@ class Settings(EnvironmentSettings):
     @field_validator("broker_url")
     @classmethod
     def _known_broker(cls, address: str) -> str:
-        if address and redis_place(address) is None:
+        if address and redis_address(address) is None:
             raise ValueError("broker_url is redis://…, rediss://… or redis+socket://…, or empty: messages are files")
         return address
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from uuid import UUID
 
-from app.base.brokers import LATER, Broker, broker_of, celery_message, read_message
+from app.base.brokers import BROKER_ERRORS, LATER, Broker, broker_of, celery_message, read_message
 from app.base.config import get_settings
 from app.base.db import in_batches
 from app.base.logs import log
@@ -54,7 +54,7 @@ class _Sender:
                 return None
             try:
                 return act()
-            except OSError as error:
+            except BROKER_ERRORS as error:
                 if time.monotonic() - began > _SLOW_SECONDS:
                     self.paused_until = time.monotonic() + PAUSE_SECONDS
                 log.warning("broker_down", error=str(error), **logged)
@@ -134,7 +134,7 @@ def pop_message(queue: str) -> bool:
 def take_background_message() -> tuple[str, int] | None:
     """Take the next message of the background queue: the task and the id it is for.
 
-    None if there is none, or it is malformed, which is logged. Raises OSError if the broker is unreachable.
+    None if there is none, or it is malformed, which is logged. Raises BROKER_ERRORS if the broker is unreachable.
     """
     message = _sender().broker.take(BACKGROUND_QUEUE)
     if message is None:
@@ -155,7 +155,7 @@ def has_messages(queue: str) -> bool | None:
             return None
         try:
             return sender.broker.waiting(queue) > 0
-        except OSError:
+        except BROKER_ERRORS:
             return None  # logged with the next message
 
 

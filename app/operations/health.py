@@ -15,7 +15,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.base.brokers import broker_of
+from app.base.brokers import BROKER_ERRORS, broker_of
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.queue import CPU_QUEUE
@@ -134,7 +134,7 @@ def broker_answers(settings: Settings) -> bool:
     try:
         with closing(broker_of(settings.broker_url, settings.data_dir, BROKER_SECONDS)) as broker:
             broker.waiting(CPU_QUEUE)
-    except OSError:
+    except BROKER_ERRORS:
         return False
     return True
 

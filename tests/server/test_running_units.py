@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -63,7 +64,9 @@ def test_only_workers_are_told_where_gold_and_keys_lie() -> None:
 
 
 def test_the_shared_settings_are_settings_and_work_together() -> None:
-    named = {name.removeprefix("EVERGOLD_").lower(): value for name, value in settings_in("evergold").items()}
+    named: dict[str, Any] = {
+        name.removeprefix("EVERGOLD_").lower(): value for name, value in settings_in("evergold").items()
+    }
     assert set(named) <= set(Settings.model_fields)
     settings = Settings(**named)
     assert settings.secure_cookies

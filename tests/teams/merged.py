@@ -16,7 +16,7 @@ from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
 from tests.world import COMPETITION, DAY, NOW
 
 UNTIL = NOW + 5 * DAY
-SETTINGS = Settings(public_url="https://evergold.example")
+SETTINGS = Settings(base_url="https://evergold.example")
 
 
 def allow_merging(engine: Engine, until: datetime | None = UNTIL, **more: Any) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field, SecretStr
-
-from app.base.environment import EnvironmentSettings
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 #: Variables that open the bucket; removed for child processes that access no files.
 KEYS = frozenset(
@@ -18,12 +17,10 @@ KEYS = frozenset(
 )
 
 
-class S3Settings(EnvironmentSettings):
+class S3Settings(BaseSettings):
     """The access of this process to the bucket; each process may have its own keys with minimal rights."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
-    prefix_of_variables = "EVERGOLD_S3_"
-    ignore_empty = True
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_S3_", env_ignore_empty=True, hide_input_in_errors=True)
 
     bucket: str = Field("", description="the bucket, which is there already, and private")
     endpoint: str = Field("", description="address of the store, https://…; empty: Amazon's, of the region")

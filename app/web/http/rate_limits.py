@@ -23,7 +23,8 @@ from urllib.parse import parse_qs
 from anyio.to_thread import run_sync
 from fastapi import Request
 from limits import RateLimitItem, RateLimitItemPerSecond
-from limits.storage import MemoryStorage, Storage
+from limits.errors import StorageError
+from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -34,52 +35,11 @@ from app.base.config import Settings
 from app.base.db import engine_for_reading
 from app.base.errors import LimitReached
 from app.base.logs import log
-from app.base.redis_client import RedisClient, RedisPlace, redis_place
+from app.base.redis_address import redis_address
+from app.base.redis_client import redis_connections
 from app.models import User
 
 _PREFIX = "EVERGOLD"
-#: A window begins with its first hit and expires with it, as in the library's own script.
-_COUNT = """\
-local count = redis.call('INCRBY', KEYS[1], ARGV[2])
-if count == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
-return count
-"""
-
-
-class SharedCounts(Storage):
-    """A storage with only what `FixedWindowRateLimiter` needs; raises OSError if Redis is down."""
-
-    STORAGE_SCHEME = None
-
-    def __init__(self, place: RedisPlace, wait_seconds: float) -> None:
-        super().__init__()
-        self._client = RedisClient(place, wait_seconds)
-
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        return OSError
-
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        return int(self._client.answer("EVAL", _COUNT, 1, _named(key), expiry, amount))
-
-    def get(self, key: str) -> int:
-        return int(self._client.answer("GET", _named(key)) or 0)
-
-    def get_expiry(self, key: str) -> float:
-        return time.time() + max(0, int(self._client.answer("TTL", _named(key))))
-
-    def clear(self, key: str) -> None:
-        self._client.answer("DEL", _named(key))
-
-    def check(self) -> bool:
-        return bool(self._client.answer("PING") == b"PONG")
-
-    def reset(self) -> int | None:
-        raise NotImplementedError("the counts of a server are many, and each ends by itself")
-
-
-def _named(key: str) -> str:
-    return f"{_PREFIX}:{key}"
 
 
 @dataclass(eq=False, slots=True)
@@ -353,8 +313,8 @@ class RateLimits:
     def __init__(self, settings: Settings) -> None:
         self.rules = rules_of(settings)
         self._own = FixedWindowRateLimiter(MemoryStorage())
-        place = place_of_counts(settings)
-        self._shared = FixedWindowRateLimiter(SharedCounts(place, WAIT_SECONDS)) if place else None
+        address = address_of_counts(settings)
+        self._shared = FixedWindowRateLimiter(_redis_storage(address)) if address else None
         self._alone_until = 0.0
 
     def check(self, rule: Rule, key: str, now: datetime) -> None:
@@ -387,7 +347,7 @@ class RateLimits:
         if self._shared is not None and time.monotonic() >= self._alone_until:
             try:
                 return ask(self._shared)
-            except OSError as error:
+            except StorageError as error:
                 self._alone_until = time.monotonic() + ALONE_SECONDS
                 log.warning(
                     "rate_limits_counted_alone", seconds=ALONE_SECONDS, error=str(error) or type(error).__name__
@@ -395,9 +355,14 @@ class RateLimits:
         return ask(self._own)
 
 
-def place_of_counts(settings: Settings) -> RedisPlace | None:
-    """Return the Redis that counts, or None if this process counts alone."""
-    return redis_place(settings.rate_limit_url or settings.broker_url)
+def address_of_counts(settings: Settings) -> str | None:
+    """Return the address of the Redis that counts, or None if this process counts alone."""
+    return redis_address(settings.rate_limit_url or settings.broker_url)
+
+
+def _redis_storage(address: str) -> RedisStorage:
+    connections = redis_connections(address, WAIT_SECONDS)
+    return RedisStorage(address, connection_pool=connections, key_prefix=_PREFIX, wrap_exceptions=True)
 
 
 def network_of(host: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 import redis
@@ -11,7 +12,7 @@ from limits.storage import memory
 from app.base.config import Settings
 from app.base.errors import LimitReached
 from app.web.http import rate_limits
-from app.web.http.rate_limits import RateLimits, network_of, place_of_counts
+from app.web.http.rate_limits import RateLimits, address_of_counts, network_of
 from tests.logged import capture_logs
 from tests.services import Valkey
 from tests.threads import in_threads
@@ -42,7 +43,7 @@ class _With:
         self.monotonic = clock.time
 
 
-def limits(**settings: int | str) -> RateLimits:
+def limits(**settings: Any) -> RateLimits:
     return RateLimits(Settings(**settings))
 
 
@@ -187,14 +188,13 @@ def test_a_redis_that_is_down_at_the_start_does_not_keep_the_server_from_startin
     ("broker", "named", "counted_in"),
     [
         ("", "", None),
-        ("redis://redis:6379/0", "", "redis"),
-        ("redis://redis:6379/0", "redis://other:6379/1", "other"),
+        ("redis://redis:6379/0", "", "redis://redis:6379/0"),
+        ("redis://redis:6379/0", "redis://other:6379/1", "redis://other:6379/1"),
         ("redis://redis:6379/0", "memory://", None),
     ],
 )
 def test_what_counts_is_the_broker_unless_another_is_named(broker: str, named: str, counted_in: str | None) -> None:
-    place = place_of_counts(Settings(broker_url=broker, rate_limit_url=named))
-    assert (place and place.host) == counted_in
+    assert address_of_counts(Settings(broker_url=broker, rate_limit_url=named)) == counted_in
 
 
 @pytest.mark.parametrize(
