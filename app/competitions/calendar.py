@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from app.base.times import in_aoe, in_utc
-from app.figures.phases import NARROW, WIDE, Band, Span, phases_svg
+from app.charts.phases import NARROW, WIDE, Band, Span, phases_svg
 
 
 @dataclass(frozen=True, slots=True)

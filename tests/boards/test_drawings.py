@@ -15,7 +15,7 @@ import pytest
 from app.boards.drawings.draw import draw, draw_file
 from app.boards.drawings.frame import TICK_SIZE, left_of_ticks
 from app.boards.pictures.shapes import Picture, Point, Series
-from app.figures.labels import Box, text_width
+from app.charts.labels import Box, text_width
 from evergold.figures.axes import Axis
 from tests.boards.made_pictures import F1, made
 

@@ -23,11 +23,11 @@ from app.boards.drawings.frame import (
     plot_of,
     point_box,
     reserve_text,
-    sheet,
+    sheet_of,
     write,
 )
 from app.boards.pictures.shapes import Picture, Point, Series
-from app.figures.labels import Place, cut_to, text_place, text_width
+from app.charts.labels import Place, cut_to, text_place, text_width
 from evergold.figures import axes
 from evergold.figures.svg import add_line
 
@@ -43,7 +43,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
     keys = _keys(picture.series)
     top = 8 + keys_height(keys, width)
     bottom = top + _ROW * len(picture.y.categories)
-    svg = sheet(picture, width, bottom + 46)
+    svg = sheet_of(picture, width, bottom + 46)
     most = 110 if width == NARROW else 240
     names = [cut_to(name, LABEL_SIZE, most) for name in picture.y.categories]
     plot = plot_of(svg, width, 14 + max(text_width(name, LABEL_SIZE) for name in names), top, bottom, 20)

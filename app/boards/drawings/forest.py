@@ -18,11 +18,11 @@ from app.boards.drawings.frame import (
     draw_below,
     numeric,
     plot_of,
-    sheet,
+    sheet_of,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Look, Picture, Point
-from app.figures.labels import cut_to, text_width
+from app.charts.labels import cut_to, text_width
 from evergold.figures import axes
 from evergold.figures.svg import add_line, add_text
 
@@ -45,7 +45,7 @@ def draw_forest(picture: Picture, width: int) -> Element:
     told = 0.0 if is_narrow else max(text_width(_numbers(picture, point), SIZE) for point in points) + 16
     top = 8 + rules_height(picture.lines)
     bottom = top + _ROW * len(points)
-    svg = sheet(picture, width, bottom + 46)
+    svg = sheet_of(picture, width, bottom + 46)
     left = ranks + 14 + max(text_width(name, LABEL_SIZE) for name in names)
     plot = plot_of(svg, width, left, top, bottom, told + 14)
     draw_below(plot, x)

@@ -8,9 +8,10 @@ from typing import Literal
 from xml.etree.ElementTree import Element, SubElement
 
 from app.boards.pictures.shapes import Axis, Look, Picture
-from app.figures.labels import Box, Place, Room, around, cut_to, text_place, text_width
+from app.charts.labels import Box, Place, Room, around, cut_to, text_place, text_width
+from app.charts.sheet import sheet
 from evergold.figures import axes
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number
+from evergold.figures.svg import add, add_line, add_names, add_text, clean, number
 
 #: Widths of the two drawings of a picture: for a page, and for a phone.
 WIDE, NARROW = 960, 360
@@ -60,11 +61,10 @@ class Key:
     owner: str = ""
 
 
-def sheet(picture: Picture, width: int, height: float) -> Element:
+def sheet_of(picture: Picture, width: int, height: float) -> Element:
     """Create an empty drawing with title and description."""
     size = "wide" if width == WIDE else "narrow"
-    attributes = {"xmlns": NAMESPACE, "class": f"figure {size}", "viewBox": f"0 0 {width} {number(height)}"}
-    svg = Element("svg", {**attributes, "role": "img", "font-family": FONT})
+    svg = sheet(width, height, size=size)
     add_names(svg, f"{picture.name}-{size}", picture.title, picture.summary)
     return svg
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, add_tooltip, sheet
+from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, add_tooltip, sheet_of
 from app.boards.pictures.shapes import Look, Picture, Point
-from app.figures.labels import cut_to, text_width
+from app.charts.labels import cut_to, text_width
 from evergold.figures.svg import add, add_text, number
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
@@ -37,7 +37,7 @@ def draw_matrix(picture: Picture, width: int) -> Element:
     letters = next((kind for kind, size in _SIZES if text_width(_WIDEST, size) <= side - 3), "")
     used = [one.look for one in picture.series]
     top = 6 + _KEY_LINE * (1 if width > NARROW else len(used)) + _HEAD
-    svg = sheet(picture, width, top + side * len(names) + 8)
+    svg = sheet_of(picture, width, top + side * len(names) + 8)
     _draw_keys(svg, used, width)
     for at, (name, text) in enumerate(zip(names, texts, strict=True)):
         y = top + side * (at + 0.5)

@@ -23,13 +23,13 @@ from app.boards.drawings.frame import (
     numeric,
     plot_of,
     point_box,
-    sheet,
+    sheet_of,
     write,
 )
 from app.boards.drawings.rules import draw_level_rules, rules_height
 from app.boards.pictures.shapes import Axis, Picture, Point
-from app.figures.labels import Box, text_place, text_width
-from app.figures.time_axis import day_name, month_name, time_ticks
+from app.charts.labels import Box, text_place, text_width
+from app.charts.time_axis import day_name, month_name, time_ticks
 from evergold.figures.axes import count_axis
 from evergold.figures.svg import add, add_line, add_text, number
 
@@ -48,7 +48,7 @@ def draw_steps(picture: Picture, width: int) -> Element:
     y = numeric(picture.y, [*values, *(line.value for line in picture.lines)])
     top = 12 + rules_height(picture.lines)
     bottom = top + (250 if width == NARROW else 330)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom)
     first, last = _ends([_moment(point) for point in entries.points])
     _draw_time(plot, first, last, 4 if width == NARROW else 8, picture.x.title)
@@ -131,7 +131,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
     most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
     y = count_axis(picture.y.title, most)
     bottom = 20 + (190 if width == NARROW else 230)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
     draw_y_axis(plot, y)
     each = (plot.right - plot.left) / len(counts.points)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from app.boards.drawings.frame import TICK_SIZE, Plot, reserve_text
 from app.boards.pictures.shapes import Axis, Line
-from app.figures.labels import Box, Place, cut_to, text_place
+from app.charts.labels import Box, Place, cut_to, text_place
 from evergold.figures import axes
 from evergold.figures.svg import add_line
 

@@ -23,11 +23,11 @@ from app.boards.drawings.frame import (
     numeric,
     plot_of,
     point_box,
-    sheet,
+    sheet_of,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Picture, Point
-from app.figures.labels import Box
+from app.charts.labels import Box
 from evergold.figures import axes
 from evergold.figures.svg import add_line
 
@@ -46,7 +46,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
     keys = [Key(one.name, *SYSTEM_MARKS[one.look]) for one in picture.series] if len(picture.series) > 1 else []
     top = 14 + keys_height(keys, width) + rules_height(picture.lines)
     bottom = top + (300 if width == NARROW else 480)
-    svg = sheet(picture, width, bottom + 46)
+    svg = sheet_of(picture, width, bottom + 46)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 24)
     draw_keys(plot, keys, width)
     draw_below(plot, x)

@@ -15,12 +15,12 @@ from app.boards.drawings.frame import (
     draw_y_axis,
     left_of_ticks,
     plot_of,
-    sheet,
+    sheet_of,
     write,
 )
 from app.boards.drawings.rules import draw_upright_rules, rules_height
 from app.boards.pictures.shapes import Picture
-from app.figures.labels import Place, text_place, text_width
+from app.charts.labels import Place, text_place, text_width
 from evergold.figures import axes
 from evergold.figures.axes import count_axis
 from evergold.figures.svg import add, add_line, add_text, number
@@ -33,7 +33,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
     y = count_axis(picture.y.title, max(heights))
     top = 22 + rules_height(picture.lines)
     bottom = top + (200 if width == NARROW else 250)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 22)
     low, step = float(counts.points[0].x or 0.0), picture.width or 1.0
     scale, unit = (100.0, " %") if picture.x.percent else (1.0, "")

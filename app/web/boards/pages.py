@@ -29,10 +29,10 @@ from app.boards.rankings import RankingBy, build_ranking, find_ranking
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
 from app.boards.snapshots import Official, list_official
+from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
 from app.competitions.visibility import SeenAs, view_of_board, views_of
-from app.figures.board_picture import BoardPicture, PictureRow, draw_board, rows_shown
 from app.models import Board, BoardShown, Competition, Phase
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of

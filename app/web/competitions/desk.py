@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.boards.leaks import leaks_in
 from app.boards.power import power_of
+from app.charts.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.competitions import desk
 from app.competitions.desk import HourCount, submissions_by_hour
 from app.competitions.find import organised
-from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.messages.questions import questions_for
 from app.models import (
     Competition,

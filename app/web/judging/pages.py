@@ -13,8 +13,8 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import storage_of
+from app.charts.scatter import Kind, Point, Scatter
 from app.competitions.find import find_competition, find_phase_task, organised
-from app.figures.scatter import Kind, Point, Scatter
 from app.judging.annotators import appoint, dismiss, list_assignments
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, organised_round, start_judging

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.figures.scatter import Point, Scatter, scatter_svg
+from app.charts.scatter import Point, Scatter, scatter_svg
 from evergold.figures.axes import Axis, axis_around
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,6 +1,6 @@
 """Scatter plot as SVG: a point per system between two axes.
 
-Pure: numbers in, text out, as in `app.figures.distribution`. On a page every point can be hovered and focused by
+Pure: numbers in, text out, as in `app.charts.distribution`. On a page every point can be hovered and focused by
 keyboard, and then shows its text above the drawing; a stylesheet does that (figures.css), no script. Kinds differ in
 shape.
 """
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.labels import Box, Room, around
+from app.charts.labels import Box, Room, around
+from app.charts.sheet import sheet
 from evergold.figures.axes import Axis, draw_axes
-from evergold.figures.svg import FONT, NAMESPACE, add, add_names, add_text, clean, shortened
+from evergold.figures.svg import add, add_heading, add_names, add_text, clean, heading_height, heading_lines, shortened
 
 Kind = Literal["team", "baseline"]
 
@@ -27,7 +27,7 @@ TIP_CHARACTERS = 40
 
 _PLOT_HEIGHT = 320
 _LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
-_LINE, _TITLE_CHARACTERS = 19, 50
+_TITLE_CHARACTERS = 50
 _SIZE, _HIT, _NAME_SIZE = 5.0, 11.0, 12.5
 #: Approximate width of a character of a name.
 _CHARACTER = 7.2
@@ -79,19 +79,15 @@ class Scatter:
 
 def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
     """Draw the plot for a page, whose caption has the title, or as a file of its own that includes the title."""
-    words = [("fig-title", line) for line in wrap(clean(scatter.title), _TITLE_CHARACTERS)]
-    words += [("fig-remark", line) for line in wrap(clean(scatter.context), _TITLE_CHARACTERS + 18)]
-    top = _LINE * len(words) + 14 if is_file else _TIP
+    heading = heading_lines(scatter.title, [scatter.context], _TITLE_CHARACTERS)
+    top = heading_height(heading) if is_file else _TIP
     bottom = top + _PLOT_HEIGHT
     kinds = [kind for kind in _KINDS if any(point.kind == kind for point in scatter.drawn)]
     height = bottom + _BELOW + (_LEGEND if len(kinds) > 1 else 0)
-    svg = _root(scatter, height, is_file=is_file)
+    svg = sheet(WIDTH, height, role="img" if is_file else "group")
+    add_names(svg, scatter.name, scatter.title, scatter.description)
     if is_file:
-        svg.set("width", str(WIDTH))
-        svg.set("height", f"{height:g}")
-        SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
-        for number, (kind, line) in enumerate(words, start=1):
-            add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
+        add_heading(svg, heading, _LEFT, WIDTH, height)
     draw_axes(svg, scatter.x, scatter.y, _LEFT, WIDTH - _RIGHT, top, bottom)
     _draw_points(svg, scatter, top, bottom, is_file=is_file)
     if len(kinds) > 1:
@@ -111,20 +107,6 @@ def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, fl
 
 
 # -------------------------------------------------------------------------------------------------------- drawing
-
-
-def _root(scatter: Scatter, height: float, *, is_file: bool) -> Element:
-    """Create the root. On a page it is a group, since the parts of an image cannot be focused one by one."""
-    attributes = {
-        "xmlns": NAMESPACE,
-        "class": "figure",
-        "viewBox": f"0 0 {WIDTH} {height:g}",
-        "role": "img" if is_file else "group",
-        "font-family": FONT,
-    }
-    svg = Element("svg", attributes)
-    add_names(svg, scatter.name, scatter.title, scatter.description)
-    return svg
 
 
 def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, is_file: bool) -> None:

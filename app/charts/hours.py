@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.time_axis import day_name
+from app.charts.sheet import sheet
+from app.charts.time_axis import day_name
 from evergold.figures.axes import Axis, count_axis
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, number, without_colours
+from evergold.figures.svg import add, add_line, add_names, add_text, number, without_colours
 
 WIDE, NARROW = 720, 340
 _LEFT, _TOP, _PLOT, _BELOW, _RIGHT = 30.0, 10.0, 110.0, 24.0, 4.0
@@ -28,8 +29,9 @@ class Hour:
 
 def hours_svg(name: str, title: str, hours: Sequence[Hour], width: int) -> str:
     """Draw the chart for a page, at this width. name: an id."""
-    svg = Element("svg", _attributes(width))
-    add_names(svg, f"{name}-{'wide' if width == WIDE else 'narrow'}", title, description(hours))
+    size = "wide" if width == WIDE else "narrow"
+    svg = sheet(width, _TOP + _PLOT + _BELOW, size=size)
+    add_names(svg, f"{name}-{size}", title, description(hours))
     y = count_axis("", max([1, *(hour.total for hour in hours)]))
     bottom = _TOP + _PLOT
     for tick in y.ticks():
@@ -58,13 +60,6 @@ def description(hours: Sequence[Hour]) -> str:
         f"{total} in the last {len(hours)} hours, {in_vain} of them rejected or failed. The busiest hour was "
         f"{busiest.start.astimezone(UTC):%Y-%m-%d %H:%M} UTC with {busiest.total}."
     )
-
-
-def _attributes(width: int) -> dict[str, str]:
-    size = "wide" if width == WIDE else "narrow"
-    height = number(_TOP + _PLOT + _BELOW)
-    box = {"viewBox": f"0 0 {width} {height}", "role": "img", "font-family": FONT}
-    return {"xmlns": NAMESPACE, "class": f"figure {size}", **box}
 
 
 def _draw_hour(svg: Element, hour: Hour, x: float, each: float, y: Axis) -> None:

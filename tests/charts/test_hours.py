@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
-from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
+from app.charts.hours import NARROW, WIDE, Hour, description, hours_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 START = datetime(2026, 1, 8, 13, tzinfo=UTC)

@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor
-from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.sheet import sheet
 from evergold.figures.svg import (
-    FONT,
-    NAMESPACE,
     add,
+    add_heading,
     add_line,
     add_names,
     add_text,
     clean,
+    heading_height,
+    heading_lines,
     multiples,
     number_text,
     short,
@@ -108,18 +109,14 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
     """Draw the figure for a page, whose caption has the title, or as a file of its own that includes the title."""
-    words = [("fig-title", line) for line in wrap(clean(figure.title), _TITLE_CHARACTERS)]
-    words += [("fig-remark", figure.context)] if figure.context else []
-    top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
+    heading = heading_lines(figure.title, [figure.context], _TITLE_CHARACTERS)
+    top = heading_height(heading) if is_file else _TOP
     tops, bottom = _places(figure, top)
     height = bottom + _AXIS + (_LEGEND if figure.legend else 0)
-    svg = _root(figure, height)
+    svg = sheet(WIDTH, height)
+    add_names(svg, figure.name, figure.title, figure.description)
     if is_file:
-        svg.set("width", str(WIDTH))
-        svg.set("height", f"{height:g}")
-        SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
-        for number, (kind, line) in enumerate(words, start=1):
-            add_text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
+        add_heading(svg, heading, _SIDE, WIDTH, height)
     _draw_axis(svg, figure, top, bottom)
     common = _common_ideal(figure)
     if common is not None:
@@ -175,19 +172,6 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 # -------------------------------------------------------------------------------------------------------- drawing
-
-
-def _root(figure: Figure, height: float) -> Element:
-    attributes = {
-        "xmlns": NAMESPACE,
-        "class": "figure",
-        "viewBox": f"0 0 {WIDTH} {height:g}",
-        "role": "img",
-        "font-family": FONT,
-    }
-    svg = Element("svg", attributes)
-    add_names(svg, figure.name, figure.title, figure.description)
-    return svg
 
 
 def _draw_axis(svg: Element, figure: Figure, top: float, bottom: float) -> None:

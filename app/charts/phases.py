@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.labels import cut_to, text_width
-from app.figures.time_axis import time_ticks
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number, without_colours
+from app.charts.labels import cut_to, text_width
+from app.charts.sheet import sheet
+from app.charts.time_axis import time_ticks
+from evergold.figures.svg import add, add_line, add_names, add_text, clean, number, without_colours
 
 WIDE, NARROW = 720, 340
 _LEFT, _RIGHT, _TOP, _ROW, _BAR, _BELOW = 4.0, 12.0, 6.0, 40.0, 14.0, 26.0
@@ -50,13 +51,14 @@ def phases_svg(
     def place(moment: datetime) -> float:
         return _LEFT + plot * ((moment - first) / (last - first))
 
-    svg = Element("svg", _attributes(width, bottom + _BELOW))
-    add_names(svg, f"{name}-{'wide' if width == WIDE else 'narrow'}", "Phases in time", description)
+    size = "wide" if width == WIDE else "narrow"
+    svg = sheet(width, bottom + _BELOW, size=size)
+    add_names(svg, f"{name}-{size}", "Phases in time", description)
     _draw_axis(svg, first, last, width, bottom)
     for band in bands:
         left, right = place(band.start), place(band.end or last)
-        size = {"width": number(max(_LEAST, right - left)), "height": number(bottom - _TOP)}
-        add(svg, "rect", "fig-overlap", x=number(left), y=number(_TOP), **size)
+        across, down = number(max(_LEAST, right - left)), number(bottom - _TOP)
+        add(svg, "rect", "fig-overlap", x=number(left), y=number(_TOP), width=across, height=down)
     if first <= now <= last:
         add_line(svg, "fig-own-rule", place(now), _TOP, place(now), bottom)
     for row, span in enumerate(spans):
@@ -96,9 +98,3 @@ def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
     if any(span.end is None for span in spans):
         last += (last - first) * _OPEN_SHARE / (1 - _OPEN_SHARE)
     return first, last
-
-
-def _attributes(width: int, height: float) -> dict[str, str]:
-    size = "wide" if width == WIDE else "narrow"
-    box = {"viewBox": f"0 0 {width} {number(height)}", "role": "img", "font-family": FONT}
-    return {"xmlns": NAMESPACE, "class": f"figure {size}", **box}
