@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.axes import day_name
 from app.charts.sheet import sheet
-from app.charts.time_axis import day_name
 from evergold.figures.axes import Axis, count_axis
 from evergold.figures.svg import add, add_line, add_names, add_text, number, without_colours
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.axes import time_ticks
 from app.charts.labels import cut_to, text_width
 from app.charts.sheet import sheet
-from app.charts.time_axis import time_ticks
 from evergold.figures.svg import add, add_line, add_names, add_text, clean, number, without_colours
 
 WIDE, NARROW = 720, 340

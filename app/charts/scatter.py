@@ -1,8 +1,7 @@
-"""Scatter plot as SVG: a point per system between two axes.
+"""Scatter plots: of a board, and of human against automatic scores.
 
-Pure: numbers in, text out, as in `app.charts.distribution`. On a page every point can be hovered and focused by
-keyboard, and then shows its text above the drawing; a stylesheet does that (figures.css), no script. Kinds differ in
-shape.
+On a page every point of the second kind can be hovered and focused by keyboard, and then shows its text above the
+drawing; a stylesheet does that (figures.css), no script. Kinds differ in shape.
 """
 
 from __future__ import annotations
@@ -13,10 +12,35 @@ from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.axes import axis_of, draw_x_axis, draw_y_axis, left_of_ticks
 from app.charts.labels import Box, Room, around
-from app.charts.sheet import sheet
+from app.charts.marks import (
+    OWN_MARK,
+    REACH,
+    SYSTEM_MARKS,
+    Key,
+    add_mark,
+    add_tooltip,
+    draw_keys,
+    keys_height,
+    name_point,
+    point_box,
+)
+from app.charts.picture import Picture, PointOut
+from app.charts.rules import draw_upright_rules, rules_height
+from app.charts.sheet import NARROW, YOU, Plot, plot_of, sheet, sheet_of
 from evergold.figures.axes import Axis, draw_axes
-from evergold.figures.svg import add, add_heading, add_names, add_text, clean, heading_height, heading_lines, shortened
+from evergold.figures.svg import (
+    add,
+    add_heading,
+    add_line,
+    add_names,
+    add_text,
+    clean,
+    heading_height,
+    heading_lines,
+    shortened,
+)
 
 Kind = Literal["team", "baseline"]
 
@@ -147,3 +171,65 @@ def _draw_legend(svg: Element, kinds: Sequence[Kind], y: float) -> None:
         _draw_mark(SubElement(svg, "g"), Point(label, 0, 0, kind), x + 6, y)
         add_text(svg, label, "fig-remark", x + 18, y + 4)
         x += 18 + _CHARACTER * len(label) + 22
+
+
+# ---------------------------------------------------------------------------------------------------------- board
+
+#: Step length in which the diagonal is marked as occupied, so that nothing is written across it.
+_DIAGONAL_STEP = 8.0
+
+
+def draw_scatter(picture: Picture, width: int) -> Element:
+    """Draw the scatter; points without both values are only in the table."""
+    points = [(one.look, point) for one in picture.series for point in one.points if _has_place(point)]
+    ends = [float(point.x or 0.0) for _, point in points], [float(point.y or 0.0) for _, point in points]
+    if picture.diagonal:
+        ends = (ends[0] + ends[1],) * 2
+    x = axis_of(picture.x, [*ends[0], *(line.value for line in picture.lines)])
+    y = axis_of(picture.y, ends[1])
+    keys = [Key(one.name, *SYSTEM_MARKS[one.look]) for one in picture.series] if len(picture.series) > 1 else []
+    top = 14 + keys_height(keys, width) + rules_height(picture.lines)
+    bottom = top + (300 if width == NARROW else 480)
+    svg = sheet_of(picture, width, bottom + 46)
+    plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 24)
+    draw_keys(plot, keys, width)
+    draw_x_axis(plot, x)
+    draw_y_axis(plot, y)
+    if picture.diagonal:
+        _draw_diagonal(plot, x, y)
+    draw_upright_rules(plot, picture.lines, x)
+    places = [
+        (look, one, x.place(float(one.x or 0), plot.left, plot.right), y.place(float(one.y or 0), bottom, top))
+        for look, one in points
+    ]
+    for look, point, across, down in places:
+        kind, shape = OWN_MARK if point.is_mine else SYSTEM_MARKS[look]
+        mark = add_mark(svg, kind, shape, across, down, REACH + point.is_mine)
+        add_tooltip(mark, _tooltip(picture, point), point.label)
+        plot.room.take(point_box(across, down, REACH + 1))
+    for _, point, across, down in sorted(places, key=lambda one: not one[1].is_mine):
+        name = f"{point.label} ({YOU})" if point.is_mine else point.label
+        name_point(plot, name, across, down, is_mine=point.is_mine, width=110 if width == NARROW else 190)
+    return svg
+
+
+def _has_place(point: PointOut) -> bool:
+    return isinstance(point.x, float) and isinstance(point.y, float)
+
+
+def _tooltip(picture: Picture, point: PointOut) -> str:
+    up, across = picture.y.text_of(point.y), picture.x.text_of(point.x)
+    return f"{point.label}\n{picture.y.title} {up}\n{picture.x.title} {across}"
+
+
+def _draw_diagonal(plot: Plot, x: Axis, y: Axis) -> None:
+    """Draw the line on which both are equal."""
+    low, high = max(x.low, y.low), min(x.high, y.high)
+    left, right = (x.place(end, plot.left, plot.right) for end in (low, high))
+    bottom, top = (y.place(end, plot.bottom, plot.top) for end in (low, high))
+    add_line(plot.svg, "fig-ideal", left, bottom, right, top)
+    steps = max(1, int((right - left) / _DIAGONAL_STEP))
+    for at in range(steps):
+        here, there = (left + (right - left) * part / steps for part in (at, at + 1))
+        lower, upper = (bottom + (top - bottom) * part / steps for part in (at, at + 1))
+        plot.room.take(Box(here, upper, there, lower))

@@ -1,11 +1,37 @@
-"""The sheet that a chart is drawn on."""
+"""The sheet that a chart is drawn on, its plot between the axes, and texts in free places."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 from xml.etree.ElementTree import Element
 
-from evergold.figures.svg import FONT, NAMESPACE, number
+from app.charts.labels import Box, Place, Room
+from app.charts.picture import Picture
+from evergold.figures.svg import FONT, NAMESPACE, add_names, add_text, number
+
+#: Widths of the two drawings of a picture of a board: for a page, and for a phone.
+WIDE, NARROW = 960, 360
+#: Font sizes of names at points, of numbers at axes, of names of rows and keys.
+SIZE, TICK_SIZE, LABEL_SIZE = 12.5, 12.0, 13.0
+YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """The part of a drawing between the axes. room: the room of the whole drawing that is free for text."""
+
+    svg: Element
+    left: float
+    top: float
+    right: float
+    bottom: float
+    room: Room
+
+    @property
+    def middle(self) -> float:
+        """Centre between left and right."""
+        return (self.left + self.right) / 2
 
 
 def sheet(width: float, height: float, *, size: str = "", role: Literal["img", "group"] = "img") -> Element:
@@ -17,3 +43,28 @@ def sheet(width: float, height: float, *, size: str = "", role: Literal["img", "
     kind = f"figure {size}".rstrip()
     box = {"viewBox": f"0 0 {width:g} {number(height)}", "role": role, "font-family": FONT}
     return Element("svg", {"xmlns": NAMESPACE, "class": kind, **box})
+
+
+def sheet_of(picture: Picture, width: int, height: float) -> Element:
+    """Create the empty drawing of a picture, with its title and description."""
+    size = "wide" if width == WIDE else "narrow"
+    svg = sheet(width, height, size=size)
+    add_names(svg, f"{picture.name}-{size}", picture.title, picture.summary)
+    return svg
+
+
+def plot_of(svg: Element, width: int, left: float, top: float, bottom: float, right: float = 14.0) -> Plot:
+    """Create the plot. left, right: the margins."""
+    room = Room(Box(2, 2, width - 2, bottom))
+    return Plot(svg, left, top, width - right, bottom, room)
+
+
+def reserve_text(plot: Plot, text: str, kind: str, place: Place) -> None:
+    """Write a text and mark its place as occupied."""
+    plot.room.take(place.box)
+    write(plot.svg, text, kind, place)
+
+
+def write(parent: Element, text: str, kind: str, place: Place) -> None:
+    """Write a text at its place."""
+    add_text(parent, text, kind, place.x, place.y, place.anchor)

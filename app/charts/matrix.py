@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, add_tooltip, sheet_of
-from app.boards.pictures.shapes import Look, Picture, Point
 from app.charts.labels import cut_to, text_width
+from app.charts.marks import add_tooltip
+from app.charts.picture import Look, Picture, PointOut
+from app.charts.sheet import LABEL_SIZE, NARROW, YOU, sheet_of
 from evergold.figures.svg import add, add_text, number
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
@@ -68,7 +69,9 @@ def _label(text: str, longest: float, *, is_mine: bool) -> str:
     return cut_to(text, LABEL_SIZE, longest - text_width(ending, LABEL_SIZE)) + ending
 
 
-def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float, letters: str) -> None:
+def _draw_cell(
+    svg: Element, look: Look, point: PointOut, corner: tuple[float, float], side: float, letters: str
+) -> None:
     """Draw a square. letters: the class of its text, empty if there is no room for any."""
     x, y = corner
     size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}

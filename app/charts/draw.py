@@ -9,14 +9,14 @@ from textwrap import wrap
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.drawings.dots import draw_dots
-from app.boards.drawings.forest import draw_forest
-from app.boards.drawings.frame import NARROW, WIDE
-from app.boards.drawings.matrix import draw_matrix
-from app.boards.drawings.over_time import draw_bars, draw_steps
-from app.boards.drawings.scatter import draw_scatter
-from app.boards.drawings.spread import draw_histogram
-from app.boards.pictures.shapes import Kind, Picture
+from app.charts.dots import draw_dots
+from app.charts.forest import draw_forest
+from app.charts.histogram import draw_histogram
+from app.charts.matrix import draw_matrix
+from app.charts.over_time import draw_bars, draw_steps
+from app.charts.picture import Kind, Picture
+from app.charts.scatter import draw_scatter
+from app.charts.sheet import NARROW, WIDE
 from evergold.figures.svg import add_text, clean, number, without_colours
 
 _DRAW: Mapping[Kind, Callable[[Picture, int], Element]] = {
