@@ -48,17 +48,22 @@ def draw_x_axis(plot: Plot, axis: Axis) -> None:
 
 
 def draw_y_axis(plot: Plot, axis: Axis) -> None:
-    """Draw the axis on the left."""
-    for tick in axis.ticks():
-        y = axis.place(tick, plot.bottom, plot.top)
-        add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
-        words = axis.tick_text(tick)
-        reserve_text(plot, words, "fig-tick", text_place(words, TICK_SIZE, plot.left - 7, y + 4, "end"))
+    """Draw the axis on the left: its numbers, a line for each, and its title."""
+    draw_levels(plot, axis)
     middle = (plot.top + plot.bottom) / 2
     title = add_text(plot.svg, axis.heading, "fig-tick", 13, middle, "middle")
     title.set("transform", f"rotate(-90 13 {number(middle)})")
     half = text_width(axis.heading, TICK_SIZE) / 2
     plot.room.take(Box(0, middle - half, 18, middle + half))
+
+
+def draw_levels(plot: Plot, axis: Axis) -> None:
+    """Draw the numbers of an axis on the left, and a line for each."""
+    for tick in axis.ticks():
+        y = axis.place(tick, plot.bottom, plot.top)
+        add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
+        words = axis.tick_text(tick)
+        reserve_text(plot, words, "fig-tick", text_place(words, TICK_SIZE, plot.left - 7, y + 4, "end"))
 
 
 # ------------------------------------------------------------------------------------------------------------- time

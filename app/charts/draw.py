@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from textwrap import wrap
-from xml.etree import ElementTree
+from functools import lru_cache, partial
 from xml.etree.ElementTree import Element, SubElement
 
 from app.charts.dots import draw_dots
@@ -16,8 +13,8 @@ from app.charts.matrix import draw_matrix
 from app.charts.over_time import draw_bars, draw_steps
 from app.charts.picture import Kind, Picture
 from app.charts.scatter import draw_scatter
-from app.charts.sheet import NARROW, WIDE
-from evergold.figures.svg import add_text, clean, number, without_colours
+from app.charts.sheet import NARROW, WIDE, Drawn, draw_both, svg_text
+from evergold.figures.svg import add_heading, heading_height, heading_lines, number
 
 _DRAW: Mapping[Kind, Callable[[Picture, int], Element]] = {
     "steps": draw_steps,
@@ -28,15 +25,7 @@ _DRAW: Mapping[Kind, Callable[[Picture, int], Element]] = {
     "forest": draw_forest,
     "matrix": draw_matrix,
 }
-_SIDE, _LINE, _WORDS = 14, 22, 110
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Both drawings of a picture, for a wide page and for a phone."""
-
-    wide: str
-    narrow: str
+_SIDE, _TITLE_CHARACTERS = 14, 110
 
 
 #: Both drawings of a picture take some 30 KB.
@@ -49,28 +38,19 @@ def draw(picture: Picture) -> Drawn:
 
     Cached by content: viewers of the same picture share the drawing; one that marks its viewer as "you" is another.
     """
-    wide, narrow = (_text(without_colours(_DRAW[picture.kind](picture, width))) for width in (WIDE, NARROW))
-    return Drawn(wide, narrow)
+    return draw_both(partial(_DRAW[picture.kind], picture), WIDE, NARROW)
 
 
 def draw_file(picture: Picture, context: str) -> str:
     """Draw a file on a white ground, with the title, and the context that a page would give."""
     svg = _DRAW[picture.kind](picture, WIDE)
     height = float(svg.get("viewBox", "").split()[-1])
-    words = [("fig-title", line) for line in wrap(clean(picture.title), _WORDS)]
-    words += [("fig-remark", line) for line in wrap(clean(context), _WORDS)]
-    head = _LINE * len(words) + 12
-    size = {"width": str(WIDE), "height": number(head + height)}
-    svg.attrib |= {**size, "viewBox": f"0 0 {WIDE} {number(head + height)}"}
+    heading = heading_lines(picture.title, [context], _TITLE_CHARACTERS)
+    head = heading_height(heading)
+    svg.set("viewBox", f"0 0 {WIDE} {number(head + height)}")
     drawn = list(svg)[2:]  # the title element comes first
     for element in drawn:
         svg.remove(element)
-    SubElement(svg, "rect", {**size, "fill": "#ffffff"})
-    for at, (kind, line) in enumerate(words, 1):
-        add_text(svg, line, kind, _SIDE, _LINE * at - 2)
+    add_heading(svg, heading, _SIDE, WIDE, head + height)
     SubElement(svg, "g", {"transform": f"translate(0 {head})"}).extend(drawn)
-    return _text(svg)
-
-
-def _text(svg: Element) -> str:
-    return ElementTree.tostring(svg, encoding="unicode")
+    return svg_text(svg)

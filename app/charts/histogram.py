@@ -13,7 +13,7 @@ from app.charts.picture import Picture
 from app.charts.rules import draw_upright_rules, rules_height
 from app.charts.sheet import NARROW, SIZE, TICK_SIZE, Plot, plot_of, sheet_of, write
 from evergold.figures.axes import Axis, count_axis
-from evergold.figures.svg import add, add_line, add_text, number
+from evergold.figures.svg import add_line, add_rect, add_text
 
 
 def draw_histogram(picture: Picture, width: int) -> Element:
@@ -33,8 +33,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
     for (left, height), name in zip(places, picture.x.categories, strict=True):
         if height:
             end = y.place(height, plot.bottom, plot.top)
-            size = {"width": number(each - 2), "height": number(plot.bottom - end)}
-            bar = add(svg, "rect", "fig-bar", x=number(left + 1), y=number(end), **size)
+            bar = add_rect(svg, "fig-bar", left + 1, end, each - 2, plot.bottom - end)
             add_tooltip(bar, f"{name}\n{picture.y.text_of(height)} {picture.y.title.lower()}")
     draw_upright_rules(plot, picture.lines, x)
     for left, height in places:

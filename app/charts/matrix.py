@@ -8,7 +8,7 @@ from app.charts.labels import cut_to, text_width
 from app.charts.marks import add_tooltip
 from app.charts.picture import Look, Picture, PointOut
 from app.charts.sheet import LABEL_SIZE, NARROW, YOU, sheet_of
-from evergold.figures.svg import add, add_text, number
+from evergold.figures.svg import add_rect, add_text
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
 _WORDS: dict[Look, str] = {
@@ -74,8 +74,7 @@ def _draw_cell(
 ) -> None:
     """Draw a square. letters: the class of its text, empty if there is no room for any."""
     x, y = corner
-    size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
-    cell = add(svg, "rect", _KINDS[look], **size)
+    cell = add_rect(svg, _KINDS[look], x, y, side, side)
     told = p_text(point.value)
     add_tooltip(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
     if letters:
@@ -96,7 +95,7 @@ def _draw_keys(svg: Element, looks: list[Look], width: int) -> None:
     x, y = 12.0, 6.0
     for look in looks:
         group = SubElement(svg, "g", {"class": "fig-key"})
-        add(group, "rect", _KINDS[look], x=number(x), y=number(y), width="14", height="14")
+        add_rect(group, _KINDS[look], x, y, 14, 14)
         add_text(group, _KEYS[look], "fig-label", x + 20, y + 11.5)
         if width == NARROW:
             y += _KEY_LINE

@@ -15,7 +15,7 @@ from app.charts.picture import AxisOut, Picture, PointOut
 from app.charts.rules import draw_level_rules, rules_height
 from app.charts.sheet import NARROW, SIZE, TICK_SIZE, YOU, Plot, plot_of, sheet_of, write
 from evergold.figures.axes import count_axis
-from evergold.figures.svg import add, add_line, add_text, number
+from evergold.figures.svg import add, add_line, add_rect, add_text, number
 
 #: Margin around the first and the last moment, as a share of the time between them, and its minimum.
 _AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
@@ -68,9 +68,9 @@ def _draw_progress(plot: Plot, picture: Picture, entries: Sequence[Placed], reco
         plot.room.take(Box(x - 1.5, min(before, y), x + 1.5, max(before, y)))
     for point, x, y in entries:
         mark = add_mark(plot.svg, "fig-mark fig-mine" if point.is_mine else "fig-entry", _shape(point), x, y, _ENTRY)
-        add_tooltip(mark, _words(picture, point), point.label)
+        add_tooltip(mark, _tooltip(picture, point), point.label)
     for point, x, y in records:
-        add_tooltip(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _words(picture, point), point.label)
+        add_tooltip(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _tooltip(picture, point), point.label)
     own = [one for one in entries if one[0].is_mine][-1:]
     for _, x, y in own:
         name_point(plot, YOU, x, y, is_mine=True)
@@ -84,7 +84,7 @@ def _shape(point: PointOut) -> Shape:
     return "square" if point.is_mine else "circle"
 
 
-def _words(picture: Picture, point: PointOut) -> str:
+def _tooltip(picture: Picture, point: PointOut) -> str:
     return f"{point.label}\n{picture.y.text_of(point.y)}\n{picture.x.text_of(point.x)}"
 
 
@@ -112,8 +112,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
     for at, point in enumerate(counts.points):
         if point.y:
             x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
-            size = {"width": bar, "height": plot.bottom - top}
-            mark = add(plot.svg, "rect", "fig-bar", x=number(x - bar / 2), y=number(top), **_numbers(size))
+            mark = add_rect(plot.svg, "fig-bar", x - bar / 2, top, bar, plot.bottom - top)
             add_tooltip(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
             words = picture.y.text_of(point.y)
             if text_width(words, SIZE) + 3 < each:
@@ -138,7 +137,3 @@ def _day_or_month(name: str) -> str:
     if len(name) == len("2026-01"):
         return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
     return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))
-
-
-def _numbers(sizes: dict[str, float]) -> dict[str, str]:
-    return {name: number(value) for name, value in sizes.items()}

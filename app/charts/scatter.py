@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from app.charts.axes import axis_of, draw_x_axis, draw_y_axis, left_of_ticks
@@ -28,10 +27,9 @@ from app.charts.marks import (
 )
 from app.charts.picture import Picture, PointOut
 from app.charts.rules import draw_upright_rules, rules_height
-from app.charts.sheet import NARROW, YOU, Plot, plot_of, sheet, sheet_of
+from app.charts.sheet import NARROW, SIZE, YOU, Plot, plot_of, sheet, sheet_of, svg_text, write
 from evergold.figures.axes import Axis, draw_axes
 from evergold.figures.svg import (
-    add,
     add_heading,
     add_line,
     add_names,
@@ -52,17 +50,14 @@ TIP_CHARACTERS = 40
 _PLOT_HEIGHT = 320
 _LEFT, _RIGHT, _TIP, _BELOW, _LEGEND = 52, 16, 26, 46, 24
 _TITLE_CHARACTERS = 50
-_SIZE, _HIT, _NAME_SIZE = 5.0, 11.0, 12.5
+_HIT = 11.0
 #: Approximate width of a character of a name.
 _CHARACTER = 7.2
-_KINDS: dict[Kind, tuple[str, str]] = {
-    "team": ("fig-mark", "Team"),
-    "baseline": ("fig-mark fig-tone-1", "Baseline"),
-}
+_KINDS: dict[Kind, str] = {"team": "Team", "baseline": "Baseline"}
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScatterPoint:
     """A system. x, y: None if it has no such value; it is then listed with the reason instead of drawn."""
 
     label: str
@@ -80,11 +75,11 @@ class Scatter:
     title: str
     x: Axis
     y: Axis
-    points: tuple[Point, ...]
+    points: tuple[ScatterPoint, ...]
     context: str = ""
 
     @property
-    def drawn(self) -> tuple[Point, ...]:
+    def drawn(self) -> tuple[ScatterPoint, ...]:
         """The points with both values."""
         return tuple(point for point in self.points if point.x is not None and point.y is not None)
 
@@ -94,7 +89,7 @@ class Scatter:
         said = [self.text_of(point) for point in self.points]
         return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
 
-    def text_of(self, point: Point) -> str:
+    def text_of(self, point: ScatterPoint) -> str:
         """Describe one point in words."""
         if point.x is None or point.y is None:
             return f"{point.label}: not drawn, {point.reason}"
@@ -116,13 +111,13 @@ def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
     _draw_points(svg, scatter, top, bottom, is_file=is_file)
     if len(kinds) > 1:
         _draw_legend(svg, kinds, bottom + _BELOW + 4)
-    return ElementTree.tostring(svg, encoding="unicode")
+    return svg_text(svg)
 
 
 # ---------------------------------------------------------------------------------------------------------- where
 
 
-def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[Point, float, float]]:
+def _places(scatter: Scatter, top: float, bottom: float) -> list[tuple[ScatterPoint, float, float]]:
     return [
         (point, scatter.x.place(point.x, _LEFT, WIDTH - _RIGHT), scatter.y.place(point.y, bottom, top))
         for point in scatter.points
@@ -137,7 +132,7 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
     placed = _places(scatter, top, bottom)
     room = Room(Box(_LEFT - 2, top - 4, WIDTH, bottom + 2))
     for _, x, y in placed:
-        room.take(Box(x - _SIZE, y - _SIZE, x + _SIZE, y + _SIZE))
+        room.take(point_box(x, y))
     for point, x, y in placed:
         group = SubElement(svg, "g", {"class": "fig-point"})
         if is_file:
@@ -145,30 +140,26 @@ def _draw_points(svg: Element, scatter: Scatter, top: float, bottom: float, *, i
         else:
             group.attrib |= {"tabindex": "0", "role": "img", "aria-label": clean(scatter.text_of(point))}
         name = shortened(point.label, NAME_CHARACTERS)
-        found = room.find(around(name, _NAME_SIZE, x, y, _SIZE + 4))
+        found = room.find(around(name, SIZE, x, y, REACH + 4))
         _draw_mark(group, point, x, y)
         if found is not None:
-            add_text(group, name, "fig-name", found.x, found.y, found.anchor)
+            write(group, name, "fig-name", found)
         if not is_file:
-            tip = scatter.text_of(Point(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
+            tip = scatter.text_of(ScatterPoint(shortened(point.label, TIP_CHARACTERS), point.x, point.y))
             add_text(group, tip, "fig-tip", _LEFT, 15).set("aria-hidden", "true")
 
 
-def _draw_mark(group: Element, point: Point, x: float, y: float) -> None:
-    """Draw a circle or square, with a larger area around it to hover."""
-    kind, size = _KINDS[point.kind][0], _SIZE
-    add(group, "circle", "fig-hit", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{_HIT:g}")
-    if point.kind == "team":
-        add(group, "circle", kind, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size:g}")
-    else:
-        add(group, "path", kind, d=f"M{x - size:.1f},{y - size:.1f}h{2 * size:g}v{2 * size:g}h{-2 * size:g}z")
+def _draw_mark(group: Element, point: ScatterPoint, x: float, y: float) -> None:
+    """Draw a mark, with a larger area around it to hover."""
+    add_mark(group, "fig-hit", "circle", x, y, _HIT)
+    add_mark(group, *SYSTEM_MARKS[point.kind], x, y)
 
 
 def _draw_legend(svg: Element, kinds: Sequence[Kind], y: float) -> None:
     x = float(_LEFT)
     for kind in kinds:
-        label = _KINDS[kind][1]
-        _draw_mark(SubElement(svg, "g"), Point(label, 0, 0, kind), x + 6, y)
+        label = _KINDS[kind]
+        _draw_mark(SubElement(svg, "g"), ScatterPoint(label, 0, 0, kind), x + 6, y)
         add_text(svg, label, "fig-remark", x + 18, y + 4)
         x += 18 + _CHARACTER * len(label) + 22
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from app.charts.labels import Box, Place, Room
 from app.charts.picture import Picture
-from evergold.figures.svg import FONT, NAMESPACE, add_names, add_text, number
+from evergold.figures.svg import FONT, NAMESPACE, add_names, add_text, number, without_colours
 
 #: Widths of the two drawings of a picture of a board: for a page, and for a phone.
 WIDE, NARROW = 960, 360
 #: Font sizes of names at points, of numbers at axes, of names of rows and keys.
 SIZE, TICK_SIZE, LABEL_SIZE = 12.5, 12.0, 13.0
 YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Both drawings of a chart, for a wide page and for a phone."""
+
+    wide: str
+    narrow: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,16 @@ def sheet(width: float, height: float, *, size: str = "", role: Literal["img", "
     kind = f"figure {size}".rstrip()
     box = {"viewBox": f"0 0 {width:g} {number(height)}", "role": role, "font-family": FONT}
     return Element("svg", {"xmlns": NAMESPACE, "class": kind, **box})
+
+
+def draw_both(draw: Callable[[int], Element], wide: int, narrow: int) -> Drawn:
+    """Draw a chart for a page at both widths, without colours of its own."""
+    return Drawn(svg_text(without_colours(draw(wide))), svg_text(without_colours(draw(narrow))))
+
+
+def svg_text(svg: Element) -> str:
+    """Return the text of a drawing."""
+    return ElementTree.tostring(svg, encoding="unicode")
 
 
 def sheet_of(picture: Picture, width: int, height: float) -> Element:

@@ -96,6 +96,12 @@ def add_line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: fl
     add(parent, "line", kind, **{name: number(value) for name, value in ends.items()})
 
 
+def add_rect(parent: Element, kind: str, x: float, y: float, width: float, height: float) -> Element:
+    """Add a rectangle. x, y: its upper left corner."""
+    sizes = {"x": x, "y": y, "width": width, "height": height}
+    return add(parent, "rect", kind, **{name: number(value) for name, value in sizes.items()})
+
+
 def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> Element:
     """Add one line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
     element = add(parent, "text", kind, x=number(x), y=number(y), **{"text-anchor": anchor})
