@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from app.base.times import in_aoe, in_utc
-from app.figures.phases import NARROW, WIDE, Band, Span, phases_svg
+from app.charts.phases import Band, Span, draw_phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
     spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end) for one in phases]
     both = overlaps_of(phases)
     bands = [Band(one.start, one.end) for one in both]
-    wide, narrow = (phases_svg("phases", words, spans, bands, width, now) for width in (WIDE, NARROW))
-    return Calendar(wide, narrow, words, tuple(told), tuple(phases), bool(both))
+    drawn = draw_phases("phases", words, spans, bands, now)
+    return Calendar(drawn.wide, drawn.narrow, words, tuple(told), tuple(phases), bool(both))
 
 
 def overlaps_of(phases: Sequence[Dates]) -> list[Overlap]:

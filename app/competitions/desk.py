@@ -14,6 +14,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.base.db import likely
+from app.charts.hours import Hour
 from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.visibility import View, declared_of, views_of
@@ -38,16 +39,7 @@ HOURS = 48
 _IN_VAIN = (RunStatus.REJECTED, RunStatus.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class HourCount:
-    """Submissions received in one hour from `start`, and how many of these were rejected or failed (`in_vain`)."""
-
-    start: datetime
-    received: int
-    in_vain: int
-
-
-def submissions_by_hour(session: Session, competition: Competition, now: datetime) -> list[HourCount]:
+def submissions_by_hour(session: Session, competition: Competition, now: datetime) -> list[Hour]:
     """Return the counts of the last hours, oldest first, including the current hour and hours without submissions."""
     last = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     first = last - (HOURS - 1) * HOUR
@@ -62,7 +54,7 @@ def submissions_by_hour(session: Session, competition: Competition, now: datetim
         at = int((moment - first) // HOUR)
         received[at] += 1
         in_vain[at] += status in _IN_VAIN
-    return [HourCount(first + at * HOUR, received[at], in_vain[at]) for at in range(HOURS)]
+    return [Hour(first + at * HOUR, received[at], in_vain[at]) for at in range(HOURS)]
 
 
 #: Submissions within this period count as today's.

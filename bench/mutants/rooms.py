@@ -12,7 +12,7 @@ LEAKS = ("tests/leaks/",)
 _ELSEWHERE = {
     "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/"),
     "app/feedback": ("tests/feedback/", "tests/web/submissions/"),
-    "app/figures": ("tests/figures/", "tests/boards/"),
+    "app/charts": ("tests/charts/", "tests/boards/"),
     "app/gold": (
         "tests/gold/",
         "tests/workers/test_gold.py",

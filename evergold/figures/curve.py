@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 from evergold.figures.axes import Axis, draw_axes
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean
+from evergold.figures.svg import (
+    FONT,
+    NAMESPACE,
+    add,
+    add_heading,
+    add_line,
+    add_names,
+    add_text,
+    heading_height,
+    heading_lines,
+)
 
 WIDTH = 480
 
 _PLOT_HEIGHT = 280
 _LEFT, _RIGHT, _BELOW = 52, 16, 46
-_LINE, _TITLE_CHARACTERS, _SIZE = 19, 50, 5.0
+_TITLE_CHARACTERS, _SIZE = 50, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +65,17 @@ class Curve:
 
 def curve_svg(curve: Curve) -> str:
     """Draw the curve as a separate file."""
-    words = [("fig-title", line) for line in wrap(clean(curve.title), _TITLE_CHARACTERS)]
-    words += [("fig-remark", line) for text in curve.remarks for line in wrap(clean(text), _TITLE_CHARACTERS + 18)]
-    top = _LINE * len(words) + 14
+    heading = heading_lines(curve.title, curve.remarks, _TITLE_CHARACTERS)
+    top = heading_height(heading)
     bottom = top + _PLOT_HEIGHT
-    svg = _root(curve, bottom + _BELOW)
-    for number, (kind, line) in enumerate(words, start=1):
-        add_text(svg, line, kind, _LEFT, 2 + _LINE * number)
+    box = {"viewBox": f"0 0 {WIDTH} {bottom + _BELOW:g}", "role": "img", "font-family": FONT}
+    svg = Element("svg", {"xmlns": NAMESPACE, "class": "figure", **box})
+    add_names(svg, curve.name, curve.title, curve.description)
+    add_heading(svg, heading, _LEFT, WIDTH, bottom + _BELOW)
     draw_axes(svg, curve.x, curve.y, _LEFT, WIDTH - _RIGHT, top, bottom)
     _draw_band(svg, curve, top, bottom)
     _draw_mark(svg, curve, top, bottom)
     return ElementTree.tostring(svg, encoding="unicode")
-
-
-def _root(curve: Curve, height: float) -> Element:
-    size = {"width": str(WIDTH), "height": f"{height:g}", "viewBox": f"0 0 {WIDTH} {height:g}"}
-    svg = Element("svg", {"xmlns": NAMESPACE, "class": "figure", "role": "img", "font-family": FONT, **size})
-    add_names(svg, curve.name, curve.title, curve.description)
-    SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
-    return svg
 
 
 def _draw_band(svg: Element, curve: Curve, top: float, bottom: float) -> None:

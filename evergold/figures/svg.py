@@ -5,7 +5,9 @@ Presentation attributes carry the colours of a downloaded file; classes let figu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, floor, log10
+from textwrap import wrap
 from xml.etree.ElementTree import Element, SubElement
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -77,6 +79,8 @@ _COLOURS = {
         for at, colour in enumerate(SERIES_COLOURS)
     },
 }
+#: Height of a line of a heading; characters that more go into a line of a remark than of the title.
+_HEADING_LINE, _REMARK_EXTRA = 19, 18
 #: Factors of round numbers, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -92,6 +96,12 @@ def add_line(parent: Element, kind: str, x1: float, y1: float, x2: float, y2: fl
     add(parent, "line", kind, **{name: number(value) for name, value in ends.items()})
 
 
+def add_rect(parent: Element, kind: str, x: float, y: float, width: float, height: float) -> Element:
+    """Add a rectangle. x, y: its upper left corner."""
+    sizes = {"x": x, "y": y, "width": width, "height": height}
+    return add(parent, "rect", kind, **{name: number(value) for name, value in sizes.items()})
+
+
 def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: str = "start") -> Element:
     """Add one line of text; anchor: which end of it x is, `start`, `middle` or `end`."""
     element = add(parent, "text", kind, x=number(x), y=number(y), **{"text-anchor": anchor})
@@ -105,6 +115,28 @@ def add_names(svg: Element, name: str, title: str, description: str) -> None:
     svg.set("aria-labelledby", " ".join(ids))
     SubElement(svg, "title", {"id": ids[0]}).text = clean(title)
     SubElement(svg, "desc", {"id": ids[1]}).text = clean(description)
+
+
+def heading_lines(title: str, remarks: Sequence[str], characters: int) -> list[tuple[str, str]]:
+    """Return the lines of the heading of a file, each after its class. characters: of a line of the title."""
+    lines = [("fig-title", line) for line in wrap(clean(title), characters)]
+    for remark in remarks:
+        lines += [("fig-remark", line) for line in wrap(clean(remark), characters + _REMARK_EXTRA)]
+    return lines
+
+
+def heading_height(lines: Sequence[tuple[str, str]]) -> float:
+    """Return the height of a heading, with the margin below it."""
+    return _HEADING_LINE * len(lines) + 14
+
+
+def add_heading(svg: Element, lines: Sequence[tuple[str, str]], left: float, width: float, height: float) -> None:
+    """Add what a file needs that stands on no page: its size, a white ground, and its heading."""
+    size = {"width": f"{width:g}", "height": f"{height:g}"}
+    svg.attrib |= size
+    SubElement(svg, "rect", {**size, "fill": "#ffffff"})
+    for at, (kind, line) in enumerate(lines, start=1):
+        add_text(svg, line, kind, left, 2 + _HEADING_LINE * at)
 
 
 def number(value: float) -> str:

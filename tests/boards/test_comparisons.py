@@ -9,10 +9,10 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.boards.pictures import comparisons
-from app.boards.pictures.shapes import Picture
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, statistics_document
 from app.boards.statistics_work import record_statistics
+from app.charts.picture import Picture
 from app.models import Board, EntryRule, ScoringRun, TeamKind, User
 from evergold.scoring.resampling.pairs import Difference
 from tests import world

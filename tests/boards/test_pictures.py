@@ -12,10 +12,10 @@ from app.boards.pictures.gallery import pictures_of
 from app.boards.pictures.languages import categories
 from app.boards.pictures.over_time import MOST_ENTRIES
 from app.boards.pictures.seen import look_at, row_names
-from app.boards.pictures.shapes import Picture
 from app.boards.pictures.splits import CATEGORIES
 from app.boards.rows import Interval
 from app.boards.statistics import Statistics, statistics_document
+from app.charts.picture import Picture
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs
 from app.models import BoardStatistics, EntryRule, HistoricRow, Standing, TeamKind, User

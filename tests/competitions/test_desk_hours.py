@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine
 
 from app.base.db import reading
-from app.competitions.desk import HourCount, submissions_by_hour
+from app.charts.hours import Hour
+from app.competitions.desk import submissions_by_hour
 from app.competitions.find import find_competition
 from tests.rescoring.rescored import runs_of, start
 from tests.world import COMPETITION, DAY, HOUR, NOW, SECOND, add_competition, add_user, fail, reject, score, submit
 
 
-def counted(engine: Engine) -> list[HourCount]:
+def counted(engine: Engine) -> list[Hour]:
     with reading(engine) as session:
         return submissions_by_hour(session, find_competition(session, COMPETITION), NOW)
 

@@ -1,1 +1,1 @@
-"""Pictures of a board: the numbers to draw and the table with them. They are drawn by `app.boards.drawings`."""
+"""Pictures of a board: the numbers to draw and the table with them. They are drawn by `app.charts`."""

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Literal
 
-from app.boards.pictures.languages import LOOKS
+from app.boards.pictures.languages import LOOKS, listed
 from app.boards.pictures.seen import Seen, value_of
-from app.boards.pictures.shapes import Axis, Heading, Line, Look, Picture, Point, Series, Table, listed, value_axis
 from app.boards.rows import LeaderboardRow
+from app.charts.picture import AxisOut, Heading, LineOut, Look, Picture, PointOut, SeriesOut, Table
 from evergold.scoring.resampling.ranking import ALPHA
 
 #: Limits of readability; of longer boards the first rows are drawn, and the viewer's own.
@@ -24,7 +24,7 @@ Outcome = Literal["better", "worse", "same"]
 _OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same": "No significant difference"}
 
 _SIGNS: Mapping[Outcome, str] = {"better": ">", "worse": "<", "same": ""}
-P_AXIS = Axis("p", decimals=4)
+P_AXIS = AxisOut(title="p", decimals=4)
 
 #: The outcome of one system against another, and its p.
 Compared = tuple[Outcome, float]
@@ -39,7 +39,7 @@ def forest(seen: Seen) -> Picture | None:
     if not any(row.cells[rank_by].interval for _, row in rows):
         return None
     kept = [one for at, one in enumerate(rows) if at < MOST_ROWS or one[1].is_mine]
-    x = value_axis(seen.ranking, seen.ranking_title)
+    x = seen.ranking_axis
     points = [(row, _point(seen, name, row)) for name, row in kept]
     looks = dict.fromkeys(LOOKS[row.kind] for row, _ in points)
     level = next(one.level for _, row in rows if (one := row.cells[rank_by].interval))
@@ -51,9 +51,11 @@ def forest(seen: Seen) -> Picture | None:
         "Lines separate clusters: every system above is significantly better than every system below.",
         summary=_sureness(kept, seen),
         x=x,
-        y=Axis("System", "category", tuple(name for name, _ in kept)),
+        y=AxisOut(title="System", kind="category", categories=tuple(name for name, _ in kept)),
         series=tuple(
-            Series(_TITLES[look], look, tuple(point for row, point in points if LOOKS[row.kind] == look))
+            SeriesOut(
+                name=_TITLES[look], look=look, points=tuple(point for row, point in points if LOOKS[row.kind] == look)
+            )
             for look in looks
         ),
         lines=_best_baseline(seen),
@@ -68,11 +70,13 @@ def forest(seen: Seen) -> Picture | None:
     )
 
 
-def _point(seen: Seen, name: str, row: LeaderboardRow) -> Point:
+def _point(seen: Seen, name: str, row: LeaderboardRow) -> PointOut:
     cell = row.cells[seen.leaderboard.rank_by]
     low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
     value, _ = value_of(cell)
-    return Point(value, name, name, is_mine=row.is_mine, low=low, high=high, rank=_rank(row), cluster=row.cluster)
+    return PointOut(
+        x=value, y=name, label=name, is_mine=row.is_mine, low=low, high=high, rank=_rank(row), cluster=row.cluster
+    )
 
 
 def _rank(row: LeaderboardRow) -> str:
@@ -96,11 +100,11 @@ def _sureness(rows: Sequence[Named], seen: Seen) -> str:
     return f"{names} may be first. The board falls into {clusters}."
 
 
-def _best_baseline(seen: Seen) -> tuple[Line, ...]:
+def _best_baseline(seen: Seen) -> tuple[LineOut, ...]:
     """Return the best baseline; rows are ordered best first."""
     rank_by = seen.leaderboard.rank_by
     found = [
-        Line(f"Baseline: {name}", "x", float(value))
+        LineOut(label=f"Baseline: {name}", axis="x", value=float(value))
         for name, row in seen.named_rows()
         if row.kind == "baseline" and (value := row.cells[rank_by].value) is not None
     ]
@@ -117,7 +121,7 @@ def pairs(seen: Seen) -> Picture | None:
     kept = [place for at, place in enumerate(places) if at < MOST_SYSTEMS or rows[place][1].is_mine]
     names = tuple(rows[place][0] for place in kept)
     cells = {(one, other): compared[one, other] for one in kept for other in kept if (one, other) in compared}
-    systems = Axis("System", "category", names)
+    systems = AxisOut(title="System", kind="category", categories=names)
     return Picture(
         name="pairs",
         title="Pairwise comparison",
@@ -129,7 +133,11 @@ def pairs(seen: Seen) -> Picture | None:
         x=systems,
         y=systems,
         series=tuple(
-            Series(title, outcome, tuple(_cell(rows, *at, p) for at, (what, p) in cells.items() if what == outcome))
+            SeriesOut(
+                name=title,
+                look=outcome,
+                points=tuple(_cell(rows, *at, p) for at, (what, p) in cells.items() if what == outcome),
+            )
             for outcome, title in _OUTCOMES.items()
             if any(what == outcome for what, _ in cells.values())
         ),
@@ -167,9 +175,9 @@ def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str
     return f"{told} of {every} pairs of {count} systems differ significantly."
 
 
-def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> Point:
+def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> PointOut:
     """Return the cell in the row of one and the column of the other."""
-    return Point(rows[other][0], rows[one][0], rows[one][0], value=p, is_mine=rows[one][1].is_mine)
+    return PointOut(x=rows[other][0], y=rows[one][0], label=rows[one][0], value=p, is_mine=rows[one][1].is_mine)
 
 
 def _text(cell: Compared | None) -> str:

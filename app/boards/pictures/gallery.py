@@ -12,8 +12,8 @@ from app.boards.pictures.languages import categories, profile
 from app.boards.pictures.over_time import daily, progress
 from app.boards.pictures.planes import plane
 from app.boards.pictures.seen import Seen
-from app.boards.pictures.shapes import Picture
 from app.boards.pictures.spread import distribution
+from app.charts.picture import Picture
 
 
 def pictures_of(

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.pictures.seen import Seen, value_of
-from app.boards.pictures.shapes import Axis, Choice, Heading, Look, Picture, Point, Series, Table, listed, value_axis
 from app.boards.pictures.splits import category_pattern, check_known, language_splits, title_of
 from app.boards.rows import LeaderboardRow
+from app.charts.picture import AxisOut, Choice, Heading, Look, Picture, PointOut, SeriesOut, Table
 from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import rounded
 from app.models import ScoringRun
@@ -38,15 +38,17 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
         return None
     check_known(wanted, [name for name, _ in seen.named_rows()], "team")
     chosen = [name for name in dict.fromkeys(wanted) if name in rows][:MOST_TEAMS] or _first(rows)
-    x = value_axis(seen.ranking, seen.ranking_title)
-    y = Axis("Language", "category", tuple(title_of(language) for language, _ in languages))
+    x = seen.ranking_axis
+    y = AxisOut(title="Language", kind="category", categories=tuple(title_of(language) for language, _ in languages))
     series = []
     for name in chosen:
         points = []
         for language, place in languages:
             value, reason = value_of(rows[name].cells[place])
-            points.append(Point(value, title_of(language), name, reason=reason, is_mine=rows[name].is_mine))
-        series.append(Series(name, LOOKS[rows[name].kind], tuple(points)))
+            points.append(
+                PointOut(x=value, y=title_of(language), label=name, reason=reason, is_mine=rows[name].is_mine)
+            )
+        series.append(SeriesOut(name=name, look=LOOKS[rows[name].kind], points=tuple(points)))
     return Picture(
         name="languages",
         title="By language",
@@ -89,13 +91,13 @@ def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], name
     """Build the picture. cells: by language and category."""
     languages = sorted({language for language, _ in cells}, key=lambda one: (one in _MEANS, one))
     kinds = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
-    x = value_axis(seen.ranking, seen.ranking_title)
-    y = Axis("Category", "category", tuple(map(title_of, kinds)))
+    x = seen.ranking_axis
+    y = AxisOut(title="Category", kind="category", categories=tuple(map(title_of, kinds)))
     series = tuple(
-        Series(
-            title_of(language),
-            "mean" if language in _MEANS else "part",
-            tuple(_cell(cells.get((language, one)), title_of(language), title_of(one)) for one in kinds),
+        SeriesOut(
+            name=title_of(language),
+            look="mean" if language in _MEANS else "part",
+            points=tuple(_cell(cells.get((language, one)), title_of(language), title_of(one)) for one in kinds),
         )
         for language in languages
     )
@@ -119,9 +121,9 @@ def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], name
     )
 
 
-def _cell(score: Score | None, language: str, category: str) -> Point:
+def _cell(score: Score | None, language: str, category: str) -> PointOut:
     value, reason = (score.value, score.reason or "") if score else (None, "there is none")
-    return Point(None if value is None else float(value), category, language, reason=reason)
+    return PointOut(x=None if value is None else float(value), y=category, label=language, reason=reason)
 
 
 def _report_scores(session: Session, run_id: int | None, decimals: int | None) -> list[Score]:
@@ -138,7 +140,7 @@ def _first(rows: dict[str, LeaderboardRow]) -> list[str]:
     return first + [name for name, row in rows.items() if row.kind == "baseline"][:1]
 
 
-def _series_text(series: Series, x: Axis) -> str:
+def _series_text(series: SeriesOut, x: AxisOut) -> str:
     defined = [point for point in series.points if point.x is not None]
     if not defined:
         return f"{series.name}: no score in any language."
@@ -148,7 +150,7 @@ def _series_text(series: Series, x: Axis) -> str:
     return f"{series.name}: from {x.text_of(worst.x)} ({worst.y}) to {x.text_of(best.x)} ({best.y}){rest}."
 
 
-def _score(point: Point) -> float:
+def _score(point: PointOut) -> float:
     return point.x if isinstance(point.x, float) else 0.0
 
 
@@ -156,5 +158,11 @@ def _count(number: int, noun: str, plural: str = "") -> str:
     return f"1 {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
-def _words(point: Point, x: Axis) -> str:
+def _words(point: PointOut, x: AxisOut) -> str:
     return f"{x.text_of(point.x)} ({point.label}, {point.y})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `A`, `A and B`, `A, B and C`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

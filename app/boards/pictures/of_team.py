@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from app.boards.pictures.languages import profile
 from app.boards.pictures.seen import Seen, look_at
-from app.boards.pictures.shapes import Picture
 from app.boards.pictures.splits import language_splits
 from app.boards.team_rows import TeamRow
+from app.charts.picture import Picture
 from app.competitions.visibility import SeenAs, task_in_phase
 from app.models import BoardShown, User
 
@@ -33,7 +32,9 @@ def team_pictures(
         picture = _profile(seen, one.row.team) if seen is not None else None
         if picture is not None:
             title = f"{one.board.title}, {one.phase.title}"
-            found[one.board.task_id] = replace(picture, name=f"languages-{len(found) + 1}", title=title)
+            found[one.board.task_id] = picture.model_copy(
+                update={"name": f"languages-{len(found) + 1}", "title": title}
+            )
     return list(found.values())
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, date, timedelta
 
 from app.boards.pictures.seen import Seen
-from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
 from app.boards.rows import LeaderboardRow
+from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, SeriesOut, Table
 
 #: More entries than this overlap: all records are drawn, and the latest of the others.
 MOST_ENTRIES = 1000
@@ -28,7 +28,7 @@ def progress(seen: Seen) -> Picture | None:
     )
     if not rows:
         return None
-    x, y = Axis("Submitted", "time"), value_axis(ranking, seen.ranking_title)
+    x, y = AxisOut(title="Submitted", kind="time"), seen.ranking_axis
     records = _records(rows, higher_is_better=ranking.higher_is_better)
     kept = [at for at in range(len(rows)) if at in records or at >= len(rows) - MOST_ENTRIES]
     points = tuple(_point(rows[at]) for at in kept)
@@ -42,7 +42,10 @@ def progress(seen: Seen) -> Picture | None:
         summary=_progress_summary(rows, rows[records[-1]], lines, y),
         x=x,
         y=y,
-        series=(Series("Entries", "team", points), Series("Record", "record", steps)),
+        series=(
+            SeriesOut(name="Entries", look="team", points=points),
+            SeriesOut(name="Record", look="record", points=steps),
+        ),
         lines=lines,
         table=Table(
             (Heading("Team"), Heading("Submitted"), Heading(y.title, is_number=True), Heading("Record")),
@@ -58,7 +61,9 @@ def progress(seen: Seen) -> Picture | None:
     )
 
 
-def _progress_summary(rows: Sequence[LeaderboardRow], record: LeaderboardRow, lines: Sequence[Line], y: Axis) -> str:
+def _progress_summary(
+    rows: Sequence[LeaderboardRow], record: LeaderboardRow, lines: Sequence[LineOut], y: AxisOut
+) -> str:
     count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
     beside = "".join(f" {line.label} {y.text_of(line.value)}." for line in lines)
     return (
@@ -78,9 +83,12 @@ def daily(seen: Seen) -> Picture | None:
     counted = Counter(f"{day:%Y-%m}" if by_month else day.isoformat() for day in days)
     unit = "month" if by_month else "day"
     which = "The newest scored submissions" if seen.is_cut else "Scored submissions"
-    x, y = Axis(f"{unit.capitalize()} (UTC)", "category", tuple(names)), Axis("Scored submissions")
+    x, y = (
+        AxisOut(title=f"{unit.capitalize()} (UTC)", kind="category", categories=tuple(names)),
+        AxisOut(title="Scored submissions"),
+    )
     busiest = max(names, key=lambda name: counted[name])
-    points = tuple(Point(name, float(counted[name])) for name in names)
+    points = tuple(PointOut(x=name, y=float(counted[name])) for name in names)
     total = "1 scored submission" if len(days) == 1 else f"{len(days)} scored submissions"
     return Picture(
         name="submissions",
@@ -90,7 +98,7 @@ def daily(seen: Seen) -> Picture | None:
         summary=f"{total} {_span(str(first), str(last))}. The busiest {unit} was {busiest} with {counted[busiest]}.",
         x=x,
         y=y,
-        series=(Series("Scored submissions", "count", points),),
+        series=(SeriesOut(name="Scored submissions", look="count", points=points),),
         table=Table(
             (Heading(x.title), Heading(y.title, is_number=True)),
             tuple((str(point.x), y.text_of(point.y)) for point in points),
@@ -110,19 +118,19 @@ def _records(rows: Sequence[LeaderboardRow], *, higher_is_better: bool) -> list[
     return found
 
 
-def _lines(seen: Seen) -> tuple[Line, ...]:
+def _lines(seen: Seen) -> tuple[LineOut, ...]:
     """Return the best baseline and the best published result as references; rows are ordered best first."""
     found = []
     for kind, word in (("baseline", "Baseline"), ("historic", "Published")):
         best = next((row for row in seen.entries.rows if row.kind == kind and row.cells[0].value is not None), None)
         if best is not None and best.cells[0].value is not None:
-            found.append(Line(f"{word}: {best.team}", "y", best.cells[0].value))
+            found.append(LineOut(label=f"{word}: {best.team}", axis="y", value=best.cells[0].value))
     return tuple(found)
 
 
-def _point(row: LeaderboardRow) -> Point:
+def _point(row: LeaderboardRow) -> PointOut:
     moment = row.achieved_at.astimezone(UTC).isoformat() if row.achieved_at else None
-    return Point(moment, row.cells[0].value, row.team, is_mine=row.is_mine)
+    return PointOut(x=moment, y=row.cells[0].value, label=row.team, is_mine=row.is_mine)
 
 
 def _day(row: LeaderboardRow) -> str:

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from app.boards.pictures.languages import LOOKS
 from app.boards.pictures.seen import Seen, value_of
-from app.boards.pictures.shapes import Axis, Heading, Line, Look, Picture, Point, Series, Table, value_axis
 from app.boards.pictures.splits import check_known, choices, plane_splits, title_of
 from app.boards.rows import Cell
+from app.charts.picture import AxisOut, Heading, LineOut, Look, Picture, PointOut, SeriesOut, Table
 from app.competitions.columns import BoardColumn
 from app.runs.report import aggregates_of
 from evergold.scoring.tasks import TASKS
@@ -43,7 +43,7 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
     told, names = drawn[:MOST_TOLD], (x.title, y.title) if is_quality else ("seen", "unseen")
     lines = _references(session, seen, root) if is_quality else ()
     series = tuple(
-        Series(title, look, tuple(point for one, point in points if one == look))
+        SeriesOut(name=title, look=look, points=tuple(point for one, point in points if one == look))
         for look, title in _SERIES.items()
         if any(one == look for one, _ in points)
     )
@@ -84,14 +84,14 @@ def _places(seen: Seen, root: str) -> tuple[int, int] | None:
     return (x, y) if any(row.cells[x].value is not None and row.cells[y].value is not None for row in rows) else None
 
 
-def _axis(seen: Seen, place: int, title: str) -> Axis:
+def _axis(seen: Seen, place: int, title: str) -> AxisOut:
     """Return the axis: percent if the metric is; at most two decimals if the board has no column for it."""
     column: BoardColumn = seen.leaderboard.columns[place]
     if column.metric == seen.ranking.metric:
-        return value_axis(seen.ranking, title)
+        return AxisOut(title=title, decimals=seen.ranking.decimals, percent=seen.ranking.percent)
     metric = TASKS[seen.board.task.task_type].metrics[column.metric]
     decimals = max(0, min(column.decimals, 3) - 2) if metric.percent else min(column.decimals, 2)
-    return Axis(title, "value", decimals=decimals, percent=metric.percent)
+    return AxisOut(title=title, kind="value", decimals=decimals, percent=metric.percent)
 
 
 def _titles(seen: Seen, place: int, is_quality: bool) -> str:
@@ -100,12 +100,12 @@ def _titles(seen: Seen, place: int, is_quality: bool) -> str:
     return title if is_quality else f"{title}, {column.split.rpartition('/')[2]} MWEs"
 
 
-def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> Point:
+def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> PointOut:
     (one, why), (other, reason) = value_of(x), value_of(y)
-    return Point(one, other, name, reason=reason or why, is_mine=is_mine)
+    return PointOut(x=one, y=other, label=name, reason=reason or why, is_mine=is_mine)
 
 
-def _not_drawn(points: Sequence[Point]) -> str:
+def _not_drawn(points: Sequence[PointOut]) -> str:
     """Describe the first points without a position, with the reasons."""
     if not points:
         return ""
@@ -114,7 +114,7 @@ def _not_drawn(points: Sequence[Point]) -> str:
     return f" Not drawn: {', '.join(told)}{more}."
 
 
-def _references(session: Session, seen: Seen, root: str) -> tuple[Line, ...]:
+def _references(session: Session, seen: Seen, root: str) -> tuple[LineOut, ...]:
     """Return the entropies of the organisers' own references, from the latest report."""
     newest = max((row.run_id for row in seen.leaderboard.rows if row.run_id is not None), default=None)
     if newest is None:
@@ -123,7 +123,9 @@ def _references(session: Session, seen: Seen, root: str) -> tuple[Line, ...]:
     references: Mapping[str, Any] = report.get("references", {})
     found = {kind: (languages.get(root) or {}).get(ENTROPY) for kind, languages in references.items()}
     return tuple(
-        Line(f"{kind.capitalize()} references", "x", entropy) for kind, entropy in found.items() if entropy is not None
+        LineOut(label=f"{kind.capitalize()} references", axis="x", value=entropy)
+        for kind, entropy in found.items()
+        if entropy is not None
     )
 
 

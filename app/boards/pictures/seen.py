@@ -16,6 +16,7 @@ from app.boards.leaderboard import EntrySource, build_leaderboard, entry_sources
 from app.boards.pictures.splits import drawn_scores
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import UnfilteredBoard, show
+from app.charts.picture import AxisOut
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
@@ -57,6 +58,11 @@ class Seen:
     def ranking_title(self) -> str:
         """Title of the ranking metric; the board's column may only name the part of the items."""
         return TASKS[self.board.task.task_type].metrics[self.board.rank_metric].title
+
+    @property
+    def ranking_axis(self) -> AxisOut:
+        """The axis of the ranking score, in the board's number format."""
+        return AxisOut(title=self.ranking_title, decimals=self.ranking.decimals, percent=self.ranking.percent)
 
     def place(self, metric: str, split: str) -> int | None:
         """Return the position of this score in the cells of a row; None if the viewer may not see it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.base.errors import NotFound
 from app.base.text import did_you_mean
-from app.boards.pictures.shapes import Choice
+from app.charts.picture import Choice
 from app.models import Board
 from evergold.scoring.errors import shorten
 from evergold.scoring.task import read_options

@@ -8,7 +8,7 @@ from math import ceil, floor, sqrt
 from statistics import median
 
 from app.boards.pictures.seen import Seen
-from app.boards.pictures.shapes import Axis, Heading, Line, Picture, Point, Series, Table, value_axis
+from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, SeriesOut, Table
 from app.models import EntryRule
 from evergold.figures.svg import round_step
 
@@ -29,16 +29,20 @@ def distribution(seen: Seen) -> Picture | None:
     if not values:
         return None
     counts = "Entries" if seen.leaderboard.entry_rule is EntryRule.ALL else "Teams"
-    x, y = value_axis(ranking, seen.ranking_title), Axis(counts)
-    baselines = [Line(f"Baseline: {row.team}", "x", value) for row, value in found if row.kind == "baseline"]
-    own = [Line(f"{YOU}: {row.team}", "x", value, is_mine=True) for row, value in found if row.is_mine][:1]
+    x, y = seen.ranking_axis, AxisOut(title=counts)
+    baselines = [
+        LineOut(label=f"Baseline: {row.team}", axis="x", value=value) for row, value in found if row.kind == "baseline"
+    ]
+    own = [
+        LineOut(label=f"{YOU}: {row.team}", axis="x", value=value, is_mine=True) for row, value in found if row.is_mine
+    ][:1]
     lines = tuple(baselines[:MOST_LINES] + own)
     finest = 10.0 ** -(x.decimals + 2 * x.percent)
     most = max(FEWEST_RANGES, min(MOST_RANGES, 2 * ceil(sqrt(len(values)))))
     low, step, number = _ranges([*values, *(line.value for line in lines)], most, finest)
     counted = Counter(min(floor((value - low) / step + _TINY), number - 1) for value in values)
     edges = [low + step * at for at in range(number + 1)]
-    points = tuple(Point(round(edges[at], 12), float(counted[at])) for at in range(number))
+    points = tuple(PointOut(x=round(edges[at], 12), y=float(counted[at])) for at in range(number))
     names = [f"{x.text_of(edges[at])} to {x.text_of(edges[at + 1])}" for at in range(number)]
     return Picture(
         name="distribution",
@@ -46,9 +50,9 @@ def distribution(seen: Seen) -> Picture | None:
         kind="histogram",
         about="Each bar counts the scores in its range (upper bound excluded); lines are baselines.",
         summary=_summary(values, lines, x, higher_is_better=ranking.higher_is_better),
-        x=Axis(x.title, "value", tuple(names), x.decimals, x.percent),
+        x=AxisOut(title=x.title, kind="value", categories=tuple(names), decimals=x.decimals, percent=x.percent),
         y=y,
-        series=(Series(counts, "count", points),),
+        series=(SeriesOut(name=counts, look="count", points=points),),
         lines=lines,
         width=step,
         table=Table(
@@ -72,7 +76,7 @@ def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, f
     return first * step, step, last - first
 
 
-def _summary(values: Sequence[float], lines: Sequence[Line], x: Axis, *, higher_is_better: bool) -> str:
+def _summary(values: Sequence[float], lines: Sequence[LineOut], x: AxisOut, *, higher_is_better: bool) -> str:
     ordered = sorted(values)
     if len(ordered) == 1:
         said = f"One score, {x.text_of(ordered[0])}."

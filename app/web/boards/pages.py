@@ -19,20 +19,20 @@ from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.axis import axis_of, baseline_value
 from app.boards.citations import cite_competition, cite_paper, paper_of, plain_citation
-from app.boards.drawings.draw import draw, draw_file
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.pictures.gallery import find_picture, pictures_of
 from app.boards.pictures.languages import MOST_TEAMS
 from app.boards.pictures.seen import look_at
-from app.boards.pictures.shapes import Picture
 from app.boards.rankings import RankingBy, build_ranking, find_ranking
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
 from app.boards.snapshots import Official, list_official
+from app.charts.draw import draw, draw_file
+from app.charts.picture import Picture
+from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
 from app.competitions.visibility import SeenAs, view_of_board, views_of
-from app.figures.board_picture import BoardPicture, PictureRow, draw_board, rows_shown
 from app.models import Board, BoardShown, Competition, Phase
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of

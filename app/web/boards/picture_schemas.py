@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
-from app.boards.pictures.shapes import Axis, AxisKind, Choice, Kind, Look, Picture
+from app.charts.picture import Picture, PictureNumbers
 from app.competitions.visibility import View
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 
@@ -48,49 +48,7 @@ class PicturesOut(ApiModel):
     page: str
 
 
-class AxisOut(ApiModel):
-    """An axis: numbers, moments, or names in their order."""
-
-    title: str
-    kind: AxisKind
-    categories: list[str] = Field(description="the names; of a histogram what its ranges are called; else none")
-    decimals: int = Field(description="how many pages show")
-    percent: bool = Field(description="pages show the value times 100")
-
-
-class PointOut(ApiModel):
-    """A point, a bar, or a cell of a matrix."""
-
-    x: float | str | None = Field(description="a number, a moment or a name, depending on the axis; null: undefined")
-    y: float | str | None
-    value: float | None = Field(description="of a cell in a matrix; null elsewhere")
-    low: float | None = Field(description="the lower end of the interval of `x`; null where there is none")
-    high: float | None
-    rank: str = Field(description="as the board writes it, such as `2–5`; may be empty")
-    cluster: int | None = Field(description="of the row, from 1 at the top; null where there are none")
-    label: str = Field(description="whose it is, as the board names teams; may be empty")
-    reason: str = Field(description="why there is no value; may be empty")
-    is_mine: bool
-
-
-class SeriesOut(ApiModel):
-    """Points that belong together."""
-
-    name: str
-    look: Look = Field(description="what it stands for")
-    points: list[PointOut]
-
-
-class LineOut(ApiModel):
-    """A value to compare with, such as a baseline's."""
-
-    label: str
-    axis: str = Field(description="x or y: the axis that it is a value of")
-    value: float
-    is_mine: bool
-
-
-class PictureOut(ApiModel):
+class PictureOut(PictureNumbers):
     """A picture of a board."""
 
     model_config = example(
@@ -133,21 +91,8 @@ class PictureOut(ApiModel):
         }
     )
 
-    name: str
-    title: str
-    kind: Kind = Field(description="how it is drawn")
-    about: str = Field(description="how to read it")
-    summary: str = Field(description="what is to be seen, in words")
-    x: AxisOut
-    y: AxisOut
-    scale: AxisOut | None = Field(description="of the values in the cells of a matrix")
-    series: list[SeriesOut]
-    lines: list[LineOut]
-    width: float | None = Field(description="of the ranges of a histogram, which begin at `x`")
-    diagonal: bool = Field(description="whether a line marks where x is y")
-    left_out: int = Field(description="how many of the oldest entries are too many to be drawn")
-    splits: list[str] = Field(description="what `split` may be; none: there is nothing to choose")
-    teams: list[str] = Field(description="what `teams` may be; none: there is nothing to choose")
+    splits: tuple[str, ...] = Field(description="what `split` may be; none: there is nothing to choose")
+    teams: tuple[str, ...] = Field(description="what `teams` may be; none: there is nothing to choose")
     page: str
 
 
@@ -176,52 +121,15 @@ def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
         kind=picture.kind,
         about=picture.about,
         summary=picture.summary,
-        x=_axis(picture.x),
-        y=_axis(picture.y),
-        scale=_axis(picture.scale) if picture.scale else None,
-        series=[
-            SeriesOut(
-                name=series.name,
-                look=series.look,
-                points=[
-                    PointOut(
-                        x=point.x,
-                        y=point.y,
-                        value=point.value,
-                        low=point.low,
-                        high=point.high,
-                        rank=point.rank,
-                        cluster=point.cluster,
-                        label=point.label,
-                        reason=point.reason,
-                        is_mine=point.is_mine,
-                    )
-                    for point in series.points
-                ],
-            )
-            for series in picture.series
-        ],
-        lines=[
-            LineOut(label=line.label, axis=line.axis, value=line.value, is_mine=line.is_mine) for line in picture.lines
-        ],
+        x=picture.x,
+        y=picture.y,
+        scale=picture.scale,
+        series=picture.series,
+        lines=picture.lines,
         width=picture.width,
         diagonal=picture.diagonal,
         left_out=picture.left_out,
-        splits=_values(picture.splits),
-        teams=_values(picture.teams),
+        splits=tuple(choice.value for choice in picture.splits),
+        teams=tuple(choice.value for choice in picture.teams),
         page=f"{links.pictures(*place)}#{picture.name}",
     )
-
-
-def _axis(axis: Axis) -> AxisOut:
-    return AxisOut(
-        title=axis.title,
-        kind=axis.kind,
-        categories=list(axis.categories),
-        decimals=axis.decimals,
-        percent=axis.percent,
-    )
-
-
-def _values(choices: Sequence[Choice]) -> list[str]:
-    return [choice.value for choice in choices]

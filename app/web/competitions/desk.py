@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.boards.leaks import leaks_in
 from app.boards.power import power_of
+from app.charts.hours import Hour, description, draw_hours
 from app.competitions import desk
-from app.competitions.desk import HourCount, submissions_by_hour
+from app.competitions.desk import submissions_by_hour
 from app.competitions.find import organised
-from app.figures.hours import NARROW, WIDE, Hour, description, hours_svg
 from app.messages.questions import questions_for
 from app.models import (
     Competition,
@@ -134,12 +134,9 @@ def _undelivered(session: Session, competition: Competition, user: User) -> list
     return mail.given_up(session, competition.id, also_accounts=user.is_administrator)
 
 
-def _hours(counts: Sequence[HourCount]) -> HoursShown:
-    hours = [Hour(one.start, one.received, one.in_vain) for one in counts]
-    wide, narrow = (
-        Markup(hours_svg("hours", "Submissions per hour", hours, width))  # noqa: S704 - escaped by ElementTree
-        for width in (WIDE, NARROW)
-    )
+def _hours(hours: Sequence[Hour]) -> HoursShown:
+    drawn = draw_hours("hours", "Submissions per hour", hours)
+    wide, narrow = Markup(drawn.wide), Markup(drawn.narrow)  # noqa: S704 - escaped by ElementTree
     return HoursShown(wide, narrow, description(hours))
 
 

@@ -10,8 +10,8 @@ from fastapi import Response
 from markupsafe import Markup
 
 from app.base.errors import NotFound
-from app.figures.distribution import Figure, svg_of
-from app.figures.scatter import Scatter, scatter_svg
+from app.charts.distribution import Figure, svg_of
+from app.charts.scatter import Scatter, scatter_svg
 
 SVG = "image/svg+xml"
 

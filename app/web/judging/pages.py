@@ -13,8 +13,8 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import storage_of
+from app.charts.scatter import Kind, Scatter, ScatterPoint
 from app.competitions.find import find_competition, find_phase_task, organised
-from app.figures.scatter import Kind, Point, Scatter
 from app.judging.annotators import appoint, dismiss, list_assignments
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, organised_round, start_judging
@@ -87,13 +87,13 @@ def _axis(values: list[float], title: str) -> Axis:
     return replace(axis, high=1.0) if max(values, default=0.0) <= 1 < axis.high else axis
 
 
-def _point(system: System, split: str) -> Point:
+def _point(system: System, split: str) -> ScatterPoint:
     human, automatic = system.human[split], system.automatic[split]
     both = human.value is not None and automatic.value is not None
     label = f"{system.name}: {system.method}" if system.method else system.name
     reason = "" if both else f"human score {human.reason}" if human.value is None else f"{automatic.reason}"
     kind: Kind = "baseline" if system.is_baseline else "team"
-    return Point(label, automatic.value if both else None, human.value if both else None, kind, reason)
+    return ScatterPoint(label, automatic.value if both else None, human.value if both else None, kind, reason)
 
 
 router = page_router()

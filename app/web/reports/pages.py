@@ -16,8 +16,8 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
+from app.charts.distribution import Figure
 from app.feedback.reports import NoReport, Report, find_report
-from app.figures.distribution import Figure
 from app.web.html.drawings import svg_response
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render

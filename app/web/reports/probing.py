@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.base import links
+from app.charts.distribution import Figure
 from app.feedback.reports import Report
-from app.figures.distribution import Figure
 from app.web.html.drawings import Drawing, drawings_of
 from app.web.reports.probing_figures import Choice, choices, chosen_split, class_figures, probes_figure, title_of
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.base.errors import NotFound
-from app.figures.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
+from app.charts.distribution import SHARES, Distribution, Figure, Histogram, Marker, Row, axis_ends
 from evergold.figures.svg import number_text
 from evergold.scoring.errors import shorten
 from evergold.scoring.probing.human_scores import CLASSES

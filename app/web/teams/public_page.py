@@ -6,10 +6,10 @@ from fastapi import Request, Response
 from markupsafe import Markup
 
 from app.base.db import reading
-from app.boards.drawings.draw import draw
 from app.boards.pictures.of_team import team_pictures
-from app.boards.pictures.shapes import Picture
 from app.boards.team_rows import systems_of, team_rows
+from app.charts.draw import draw
+from app.charts.picture import Picture
 from app.competitions.find import find_competition
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, workspace_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app.figures.board_picture import BoardPicture, PictureRow, draw_board
+from app.charts.preview import BoardPicture, PictureRow, draw_board
 from tests import world
 from tests.web.paraphrase_world import set_visibility
 from tests.web.site import Person, Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.base.errors import NotFound
-from app.figures.distribution import Figure
+from app.charts.distribution import Figure
 from app.web.html.drawings import drawings_of, svg_response
 
 FIGURES = [Figure(name, name.capitalize(), "", "score", (), 0.0, 1.0) for name in ("seen", "unseen")]

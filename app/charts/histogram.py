@@ -6,24 +6,14 @@ from collections.abc import Iterator
 from math import ceil
 from xml.etree.ElementTree import Element
 
-from app.boards.drawings.frame import (
-    NARROW,
-    SIZE,
-    TICK_SIZE,
-    Plot,
-    add_tooltip,
-    draw_y_axis,
-    left_of_ticks,
-    plot_of,
-    sheet,
-    write,
-)
-from app.boards.drawings.rules import draw_upright_rules, rules_height
-from app.boards.pictures.shapes import Picture
-from app.figures.labels import Place, text_place, text_width
-from evergold.figures import axes
-from evergold.figures.axes import count_axis
-from evergold.figures.svg import add, add_line, add_text, number
+from app.charts.axes import draw_y_axis, left_of_ticks
+from app.charts.labels import Place, text_place, text_width
+from app.charts.marks import add_tooltip
+from app.charts.picture import Picture
+from app.charts.rules import draw_upright_rules, rules_height
+from app.charts.sheet import NARROW, SIZE, TICK_SIZE, Plot, plot_of, sheet_of, write
+from evergold.figures.axes import Axis, count_axis
+from evergold.figures.svg import add_line, add_rect, add_text
 
 
 def draw_histogram(picture: Picture, width: int) -> Element:
@@ -33,21 +23,19 @@ def draw_histogram(picture: Picture, width: int) -> Element:
     y = count_axis(picture.y.title, max(heights))
     top = 22 + rules_height(picture.lines)
     bottom = top + (200 if width == NARROW else 250)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom, 22)
     low, step = float(counts.points[0].x or 0.0), picture.width or 1.0
-    scale, unit = (100.0, " %") if picture.x.percent else (1.0, "")
-    x = axes.Axis(picture.x.title, low, low + step * len(heights), picture.x.decimals, scale, unit)
+    x = picture.x.between(low, low + step * len(heights))
     draw_y_axis(plot, y)
     places = [(x.place(low + step * at, plot.left, plot.right), height) for at, height in enumerate(heights)]
     each = (plot.right - plot.left) / len(heights)
     for (left, height), name in zip(places, picture.x.categories, strict=True):
         if height:
             end = y.place(height, plot.bottom, plot.top)
-            size = {"width": number(each - 2), "height": number(plot.bottom - end)}
-            bar = add(svg, "rect", "fig-bar", x=number(left + 1), y=number(end), **size)
+            bar = add_rect(svg, "fig-bar", left + 1, end, each - 2, plot.bottom - end)
             add_tooltip(bar, f"{name}\n{picture.y.text_of(height)} {picture.y.title.lower()}")
-    draw_upright_rules(plot, picture.lines, x, picture.x)
+    draw_upright_rules(plot, picture.lines, x)
     for left, height in places:
         if height:
             words = picture.y.text_of(height)
@@ -66,11 +54,11 @@ def _above(words: str, left: float, each: float, end: float) -> Iterator[Place]:
         yield text_place(words, SIZE, x, end - 5, "middle")
 
 
-def _draw_edges(plot: Plot, x: axes.Axis, step: float) -> None:
+def _draw_edges(plot: Plot, x: Axis, step: float) -> None:
     """Write the numbers at the edges of the ranges."""
     add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
     count = round((x.high - x.low) / step)
-    told = axes.Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # spans a few steps, so that numbers get enough digits
+    told = Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # spans a few steps, so that numbers get enough digits
     texts = [told.tick_text(x.low + step * at) for at in range(count + 1)]
     widest = max(text_width(text, TICK_SIZE) for text in texts) + 12
     every = max(1, ceil(widest * count / (plot.right - plot.left)))

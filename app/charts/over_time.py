@@ -8,54 +8,38 @@ from itertools import pairwise
 from math import ceil
 from xml.etree.ElementTree import Element
 
-from app.boards.drawings.frame import (
-    NARROW,
-    SIZE,
-    TICK_SIZE,
-    YOU,
-    Plot,
-    Shape,
-    add_mark,
-    add_tooltip,
-    draw_y_axis,
-    left_of_ticks,
-    name_point,
-    numeric,
-    plot_of,
-    point_box,
-    sheet,
-    write,
-)
-from app.boards.drawings.rules import draw_level_rules, rules_height
-from app.boards.pictures.shapes import Axis, Picture, Point
-from app.figures.labels import Box, text_place, text_width
-from app.figures.time_axis import day_name, month_name, time_ticks
+from app.charts.axes import axis_of, day_name, draw_time_axis, draw_y_axis, left_of_ticks, month_name
+from app.charts.labels import Box, text_place, text_width
+from app.charts.marks import Shape, add_mark, add_tooltip, name_point, point_box
+from app.charts.picture import AxisOut, Picture, PointOut
+from app.charts.rules import draw_level_rules, rules_height
+from app.charts.sheet import NARROW, SIZE, TICK_SIZE, YOU, Plot, plot_of, sheet_of, write
 from evergold.figures.axes import count_axis
-from evergold.figures.svg import add, add_line, add_text, number
+from evergold.figures.svg import add, add_line, add_rect, add_text, number
 
 #: Margin around the first and the last moment, as a share of the time between them, and its minimum.
 _AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
 _ENTRY, _RECORD = 3.6, 5.4
 
 #: A point with its position.
-Placed = tuple[Point, float, float]
+Placed = tuple[PointOut, float, float]
 
 
 def draw_steps(picture: Picture, width: int) -> Element:
     """Draw a step for each record, a point for each entry, and reference lines."""
     entries, record = picture.series
     values = [point.y for point in entries.points if isinstance(point.y, float)]
-    y = numeric(picture.y, [*values, *(line.value for line in picture.lines)])
+    y = axis_of(picture.y, [*values, *(line.value for line in picture.lines)])
     top = 12 + rules_height(picture.lines)
     bottom = top + (250 if width == NARROW else 330)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), top, bottom)
     first, last = _ends([_moment(point) for point in entries.points])
-    _draw_time(plot, first, last, 4 if width == NARROW else 8, picture.x.title)
+    draw_time_axis(plot, first, last, 4 if width == NARROW else 8, picture.x.title)
     draw_y_axis(plot, y)
-    draw_level_rules(plot, picture.lines, y, picture.y, 4)
+    draw_level_rules(plot, picture.lines, y, 4)
 
-    def place(points: Sequence[Point]) -> list[Placed]:
+    def place(points: Sequence[PointOut]) -> list[Placed]:
         span = (last - first).total_seconds()
         return [
             (
@@ -84,9 +68,9 @@ def _draw_progress(plot: Plot, picture: Picture, entries: Sequence[Placed], reco
         plot.room.take(Box(x - 1.5, min(before, y), x + 1.5, max(before, y)))
     for point, x, y in entries:
         mark = add_mark(plot.svg, "fig-mark fig-mine" if point.is_mine else "fig-entry", _shape(point), x, y, _ENTRY)
-        add_tooltip(mark, _words(picture, point), point.label)
+        add_tooltip(mark, _tooltip(picture, point), point.label)
     for point, x, y in records:
-        add_tooltip(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _words(picture, point), point.label)
+        add_tooltip(add_mark(plot.svg, "fig-mark", "diamond", x, y, _RECORD), _tooltip(picture, point), point.label)
     own = [one for one in entries if one[0].is_mine][-1:]
     for _, x, y in own:
         name_point(plot, YOU, x, y, is_mine=True)
@@ -96,15 +80,15 @@ def _draw_progress(plot: Plot, picture: Picture, entries: Sequence[Placed], reco
             name_point(plot, point.label, x, y, width=120 if plot.right < NARROW else 170)
 
 
-def _shape(point: Point) -> Shape:
+def _shape(point: PointOut) -> Shape:
     return "square" if point.is_mine else "circle"
 
 
-def _words(picture: Picture, point: Point) -> str:
+def _tooltip(picture: Picture, point: PointOut) -> str:
     return f"{point.label}\n{picture.y.text_of(point.y)}\n{picture.x.text_of(point.x)}"
 
 
-def _moment(point: Point) -> datetime:
+def _moment(point: PointOut) -> datetime:
     return datetime.fromisoformat(str(point.x))
 
 
@@ -114,24 +98,13 @@ def _ends(moments: Sequence[datetime]) -> tuple[datetime, datetime]:
     return first - air, last + air
 
 
-def _draw_time(plot: Plot, first: datetime, last: datetime, most: int, title: str) -> None:
-    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    for moment, words in time_ticks(first, last, most):
-        x = plot.left + (moment - first) / (last - first) * (plot.right - plot.left)
-        add_line(plot.svg, "fig-axis", x, plot.bottom, x, plot.bottom + 4)
-        half = text_width(words, TICK_SIZE) / 2
-        at = min(max(x, plot.left + half - 20), plot.right + 10 - half)
-        add_text(plot.svg, words, "fig-tick", at, plot.bottom + 18, "middle")
-    add_text(plot.svg, f"{title} (UTC)", "fig-tick", plot.middle, plot.bottom + 36, "middle")
-
-
 def draw_bars(picture: Picture, width: int) -> Element:
     """Draw a bar for each day or month, with its number where there is room."""
     [counts] = picture.series
     most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
     y = count_axis(picture.y.title, most)
     bottom = 20 + (190 if width == NARROW else 230)
-    svg = sheet(picture, width, bottom + 44)
+    svg = sheet_of(picture, width, bottom + 44)
     plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
     draw_y_axis(plot, y)
     each = (plot.right - plot.left) / len(counts.points)
@@ -139,8 +112,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
     for at, point in enumerate(counts.points):
         if point.y:
             x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
-            size = {"width": bar, "height": plot.bottom - top}
-            mark = add(plot.svg, "rect", "fig-bar", x=number(x - bar / 2), y=number(top), **_numbers(size))
+            mark = add_rect(plot.svg, "fig-bar", x - bar / 2, top, bar, plot.bottom - top)
             add_tooltip(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
             words = picture.y.text_of(point.y)
             if text_width(words, SIZE) + 3 < each:
@@ -150,7 +122,7 @@ def draw_bars(picture: Picture, width: int) -> Element:
     return svg
 
 
-def _name_days(plot: Plot, axis: Axis, each: float) -> None:
+def _name_days(plot: Plot, axis: AxisOut, each: float) -> None:
     names = [_day_or_month(name) for name in axis.categories]
     every = max(1, ceil((max(text_width(name, TICK_SIZE) for name in names) + 12) / each))
     for at in range(0, len(names), every):
@@ -165,7 +137,3 @@ def _day_or_month(name: str) -> str:
     if len(name) == len("2026-01"):
         return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
     return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))
-
-
-def _numbers(sizes: dict[str, float]) -> dict[str, str]:
-    return {name: number(value) for name, value in sizes.items()}

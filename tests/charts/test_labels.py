@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.figures.labels import Box, Room, around, cut_to, text_place, text_width
+from app.charts.labels import Box, Room, around, cut_to, text_place, text_width
 
 
 def test_a_name_goes_to_the_right_of_its_point_or_else_to_the_next_free_side() -> None:

@@ -1,4 +1,4 @@
-"""Common parts of drawings of boards: sizes, the plot between its axes, marks, keys, and reference lines."""
+"""Marks of charts: their shapes, tooltips and names, and the keys that explain them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.pictures.shapes import Axis, Look, Picture
-from app.figures.labels import Box, Place, Room, around, cut_to, text_place, text_width
-from evergold.figures import axes
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number
+from app.charts.labels import Box, around, cut_to, text_place, text_width
+from app.charts.picture import Look
+from app.charts.sheet import LABEL_SIZE, SIZE, Plot, write
+from evergold.figures.svg import add, clean, number
 
-#: Widths of the two drawings of a picture: for a page, and for a phone.
-WIDE, NARROW = 960, 360
-#: Font sizes of names at points, of numbers at axes, of names of rows and keys.
-SIZE, TICK_SIZE, LABEL_SIZE = 12.5, 12.0, 13.0
 #: Radius of a mark.
 REACH = 5.0
-YOU = "you"
 
 Shape = Literal["circle", "square", "triangle", "diamond", "wedge", "cross"]
 SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond", "wedge", "cross")
@@ -34,23 +29,6 @@ _KEY_LINE, _KEY_GAP = 21.0, 22.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
-    """The part of a drawing between the axes. room: the room of the whole drawing that is free for text."""
-
-    svg: Element
-    left: float
-    top: float
-    right: float
-    bottom: float
-    room: Room
-
-    @property
-    def middle(self) -> float:
-        """Centre between left and right."""
-        return (self.left + self.right) / 2
-
-
-@dataclass(frozen=True, slots=True)
 class Key:
     """Meaning of a mark. owner: name of the system whose marks it explains, where readers can select systems."""
 
@@ -58,66 +36,6 @@ class Key:
     kind: str
     shape: Shape
     owner: str = ""
-
-
-def sheet(picture: Picture, width: int, height: float) -> Element:
-    """Create an empty drawing with title and description."""
-    size = "wide" if width == WIDE else "narrow"
-    attributes = {"xmlns": NAMESPACE, "class": f"figure {size}", "viewBox": f"0 0 {width} {number(height)}"}
-    svg = Element("svg", {**attributes, "role": "img", "font-family": FONT})
-    add_names(svg, f"{picture.name}-{size}", picture.title, picture.summary)
-    return svg
-
-
-def plot_of(svg: Element, width: int, left: float, top: float, bottom: float, right: float = 14.0) -> Plot:
-    """Create the plot. left, right: the margins."""
-    room = Room(Box(2, 2, width - 2, bottom))
-    return Plot(svg, left, top, width - right, bottom, room)
-
-
-def numeric(axis: Axis, values: Sequence[float]) -> axes.Axis:
-    """Return an axis of the plot around all values, with numbers in the picture's format."""
-    around_one = 100.0 if axis.percent else 20.0  # around a single value, the axis shows a hundredth or a twentieth
-    found = axes.axis_around(values, axis.title, scale=around_one)
-    scale, unit = (100.0, " %") if axis.percent else (1.0, "")
-    high = min(found.high, 1.0) if max(values, default=2.0) <= 1 else found.high  # most scores end there
-    return axes.Axis(axis.title, found.low, high, axis.decimals, scale, unit)
-
-
-def left_of_ticks(axis: axes.Axis) -> float:
-    """Return the left margin that an upright axis needs for its title and numbers."""
-    return 30 + max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in axis.ticks())
-
-
-# ------------------------------------------------------------------------------------------------------------- axes
-
-
-def draw_below(plot: Plot, axis: axes.Axis) -> None:
-    """Draw the axis along the bottom: its numbers, a line for each, and its title."""
-    ticks = axis.ticks()
-    widest = max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in ticks) + 14
-    every = max(1, -int(-len(ticks) * widest // (plot.right - plot.left)))
-    for tick in ticks[::every]:
-        x = axis.place(tick, plot.left, plot.right)
-        add_line(plot.svg, "fig-grid", x, plot.top, x, plot.bottom)
-        words = axis.tick_text(tick)
-        at = min(x, plot.room.within.right - text_width(words, TICK_SIZE) / 2)
-        add_text(plot.svg, words, "fig-tick", at, plot.bottom + 16, "middle")
-    add_text(plot.svg, axis.heading, "fig-tick", plot.middle, plot.bottom + 35, "middle")
-
-
-def draw_y_axis(plot: Plot, axis: axes.Axis) -> None:
-    """Draw the axis on the left."""
-    for tick in axis.ticks():
-        y = axis.place(tick, plot.bottom, plot.top)
-        add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
-        words = axis.tick_text(tick)
-        reserve_text(plot, words, "fig-tick", text_place(words, TICK_SIZE, plot.left - 7, y + 4, "end"))
-    middle = (plot.top + plot.bottom) / 2
-    title = add_text(plot.svg, axis.heading, "fig-tick", 13, middle, "middle")
-    title.set("transform", f"rotate(-90 13 {number(middle)})")
-    half = text_width(axis.heading, TICK_SIZE) / 2
-    plot.room.take(Box(0, middle - half, 18, middle + half))
 
 
 # ------------------------------------------------------------------------------------------------------------ marks
@@ -158,17 +76,6 @@ def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = Fal
     found = plot.room.find(around(text, SIZE, x, y, REACH + 4))
     if found is not None:
         write(plot.svg, text, "fig-you" if is_mine else "fig-name", found)
-
-
-def reserve_text(plot: Plot, text: str, kind: str, place: Place) -> None:
-    """Write a text and mark its place as occupied."""
-    plot.room.take(place.box)
-    write(plot.svg, text, kind, place)
-
-
-def write(parent: Element, text: str, kind: str, place: Place) -> None:
-    """Write a text at its place."""
-    add_text(parent, text, kind, place.x, place.y, place.anchor)
 
 
 # ------------------------------------------------------------------------------------------------------------- keys

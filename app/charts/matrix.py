@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from app.boards.drawings.frame import LABEL_SIZE, NARROW, YOU, add_tooltip, sheet
-from app.boards.pictures.shapes import Look, Picture, Point
-from app.figures.labels import cut_to, text_width
-from evergold.figures.svg import add, add_text, number
+from app.charts.labels import cut_to, text_width
+from app.charts.marks import add_tooltip
+from app.charts.picture import Look, Picture, PointOut
+from app.charts.sheet import LABEL_SIZE, NARROW, YOU, sheet_of
+from evergold.figures.svg import add_rect, add_text
 
 _KINDS: dict[Look, str] = {"better": "fig-cell fig-better", "worse": "fig-cell fig-worse", "same": "fig-cell fig-same"}
 _WORDS: dict[Look, str] = {
@@ -37,7 +38,7 @@ def draw_matrix(picture: Picture, width: int) -> Element:
     letters = next((kind for kind, size in _SIZES if text_width(_WIDEST, size) <= side - 3), "")
     used = [one.look for one in picture.series]
     top = 6 + _KEY_LINE * (1 if width > NARROW else len(used)) + _HEAD
-    svg = sheet(picture, width, top + side * len(names) + 8)
+    svg = sheet_of(picture, width, top + side * len(names) + 8)
     _draw_keys(svg, used, width)
     for at, (name, text) in enumerate(zip(names, texts, strict=True)):
         y = top + side * (at + 0.5)
@@ -68,11 +69,12 @@ def _label(text: str, longest: float, *, is_mine: bool) -> str:
     return cut_to(text, LABEL_SIZE, longest - text_width(ending, LABEL_SIZE)) + ending
 
 
-def _draw_cell(svg: Element, look: Look, point: Point, corner: tuple[float, float], side: float, letters: str) -> None:
+def _draw_cell(
+    svg: Element, look: Look, point: PointOut, corner: tuple[float, float], side: float, letters: str
+) -> None:
     """Draw a square. letters: the class of its text, empty if there is no room for any."""
     x, y = corner
-    size = {"x": number(x), "y": number(y), "width": number(side), "height": number(side)}
-    cell = add(svg, "rect", _KINDS[look], **size)
+    cell = add_rect(svg, _KINDS[look], x, y, side, side)
     told = p_text(point.value)
     add_tooltip(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
     if letters:
@@ -93,7 +95,7 @@ def _draw_keys(svg: Element, looks: list[Look], width: int) -> None:
     x, y = 12.0, 6.0
     for look in looks:
         group = SubElement(svg, "g", {"class": "fig-key"})
-        add(group, "rect", _KINDS[look], x=number(x), y=number(y), width="14", height="14")
+        add_rect(group, _KINDS[look], x, y, 14, 14)
         add_text(group, _KEYS[look], "fig-label", x + 20, y + 11.5)
         if width == NARROW:
             y += _KEY_LINE

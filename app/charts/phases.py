@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from app.figures.labels import cut_to, text_width
-from app.figures.time_axis import time_ticks
-from evergold.figures.svg import FONT, NAMESPACE, add, add_line, add_names, add_text, clean, number, without_colours
+from app.charts.axes import time_ticks
+from app.charts.labels import cut_to, text_width
+from app.charts.sheet import Drawn, draw_both, sheet
+from evergold.figures.svg import add, add_line, add_names, add_rect, add_text, clean, number
 
-WIDE, NARROW = 720, 340
+_WIDE, _NARROW = 720, 340
 _LEFT, _RIGHT, _TOP, _ROW, _BAR, _BELOW = 4.0, 12.0, 6.0, 40.0, 14.0, 26.0
 #: Minimum share of the axis for a phase without an end.
 _OPEN_SHARE = 0.2
@@ -39,10 +39,20 @@ class Band:
     end: datetime | None
 
 
-def phases_svg(
-    name: str, description: str, spans: Sequence[Span], bands: Sequence[Band], width: int, now: datetime
-) -> str:
-    """Draw the phases for a page, at this width. name: an id; now: marked if on the axis; spans: at least one."""
+def draw_phases(name: str, description: str, spans: Sequence[Span], bands: Sequence[Band], now: datetime) -> Drawn:
+    """Draw the phases for a page. name: an id; now: marked if on the axis; spans: at least one."""
+
+    def draw(width: int) -> Element:
+        size = "wide" if width == _WIDE else "narrow"
+        svg = sheet(width, _TOP + _ROW * len(spans) + _BELOW, size=size)
+        add_names(svg, f"{name}-{size}", "Phases in time", description)
+        _draw(svg, spans, bands, width, now)
+        return svg
+
+    return draw_both(draw, _WIDE, _NARROW)
+
+
+def _draw(svg: Element, spans: Sequence[Span], bands: Sequence[Band], width: int, now: datetime) -> None:
     first, last = _reach(spans)
     plot = width - _LEFT - _RIGHT
     bottom = _TOP + _ROW * len(spans)
@@ -50,18 +60,14 @@ def phases_svg(
     def place(moment: datetime) -> float:
         return _LEFT + plot * ((moment - first) / (last - first))
 
-    svg = Element("svg", _attributes(width, bottom + _BELOW))
-    add_names(svg, f"{name}-{'wide' if width == WIDE else 'narrow'}", "Phases in time", description)
     _draw_axis(svg, first, last, width, bottom)
     for band in bands:
         left, right = place(band.start), place(band.end or last)
-        size = {"width": number(max(_LEAST, right - left)), "height": number(bottom - _TOP)}
-        add(svg, "rect", "fig-overlap", x=number(left), y=number(_TOP), **size)
+        add_rect(svg, "fig-overlap", left, _TOP, max(_LEAST, right - left), bottom - _TOP)
     if first <= now <= last:
         add_line(svg, "fig-own-rule", place(now), _TOP, place(now), bottom)
     for row, span in enumerate(spans):
         _draw_span(svg, span, _TOP + _ROW * row, place(span.start), place(span.end or last), plot)
-    return ElementTree.tostring(without_colours(svg), encoding="unicode")
 
 
 def _draw_axis(svg: Element, first: datetime, last: datetime, width: int, bottom: float) -> None:
@@ -85,7 +91,7 @@ def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, 
         corners = [(left, y), (right, y), (right + 8, y + _BAR / 2), (right, y + _BAR), (left, y + _BAR)]
         add(group, "polygon", "fig-bar", points=" ".join(f"{number(x)},{number(at)}" for x, at in corners))
     else:
-        add(group, "rect", "fig-bar", x=number(left), y=number(y), width=number(right - left), height=number(_BAR))
+        add_rect(group, "fig-bar", left, y, right - left, _BAR)
 
 
 def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
@@ -96,9 +102,3 @@ def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
     if any(span.end is None for span in spans):
         last += (last - first) * _OPEN_SHARE / (1 - _OPEN_SHARE)
     return first, last
-
-
-def _attributes(width: int, height: float) -> dict[str, str]:
-    size = "wide" if width == WIDE else "narrow"
-    box = {"viewBox": f"0 0 {width} {number(height)}", "role": "img", "font-family": FONT}
-    return {"xmlns": NAMESPACE, "class": f"figure {size}", **box}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.figures.time_axis import time_ticks
+from app.charts.axes import time_ticks
 
 
 def at(text: str) -> datetime:

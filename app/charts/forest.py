@@ -5,25 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
-from app.boards.drawings.frame import (
-    LABEL_SIZE,
-    NARROW,
-    OWN_MARK,
-    SIZE,
-    SYSTEM_MARKS,
-    YOU,
-    Plot,
-    add_mark,
-    add_tooltip,
-    draw_below,
-    numeric,
-    plot_of,
-    sheet,
-)
-from app.boards.drawings.rules import draw_upright_rules, rules_height
-from app.boards.pictures.shapes import Look, Picture, Point
-from app.figures.labels import cut_to, text_width
-from evergold.figures import axes
+from app.charts.axes import axis_of, draw_x_axis
+from app.charts.labels import cut_to, text_width
+from app.charts.marks import OWN_MARK, SYSTEM_MARKS, add_mark, add_tooltip
+from app.charts.picture import Look, Picture, PointOut
+from app.charts.rules import draw_upright_rules, rules_height
+from app.charts.sheet import LABEL_SIZE, NARROW, SIZE, YOU, Plot, plot_of, sheet_of
+from evergold.figures.axes import Axis
 from evergold.figures.svg import add_line, add_text
 
 _ROW = 24.0
@@ -38,18 +26,18 @@ def draw_forest(picture: Picture, width: int) -> Element:
     found.sort(key=lambda one: order[str(one[1].y)])
     points = [point for _, point in found]
     ends = [value for point in points for value in (point.x, point.low, point.high) if isinstance(value, float)]
-    x = numeric(picture.x, [*ends, *(line.value for line in picture.lines)])
+    x = axis_of(picture.x, [*ends, *(line.value for line in picture.lines)])
     is_narrow = width == NARROW
     ranks = _NARROW_RANKS if is_narrow else _RANKS
     names = [cut_to(_name(point), LABEL_SIZE, 96 if is_narrow else 230) for point in points]
     told = 0.0 if is_narrow else max(text_width(_numbers(picture, point), SIZE) for point in points) + 16
     top = 8 + rules_height(picture.lines)
     bottom = top + _ROW * len(points)
-    svg = sheet(picture, width, bottom + 46)
+    svg = sheet_of(picture, width, bottom + 46)
     left = ranks + 14 + max(text_width(name, LABEL_SIZE) for name in names)
     plot = plot_of(svg, width, left, top, bottom, told + 14)
-    draw_below(plot, x)
-    draw_upright_rules(plot, picture.lines, x, picture.x)
+    draw_x_axis(plot, x)
+    draw_upright_rules(plot, picture.lines, x)
     rows = [(point, top + _ROW * (at + 0.5)) for at, point in enumerate(points)]
     for (above, y), (below, _) in pairwise(rows):
         if None not in (above.cluster, below.cluster) and above.cluster != below.cluster:
@@ -63,7 +51,7 @@ def draw_forest(picture: Picture, width: int) -> Element:
     return svg
 
 
-def _draw_row(plot: Plot, picture: Picture, look: Look, point: Point, x: axes.Axis, y: float) -> None:
+def _draw_row(plot: Plot, picture: Picture, look: Look, point: PointOut, x: Axis, y: float) -> None:
     if point.low is not None and point.high is not None:
         ends = sorted(x.place(end, plot.left, plot.right) for end in (point.low, point.high))
         add_line(plot.svg, "fig-interval", ends[0], y, ends[1], y)
@@ -76,11 +64,11 @@ def _draw_row(plot: Plot, picture: Picture, look: Look, point: Point, x: axes.Ax
         add_tooltip(mark, f"{point.label}\n{rank}{_numbers(picture, point)}", point.label)
 
 
-def _name(point: Point) -> str:
+def _name(point: PointOut) -> str:
     return f"{point.label} ({YOU})" if point.is_mine else point.label
 
 
-def _numbers(picture: Picture, point: Point) -> str:
+def _numbers(picture: Picture, point: PointOut) -> str:
     """Return `0.623 [0.601, 0.645]`."""
     value, low, high = (picture.x.text_of(one).removesuffix(" %") for one in (point.x, point.low, point.high))
     return value if point.low is None else f"{value} [{low}, {high}]"

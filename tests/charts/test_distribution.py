@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.figures.distribution import WIDTH, Distribution, Figure, Histogram, Marker, Row, axis_ends, svg_of
+from app.charts.distribution import WIDTH, Distribution, Figure, Histogram, Marker, Row, axis_ends, svg_of
 from evergold.figures.svg import number_text
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,30 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from app.boards.drawings.frame import (
-    LABEL_SIZE,
-    NARROW,
-    REACH,
-    SHAPES,
-    YOU,
-    Key,
-    Plot,
-    Shape,
-    add_mark,
-    add_tooltip,
-    draw_below,
-    draw_keys,
-    keys_height,
-    numeric,
-    plot_of,
-    point_box,
-    reserve_text,
-    sheet,
-    write,
-)
-from app.boards.pictures.shapes import Picture, Point, Series
-from app.figures.labels import Place, cut_to, text_place, text_width
-from evergold.figures import axes
+from app.charts.axes import axis_of, draw_x_axis
+from app.charts.labels import Place, cut_to, text_place, text_width
+from app.charts.marks import REACH, SHAPES, Key, Shape, add_mark, add_tooltip, draw_keys, keys_height, point_box
+from app.charts.picture import Picture, PointOut, SeriesOut
+from app.charts.sheet import LABEL_SIZE, NARROW, YOU, Plot, plot_of, reserve_text, sheet_of, write
+from evergold.figures.axes import Axis
 from evergold.figures.svg import add_line
 
 _ROW = 30.0
@@ -39,16 +21,16 @@ _STEP = 3.0
 def draw_dots(picture: Picture, width: int) -> Element:
     """Draw the picture: values run from left to right; rows are in the order of the picture."""
     values = [point.x for one in picture.series for point in one.points if isinstance(point.x, float)]
-    x = numeric(picture.x, values)
+    x = axis_of(picture.x, values)
     keys = _keys(picture.series)
     top = 8 + keys_height(keys, width)
     bottom = top + _ROW * len(picture.y.categories)
-    svg = sheet(picture, width, bottom + 46)
+    svg = sheet_of(picture, width, bottom + 46)
     most = 110 if width == NARROW else 240
     names = [cut_to(name, LABEL_SIZE, most) for name in picture.y.categories]
     plot = plot_of(svg, width, 14 + max(text_width(name, LABEL_SIZE) for name in names), top, bottom, 20)
     draw_keys(plot, keys, width)
-    draw_below(plot, x)
+    draw_x_axis(plot, x)
     rows = {name: top + _ROW * (at + 0.5) for at, name in enumerate(picture.y.categories)}
     for name, row in zip(names, rows.values(), strict=True):
         add_line(svg, "fig-grid", plot.left, row, plot.right, row)
@@ -57,7 +39,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
     return svg
 
 
-def _keys(series: Sequence[Series]) -> list[Key]:
+def _keys(series: Sequence[SeriesOut]) -> list[Key]:
     """Return a key for each system; parts, of which there may be many, are named by their tooltips."""
     found = []
     for at, one in enumerate(series):
@@ -68,7 +50,7 @@ def _keys(series: Sequence[Series]) -> list[Key]:
     return [*found, Key("One language", *_mark(part, 0))] if part else found
 
 
-def _mark(series: Series, at: int) -> tuple[str, Shape]:
+def _mark(series: SeriesOut, at: int) -> tuple[str, Shape]:
     if series.look == "part":
         return "fig-entry", "circle"
     if series.look == "mean":
@@ -76,9 +58,9 @@ def _mark(series: Series, at: int) -> tuple[str, Shape]:
     return f"fig-mark fig-s{at % len(SHAPES)}", SHAPES[at % len(SHAPES)]
 
 
-def _draw_marks(plot: Plot, picture: Picture, x: axes.Axis, rows: dict[str, float]) -> None:
+def _draw_marks(plot: Plot, picture: Picture, x: Axis, rows: dict[str, float]) -> None:
     systems = [one for one in picture.series if one.look not in ("part", "mean")]
-    drawn: list[tuple[Series, Point, float, float]] = []
+    drawn: list[tuple[SeriesOut, PointOut, float, float]] = []
     for at, one in enumerate(picture.series):
         kind, shape = _mark(one, at)
         lift = (at - (len(systems) - 1) / 2) * _STEP if systems else 0.0
@@ -93,7 +75,7 @@ def _draw_marks(plot: Plot, picture: Picture, x: axes.Axis, rows: dict[str, floa
         _name_ends(plot, [(one, across, down) for one, point, across, down in drawn if point.y == row])
 
 
-def _name_ends(plot: Plot, row: Sequence[tuple[Series, float, float]]) -> None:
+def _name_ends(plot: Plot, row: Sequence[tuple[SeriesOut, float, float]]) -> None:
     """Name the lowest and the highest part of a row."""
     parts = sorted((across, down, one.name) for one, across, down in row if one.look == "part")
     for across, down, name in [*parts[:1], *parts[1:][-1:]]:

@@ -7,13 +7,13 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.figures.scatter import Point, Scatter, scatter_svg
+from app.charts.scatter import Scatter, ScatterPoint, scatter_svg
 from evergold.figures.axes import Axis, axis_around
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def scatter(*points: Point) -> Scatter:
+def scatter(*points: ScatterPoint) -> Scatter:
     x, y = Axis("Entropy", 0.0, 4.0), Axis("BERTScore", 0.0, 1.0, 1, 100, " %")
     return Scatter("quality", "Quality", x, y, points, "Demo, PT")
 
@@ -32,7 +32,9 @@ def centre(mark: Element) -> tuple[float, float]:
 
 def test_points_stand_between_the_ends_of_both_axes() -> None:
     """A point in the middle of both axes stands in the middle of those at their ends; up is more."""
-    svg = drawn(scatter(Point("low", 0.0, 0.0), Point("middle", 2.0, 0.5), Point("high", 4.0, 1.0)))
+    svg = drawn(
+        scatter(ScatterPoint("low", 0.0, 0.0), ScatterPoint("middle", 2.0, 0.5), ScatterPoint("high", 4.0, 1.0))
+    )
     low, middle, high = (centre(mark) for mark in of_class(svg, "fig-mark"))
     assert middle == pytest.approx(((low[0] + high[0]) / 2, (low[1] + high[1]) / 2), abs=0.1)
     assert low[0] < high[0]
@@ -41,7 +43,7 @@ def test_points_stand_between_the_ends_of_both_axes() -> None:
 
 def test_names_never_lie_on_each_other_nor_on_points() -> None:
     """Ten systems in one heap: some go without a name, and still say theirs when pointed at."""
-    points = tuple(Point(f"Team {n}", 2.0 + 0.03 * (n % 3), 0.5 + 0.01 * n) for n in range(10))
+    points = tuple(ScatterPoint(f"Team {n}", 2.0 + 0.03 * (n % 3), 0.5 + 0.01 * n) for n in range(10))
     svg = drawn(scatter(*points))
     names = of_class(svg, "fig-name")
     assert 0 < len(names) < 10
@@ -84,21 +86,23 @@ def test_one_value_alone_has_an_axis() -> None:
 
 
 def test_a_point_without_a_value_is_not_drawn_but_told() -> None:
-    one = scatter(Point("Ada", 1.0, 0.5), Point("Copy", None, 0.0, "baseline", reason="there is no new word"))
+    one = scatter(
+        ScatterPoint("Ada", 1.0, 0.5), ScatterPoint("Copy", None, 0.0, "baseline", reason="there is no new word")
+    )
     assert len(of_class(drawn(one), "fig-point")) == 1
     assert "Copy: not drawn, there is no new word" in one.description
 
 
 def test_kinds_are_told_apart_by_shape_and_explained() -> None:
-    svg = drawn(scatter(Point("a", 1, 0.1), Point("b", 2, 0.5, "baseline")))
+    svg = drawn(scatter(ScatterPoint("a", 1, 0.1), ScatterPoint("b", 2, 0.5, "baseline")))
     marks = [mark.tag.removeprefix(SVG) + str(mark.get("d", "").count("h")) for mark in of_class(svg, "fig-mark")][:2]
     assert marks == ["circle0", "path2"]
     assert [text.text for text in of_class(svg, "fig-remark")] == ["Team", "Baseline"]
-    assert not of_class(drawn(scatter(Point("a", 1, 0.1))), "fig-remark"), "one kind needs no explanation"
+    assert not of_class(drawn(scatter(ScatterPoint("a", 1, 0.1))), "fig-remark"), "one kind needs no explanation"
 
 
 def test_on_a_page_points_are_reached_by_keyboard_and_say_what_they_are() -> None:
-    svg = drawn(scatter(Point("Ada", 1.0, 0.5)))
+    svg = drawn(scatter(ScatterPoint("Ada", 1.0, 0.5)))
     [point], [tip] = of_class(svg, "fig-point"), of_class(svg, "fig-tip")
     assert (point.get("tabindex"), point.get("role")) == ("0", "img")
     assert point.get("aria-label") == tip.text == "Ada: BERTScore 50.0 %, Entropy 1.00"
@@ -107,7 +111,7 @@ def test_on_a_page_points_are_reached_by_keyboard_and_say_what_they_are() -> Non
 
 
 def test_a_file_is_an_image_with_its_title_and_colours() -> None:
-    svg = drawn(scatter(Point("Ada", 1.0, 0.5)), is_file=True)
+    svg = drawn(scatter(ScatterPoint("Ada", 1.0, 0.5)), is_file=True)
     assert svg.get("role") == "img"
     assert [text.text for text in of_class(svg, "fig-title")] == ["Quality"]
     assert [text.text for text in of_class(svg, "fig-remark")] == ["Demo, PT"]
@@ -121,7 +125,7 @@ def test_a_file_is_an_image_with_its_title_and_colours() -> None:
 
 @pytest.mark.parametrize("is_file", [False, True])
 def test_there_is_no_style_and_no_script_in_it(is_file: bool) -> None:
-    svg = drawn(scatter(Point("Ada", 1.0, 0.5)), is_file=is_file)
+    svg = drawn(scatter(ScatterPoint("Ada", 1.0, 0.5)), is_file=is_file)
     for element in svg.iter():
         assert element.tag.removeprefix(SVG) not in ("style", "script", "foreignObject", "a", "image")
         assert not [name for name in element.attrib if name in ("style", "href") or name.startswith("on")]
@@ -129,14 +133,14 @@ def test_there_is_no_style_and_no_script_in_it(is_file: bool) -> None:
 
 @pytest.mark.parametrize("name", ["</title><script>", "a & b", 'quoted "name"', "tab\tand\x01control"])
 def test_whatever_a_team_is_called_it_stays_text(name: str) -> None:
-    svg = drawn(scatter(Point(name, 1.0, 0.5)))
+    svg = drawn(scatter(ScatterPoint(name, 1.0, 0.5)))
     [label] = of_class(svg, "fig-name")
     assert label.text == "".join(c if c.isprintable() else " " for c in name)
 
 
 def test_a_long_name_is_cut_short_in_the_drawing_and_whole_for_who_hears_it() -> None:
     name = "A Team with a Rather Long Name, from Somewhere Far Away"
-    svg = drawn(scatter(Point(name, 1.0, 0.5)))
+    svg = drawn(scatter(ScatterPoint(name, 1.0, 0.5)))
     [label], [point] = of_class(svg, "fig-name"), of_class(svg, "fig-point")
     assert label.text == "A Team with a Rather Lo…"
     assert point.get("aria-label", "").startswith(f"{name}: ")

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
 
-from app.boards.drawings.draw import draw, draw_file
-from app.boards.drawings.frame import TICK_SIZE, left_of_ticks
-from app.boards.pictures.shapes import Picture, Point, Series
-from app.figures.labels import Box, text_width
+from app.charts.axes import left_of_ticks
+from app.charts.draw import draw, draw_file
+from app.charts.labels import Box, text_width
+from app.charts.picture import AxisOut, Picture, PointOut, SeriesOut
+from app.charts.sheet import TICK_SIZE
 from evergold.figures.axes import Axis
-from tests.boards.made_pictures import F1, made
+from tests.charts.made_pictures import F1, made
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: In em: what letters take up on average in the fonts that browsers have.
@@ -143,11 +143,22 @@ def test_the_reader_is_named_in_every_picture_of_systems() -> None:
 def test_dots_of_a_forest_stand_where_scores_are_and_intervals_reach_their_ends() -> None:
     """Half way between the lines of 40 and 60 % is 50 %; its interval from 45 to 55 % is a quarter of that wide each
     way."""
-    point = Point(0.5, "Bo", "Bo", low=0.45, high=0.55, rank="1–2")
-    others = (Point(0.4, "Low", "Low", low=0.4, high=0.4), Point(0.6, "High", "High", low=0.6, high=0.6))
-    y = one_of("forest").y.__class__("System", "category", ("High", "Bo", "Low"))
+    point = PointOut(x=0.5, y="Bo", label="Bo", low=0.45, high=0.55, rank="1–2")
+    others = (
+        PointOut(x=0.4, y="Low", label="Low", low=0.4, high=0.4),
+        PointOut(x=0.6, y="High", label="High", low=0.6, high=0.6),
+    )
+    y = AxisOut(title="System", kind="category", categories=("High", "Bo", "Low"))
     picture = Picture(
-        "forest", "T", "forest", "a", "s", F1, y, (Series("T", "team", (*others, point)),), made(1)[0].table
+        name="forest",
+        title="T",
+        kind="forest",
+        about="a",
+        summary="s",
+        x=F1,
+        y=y,
+        series=(SeriesOut(name="T", look="team", points=(*others, point)),),
+        table=made(1)[0].table,
     )
     svg = parsed(draw(picture).wide)
     ticks = {text.text: float(text.get("x", "")) for text in svg.iter(f"{SVG}text") if kind(text) == "fig-tick"}
@@ -177,8 +188,22 @@ def test_a_page_has_no_colour_of_its_own_and_a_file_has_all() -> None:
 
 def test_names_are_only_text() -> None:
     name = "<b>&\"'\x07"
-    series = (Series("Teams", "team", (Point(0.2, 0.3, name), Point(0.5, 0.6, "Bo"))),)
-    picture = Picture("plane", name, "scatter", "a", name, F1, F1, series, made(1)[0].table)
+    series = (
+        SeriesOut(
+            name="Teams", look="team", points=(PointOut(x=0.2, y=0.3, label=name), PointOut(x=0.5, y=0.6, label="Bo"))
+        ),
+    )
+    picture = Picture(
+        name="plane",
+        title=name,
+        kind="scatter",
+        about="a",
+        summary=name,
+        x=F1,
+        y=F1,
+        series=series,
+        table=made(1)[0].table,
+    )
     svg = parsed(draw(picture).wide)
     assert svg.findtext(f"{SVG}title") == "<b>&\"' "
     assert not list(svg.iter(f"{SVG}b"))
@@ -187,8 +212,9 @@ def test_names_are_only_text() -> None:
 def test_readers_of_the_same_picture_share_its_drawing_and_whoever_is_marked_in_it_has_another() -> None:
     mine, again = made(3)[0], made(3)[0]
     assert draw(mine) is draw(again), "asked for by another request"
-    entries = replace(mine.series[0], points=tuple(replace(point, is_mine=False) for point in mine.series[0].points))
-    others = replace(mine, series=(entries, *mine.series[1:]))
+    points = tuple(point.model_copy(update={"is_mine": False}) for point in mine.series[0].points)
+    entries = mine.series[0].model_copy(update={"points": points})
+    others = mine.model_copy(update={"series": (entries, *mine.series[1:])})
     assert draw(others).wide != draw(mine).wide
     assert ("fig-you" in draw(mine).wide, "fig-you" in draw(others).wide) == (True, False)
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor
-from textwrap import wrap
 from typing import Literal
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.marks import add_mark
+from app.charts.sheet import sheet, svg_text
 from evergold.figures.svg import (
-    FONT,
-    NAMESPACE,
     add,
+    add_heading,
     add_line,
     add_names,
+    add_rect,
     add_text,
     clean,
+    heading_height,
+    heading_lines,
     multiples,
     number_text,
     short,
@@ -108,18 +110,14 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
     """Draw the figure for a page, whose caption has the title, or as a file of its own that includes the title."""
-    words = [("fig-title", line) for line in wrap(clean(figure.title), _TITLE_CHARACTERS)]
-    words += [("fig-remark", figure.context)] if figure.context else []
-    top = _TOP + (_LINE * len(words) + 8 if is_file else 0)
+    heading = heading_lines(figure.title, [figure.context], _TITLE_CHARACTERS)
+    top = heading_height(heading) if is_file else _TOP
     tops, bottom = _places(figure, top)
     height = bottom + _AXIS + (_LEGEND if figure.legend else 0)
-    svg = _root(figure, height)
+    svg = sheet(WIDTH, height)
+    add_names(svg, figure.name, figure.title, figure.description)
     if is_file:
-        svg.set("width", str(WIDTH))
-        svg.set("height", f"{height:g}")
-        SubElement(svg, "rect", {"width": str(WIDTH), "height": f"{height:g}", "fill": "#ffffff"})
-        for number, (kind, line) in enumerate(words, start=1):
-            add_text(svg, line, kind, _SIDE, _TOP + _LINE * number - 4)
+        add_heading(svg, heading, _SIDE, WIDTH, height)
     _draw_axis(svg, figure, top, bottom)
     common = _common_ideal(figure)
     if common is not None:
@@ -128,7 +126,7 @@ def svg_of(figure: Figure, *, is_file: bool = False) -> str:
         _draw_row(svg, figure, row, place, with_ideal=common is None)
     if figure.legend:
         _draw_legend(svg, figure, bottom + _AXIS + 6)
-    return ElementTree.tostring(svg, encoding="unicode")
+    return svg_text(svg)
 
 
 # ---------------------------------------------------------------------------------------------------------- where
@@ -177,19 +175,6 @@ def _ticks(low: float, high: float) -> list[float]:
 # -------------------------------------------------------------------------------------------------------- drawing
 
 
-def _root(figure: Figure, height: float) -> Element:
-    attributes = {
-        "xmlns": NAMESPACE,
-        "class": "figure",
-        "viewBox": f"0 0 {WIDTH} {height:g}",
-        "role": "img",
-        "font-family": FONT,
-    }
-    svg = Element("svg", attributes)
-    add_names(svg, figure.name, figure.title, figure.description)
-    return svg
-
-
 def _draw_axis(svg: Element, figure: Figure, top: float, bottom: float) -> None:
     for tick in _ticks(figure.low, figure.high):
         x = _x(figure, tick)
@@ -200,7 +185,7 @@ def _draw_axis(svg: Element, figure: Figure, top: float, bottom: float) -> None:
 
 def _draw_row(svg: Element, figure: Figure, row: Row, top: float, *, with_ideal: bool) -> None:
     group = SubElement(svg, "g", {"class": "fig-row"})
-    SubElement(group, "title").text = clean(_spoken(row))
+    SubElement(group, "title").text = clean(_tooltip(row))
     add_text(group, shortened(row.label, LABEL_CHARACTERS), "fig-label", _SIDE + _CLEAR, top + 14)
     place = top + _LINE
     for one in row.distributions:
@@ -222,11 +207,10 @@ def _draw_distribution(group: Element, figure: Figure, one: Distribution, top: f
         add_line(group, "fig-whisker", least, middle, most, middle)
         for end in (least, most):
             add_line(group, "fig-whisker", end, middle - 3, end, middle + 3)
-        box = {"x": low, "y": top, "width": max(high - low, 0.5), "height": _BOX}
-        add(group, "rect", _TONES[one.marker], **{name: f"{value:.1f}" for name, value in box.items()})
+        add_rect(group, _TONES[one.marker], low, top, max(high - low, 0.5), _BOX)
         add_line(group, "fig-median", median, top, median, top + _BOX)
     if one.mean is not None:
-        _draw_marker(group, one.marker, _x(figure, one.mean), middle)
+        add_mark(group, "fig-mean", one.marker, _x(figure, one.mean), middle, _MARKER)
 
 
 def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
@@ -252,23 +236,13 @@ def _draw_ideal(group: Element, figure: Figure, ideal: float, top: float, bottom
 def _draw_legend(svg: Element, figure: Figure, y: float) -> None:
     x = float(_SIDE)
     for marker, label in figure.legend:
-        add(svg, "rect", _TONES[marker], x=f"{x:.1f}", y=f"{y - 5:.1f}", width="18", height="10")
-        _draw_marker(svg, marker, x + 9, y)
+        add_rect(svg, _TONES[marker], x, y - 5, 18, 10)
+        add_mark(svg, "fig-mean", marker, x + 9, y, _MARKER)
         add_text(svg, label, "fig-remark", x + 24, y + 4)
         x += 24 + 6.6 * len(label) + 18
 
 
-def _draw_marker(parent: Element, marker: Marker, x: float, y: float) -> None:
-    size = _MARKER
-    if marker == "circle":
-        add(parent, "circle", "fig-mean", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{size}")
-    elif marker == "square":
-        add(parent, "path", "fig-mean", d=f"M{x - size:.1f},{y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z")
-    else:
-        add(parent, "path", "fig-mean", d=f"M{x:.1f},{y - size - 0.6:.1f}l{size + 0.6},{2 * size}h{-2 * size - 1.2}z")
-
-
-def _spoken(row: Row) -> str:
+def _tooltip(row: Row) -> str:
     """Return the text of the row's tooltip."""
     parts = []
     for one in row.distributions:

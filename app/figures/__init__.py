@@ -1,1 +1,0 @@
-"""Plots as SVG from plain numbers; the callers supply the numbers."""
