@@ -10,10 +10,10 @@ from pydantic import Field
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
-from app.boards.leaderboard import RowKind
+from app.boards.rows import RowKind
 from app.boards.side_by_side import Results
+from app.boards.views import CellOut
 from app.models import Competition, CompetitionTask
-from app.web.boards.schemas import CellOut, cells_out
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 
 
@@ -124,7 +124,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
                 kind=row.kind,
                 source=row.source,
                 is_mine=row.is_mine,
-                cells=cells_out(row.cells),
+                cells=[CellOut.model_validate(cell) for cell in row.cells],
             )
             for row in results.rows
         ],
