@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from app.base.answers import ApiModel, Moment
+from app.base.answers import ApiModel, Moment, example
 from app.boards.rows import LeaderboardRow, RowKind, StatisticsState
 from app.cards.views import CARD_EXAMPLE, CardOut
 from app.models import RowStatus
@@ -169,3 +169,28 @@ def row_document(row: LeaderboardRow) -> dict[str, Any]:
     if row.rank_range:
         document["rank_range"] = dict(zip(RankRangeOut.model_fields, row.rank_range, strict=True))
     return document
+
+
+EXAMPLE_MARK: dict[str, Any] = {
+    "id": 3,
+    "team": "Ada Lovelace",
+    "submission": None,
+    "status": "unranked",
+    "note": "used additional data",
+    "marked_by": "grace",
+    "set_at": "2026-02-01T12:00:00Z",
+}
+
+
+class RowMarkOut(ApiModel):
+    """The mark of a row."""
+
+    model_config = example(EXAMPLE_MARK)
+
+    id: int
+    team: str
+    submission: UUID | None = Field(description="null: the whole team, with all its submissions to this task here")
+    status: RowStatus
+    note: str
+    marked_by: str | None = Field(description="a user name; null: on the command line")
+    set_at: Moment

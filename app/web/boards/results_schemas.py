@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
@@ -35,6 +35,8 @@ class ResultColumnOut(ApiModel):
 
 class ResultRowOut(ApiModel):
     """A team, a baseline, or a system whose results were published elsewhere (`historic`, see `source`)."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     team: str
     kind: RowKind
@@ -118,16 +120,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
             )
             for column in results.columns
         ],
-        rows=[
-            ResultRowOut(
-                team=row.team,
-                kind=row.kind,
-                source=row.source,
-                is_mine=row.is_mine,
-                cells=[CellOut.model_validate(cell) for cell in row.cells],
-            )
-            for row in results.rows
-        ],
+        rows=[ResultRowOut.model_validate(row) for row in results.rows],
         page=links.results(competition.name, task.name),
     )
 
