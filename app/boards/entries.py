@@ -7,13 +7,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
-from datetime import datetime
 from functools import cache
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
-import orjson
 from sqlalchemy import and_, bindparam, select
 from sqlalchemy.orm import Session
 
@@ -28,23 +25,16 @@ from app.models import (
     Board,
     CardVersion,
     Competition,
-    GoldVersion,
     JudgingRound,
     Phase,
     PhaseTask,
     ScoreRow,
-    ScoringRun,
     Standing,
-    Submission,
-    System,
-    Team,
     TeamKind,
 )
 from app.runs.private_scores import private_scores
-from app.standings.check import AnyStanding, KeptStanding
 from app.standings.choose import SET_ASIDE, Rules
-from app.standings.renew import Facts
-from app.standings.tries import gold_of_run
+from app.standings.entry import AnyStanding, BoardEntry, KeptScore, with_facts
 from evergold.scoring.halves import Half
 from evergold.scoring.task import Metric
 
@@ -175,130 +165,65 @@ def rows_of(
     half: the part of divided items whose scores are wanted.
     """
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
-    by_run = {one.run_id: one for one in standings}
     rank_by = [(column.metric, column.split) for column in columns].index((rules.metric, rules.split))
     card = cache(MethodCard)  # equal methods share an object
-    rows = []
-    runs, cells = _runs_and_cells(session, standings, columns, rules, half)
-    for run in runs:
-        standing = by_run[run.run_id]
-        row = LeaderboardRow(
-            rank=None,
-            team=run.team,
-            kind="baseline" if run.kind == TeamKind.BASELINE else "team",
-            cells=_with_ladder_value(cells[run.run_id], rank_by, standing),
-            achieved_at=run.submitted_at,
-            method=run.method,
-            card=card(run.method),
-            system=run.system or "",
-            entries=standing.entries,
-            track=run.track,
-            submission_id=run.submission_id,
-            run_id=run.run_id,
-            team_id=run.team_id,
-            commitment=run.commitment,
-            task_version=run.task_version,
-            is_outdated=gold is not None and run.gold != gold,
-            is_ranked=run.team_id in ranked,
+    entries = with_facts(session, standings)
+    cells = _cells_by_run(session, entries, columns, rules, half)
+    return [
+        _with_marks(
+            LeaderboardRow(
+                rank=None,
+                team=entry.team,
+                kind="baseline" if entry.kind == TeamKind.BASELINE else "team",
+                cells=_with_ladder_value(cells[entry.run_id], rank_by, entry),
+                achieved_at=entry.submitted_at,
+                method=entry.method,
+                card=card(entry.method),
+                system=entry.system or "",
+                entries=entry.entries,
+                track=entry.track,
+                submission_id=entry.submission_id,
+                run_id=entry.run_id,
+                team_id=entry.team_id,
+                commitment=entry.commitment,
+                task_version=entry.task_version,
+                is_outdated=gold is not None and entry.gold != gold,
+                is_ranked=entry.team_id in ranked,
+            ),
+            marks,
         )
-        rows.append(_with_marks(row, marks))
-    return rows
+        for entry in entries
+    ]
 
 
-def _runs_and_cells(
+def _cells_by_run(
     session: Session,
-    standings: Sequence[AnyStanding],
+    entries: Sequence[BoardEntry],
     columns: Sequence[BoardColumn],
     rules: Rules,
     half: Half | None,
-) -> tuple[list[_Run], Mapping[int, tuple[Cell, ...]]]:
-    """Return runs in order of submission, and their cells: from cached standings, else from the original tables."""
-    kept = [(one, Facts._make(orjson.loads(one.facts))) for one in standings if isinstance(one, KeptStanding)]
-    runs = [_kept_run(*one) for one in kept]
-    others = [one.run_id for one in standings if not isinstance(one, KeptStanding)]
-    if others:
-        runs += [_Run._make(row) for row in session.connection().execute(_RUNS, {"runs": others})]
-    runs.sort(key=attrgetter("submitted_at", "run_id"))
+) -> Mapping[int, tuple[Cell, ...]]:
+    """Return the cells of each run: its stored scores, or else those in the tables of scores."""
     wanted = [(column.metric, column.split) for column in columns]
     if half is Half.PRIVATE or not set(wanted) <= set(rules.columns):
-        return runs, cells_of(session, [one.run_id for one in standings], columns, half)
-    cells = {}
-    if others:
-        found = cells_of(session, others, columns, half)
-        cells = {run_id: found[run_id] for run_id in others}
+        return cells_of(session, [entry.run_id for entry in entries], columns, half)
     places = [rules.columns.index(column) for column in wanted]
-    cells |= {one.run_id: _kept_cells(facts, places) for one, facts in kept}
-    return runs, cells
+    cells = {entry.run_id: _kept_cells(entry.scores, places) for entry in entries if entry.scores is not None}
+    others = [entry.run_id for entry in entries if entry.scores is None]
+    found = cells_of(session, others, columns) if others else {}
+    return cells | {run_id: found[run_id] for run_id in others}
 
 
-def _kept_run(standing: KeptStanding, facts: Facts) -> _Run:
-    return _Run(
-        standing.run_id,
-        facts.task_version,
-        standing.team_id,
-        standing.team,
-        standing.kind,
-        UUID(facts.submission_id),
-        datetime.fromisoformat(facts.submitted_at),
-        facts.track,
-        facts.method,
-        standing.system,
-        facts.gold,
-        facts.commitment,
-    )
+def _kept_cells(scores: Sequence[KeptScore | None], places: Sequence[int]) -> tuple[Cell, ...]:
+    kept = [scores[place] for place in places]
+    return tuple([NOT_COMPUTED if score is None else Cell(*score) for score in kept])
 
 
-def _kept_cells(facts: Facts, places: Sequence[int]) -> tuple[Cell, ...]:
-    scores = [facts.scores[place] for place in places]
-    return tuple([NOT_COMPUTED if score is None else Cell(*score) for score in scores])
-
-
-class _Run(NamedTuple):
-    """A row of the query below, or of a cached standing."""
-
-    run_id: int
-    task_version: int | None
-    team_id: int
-    team: str
-    kind: TeamKind
-    submission_id: UUID
-    submitted_at: datetime
-    track: str | None
-    method: str
-    system: str | None
-    gold: str
-    commitment: str | None
-
-
-#: Facts of runs besides their scores. Built once, since every board that is not cached executes this.
-_RUNS = (
-    select(
-        ScoringRun.id,
-        ScoringRun.task_version,
-        Team.id,
-        Team.name,
-        Team.kind,
-        Submission.id,
-        Submission.submitted_at,
-        Submission.track,
-        Submission.method,
-        System.name,
-        gold_of_run(),
-        GoldVersion.commitment,
-    )
-    .join(Submission, Submission.id == ScoringRun.submission_id)
-    .join(Team, Team.id == Submission.team_id)
-    .outerjoin(System, System.id == Submission.system_id)
-    .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
-    .where(among(ScoringRun.id, "runs"))
-)
-
-
-def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, standing: AnyStanding) -> tuple[Cell, ...]:
+def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, entry: BoardEntry) -> tuple[Cell, ...]:
     """Replace the ranking score by the one that a Ladder reports."""
-    if standing.ladder_value is None:
+    if entry.ladder_value is None:
         return cells
-    return (*cells[:rank_by], cells[rank_by]._replace(value=standing.ladder_value), *cells[rank_by + 1 :])
+    return (*cells[:rank_by], cells[rank_by]._replace(value=entry.ladder_value), *cells[rank_by + 1 :])
 
 
 def cells_of(

@@ -15,6 +15,7 @@ from sqlalchemy import Select, and_, bindparam, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm, NotFound
+from app.boards.views import RowMarkOut
 from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from app.people.audit import record
@@ -39,19 +40,6 @@ class Marks:
 
     teams: Mapping[int, Mark]
     submissions: Mapping[UUID, Mark]
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedRow:
-    """A mark for display: its team, its author (None: the command line), its time."""
-
-    id: int
-    team: str
-    submission_id: UUID | None
-    status: RowStatus
-    note: str
-    marked_by: str | None
-    set_at: datetime
 
 
 # ----------------------------------------------------------------------------------------------------------- for boards
@@ -95,7 +83,7 @@ def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
 # ------------------------------------------------------------------------------------------------------- for organisers
 
 
-def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
+def list_marks(session: Session, phase_task: PhaseTask) -> list[RowMarkOut]:
     """List the marks by team; that of the whole team first."""
     found = session.execute(
         select(RowMark, Team.name, User.username)
@@ -104,10 +92,19 @@ def list_marks(session: Session, phase_task: PhaseTask) -> list[MarkedRow]:
         .where(RowMark.phase_task_id == phase_task.id)
         .order_by(Team.name, RowMark.submission_id.is_not(None), RowMark.id)
     )
-    return [
-        MarkedRow(row.id, team, row.submission_id, RowStatus(row.status), row.note, username, row.set_at)
-        for row, team, username in found
-    ]
+    return [_view(*one) for one in found]
+
+
+def _view(row: RowMark, team: str, username: str | None) -> RowMarkOut:
+    return RowMarkOut(
+        id=row.id,
+        team=team,
+        submission=row.submission_id,
+        status=RowStatus(row.status),
+        note=row.note,
+        marked_by=username,
+        set_at=row.set_at,
+    )
 
 
 def entrants(session: Session, phase_task: PhaseTask) -> list[str]:
@@ -128,7 +125,7 @@ def mark_row(
     note: str = "",
     actor: User | None,
     now: datetime,
-) -> MarkedRow:
+) -> RowMarkOut:
     """Set the status of a team, by name, or of one submission, replacing an earlier mark.
 
     actor: None for the command line. Raises InvalidForm with everything that is wrong.
@@ -149,7 +146,7 @@ def mark_row(
     row.status, row.note, row.user_id, row.set_at = status, note, actor.id if actor else None, now
     details = {**_audit_details(whose, submission_id), "status": status, "note": note, "before": before}
     _changed(session, phase_task, whose.id, actor, "row.mark", details, now)
-    return MarkedRow(row.id, whose.name, submission_id, status, note, actor.username if actor else None, now)
+    return _view(row, whose.name, actor.username if actor else None)
 
 
 def mark_submissions(

@@ -88,6 +88,7 @@ class LeaderboardRow(NamedTuple):
     carried_from: str | None = None
     team_id: int | None = None
     commitment: str | None = None  # of the sealed gold that it was scored against
+    sealed_gold: int | None = None  # its version in the board's phase; others may number it differently
     task_version: int | None = None  # of the task type that scored it
     is_outdated: bool = False  # scored against other gold than the one in use
     is_ranked: bool = False  # for a baseline: ranked like teams
@@ -205,11 +206,10 @@ class ScoredWith:
 
 def scored_with(board: Leaderboard) -> ScoredWith:
     """Return the versions for the rows of a board as a viewer sees it."""
-    numbers = {gold.commitment: gold.number for gold in board.sealed_gold}
     return ScoredWith(
         outdated=sum(row.is_outdated for row in board.rows),
         task_versions=sorted({row.task_version for row in board.rows if row.task_version is not None}),
-        gold_versions=sorted({numbers[row.commitment] for row in board.rows if row.commitment in numbers}),
+        gold_versions=sorted({row.sealed_gold for row in board.rows if row.sealed_gold is not None}),
     )
 
 

@@ -274,7 +274,7 @@ def _document(session: Session, whole: UnfilteredBoard, asked: Sequence[EntrySou
 
 
 def _row_document(row: LeaderboardRow) -> dict[str, Any]:
-    of_viewers = ("interval", "rank_range", "cluster")  # computed from the statistics for each viewer
+    of_viewers = ("interval", "rank_range", "cluster", "sealed_gold")  # computed for each viewer
     return {
         **{name: value for name, value in row._asdict().items() if name not in of_viewers},
         "cells": [{name: value for name, value in c._asdict().items() if name not in of_viewers} for c in row.cells],

@@ -195,11 +195,19 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
     statistics = whole.statistics if _shows_statistics(whole, views) else None
     ranges = _ranges(ordered, whole, statistics)
     cells_of = _cells(view, whole, kept, precision, statistics)
+    sealed = {gold.commitment: gold.number for gold in whole.sealed_gold}
     return Leaderboard(
         columns=tuple(with_decimals(whole.columns[place], precision) for place in kept),
         rank_by=kept.index(whole.rank_by),
         rows=tuple(
-            _row(line, rank, sight, cells_of(line), ranges.get(line.row.run_id or 0) if rank is not None else None)
+            _row(
+                line,
+                rank,
+                sight,
+                cells_of(line),
+                ranges.get(line.row.run_id or 0) if rank is not None else None,
+                sealed,
+            )
             for line, rank in ordered
         ),
         version="",
@@ -324,15 +332,21 @@ def _by_rank_alone(ranked_line: _Ranked) -> tuple[bool, int, str, str]:
 
 
 def _row(
-    line: _Line, rank: int | None, sight: ViewerContext, cells: tuple[Cell, ...], ranks: RankRange | None
+    line: _Line,
+    rank: int | None,
+    sight: ViewerContext,
+    cells: tuple[Cell, ...],
+    ranks: RankRange | None,
+    sealed: Mapping[str, int],
 ) -> LeaderboardRow:
-    """Return a row without anything that its viewer may not see."""
+    """Return a row without anything that its viewer may not see. sealed: versions of gold by commitment."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
     is_out = row.status is RowStatus.DISQUALIFIED
     # Which of its submissions is the entry reveals to a team which one scored better.
     may_open = sight.own.view.is_organiser or (is_mine and (is_public or source.own_scores))
     is_named = is_mine or not line.is_anonymous
+    commitment = row.commitment if is_public and not is_out else None
     return LeaderboardRow(
         rank=rank,
         team=row.team if is_mine else line.name,
@@ -349,7 +363,8 @@ def _row(
         run_id=row.run_id if is_public and source.slices is Slices.ALL and not is_out else None,
         carried_from=row.carried_from,
         team_id=None,
-        commitment=row.commitment if is_public and not is_out else None,
+        commitment=commitment,
+        sealed_gold=sealed.get(commitment or ""),
         task_version=row.task_version if is_public else None,
         is_outdated=row.is_outdated and is_public,
         is_ranked=row.is_ranked,

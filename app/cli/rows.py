@@ -31,10 +31,9 @@ PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List the marked rows of a task in a phase."""
     from app.boards.marks import list_marks
-    from app.web.boards.rows_schemas import row_mark_out
 
     with database(data_dir) as session:
-        found = [row_mark_out(one) for one in list_marks(session, _phase_task(session, place))]
+        found = list_marks(session, _phase_task(session, place))
     if as_json:
         print_json({"rows": [one.model_dump(mode="json") for one in found]})
         return
@@ -57,7 +56,6 @@ def mark(
 ) -> None:
     """Mark a team, or one of its submissions, as unranked, disqualified or hidden."""
     from app.boards.marks import mark_row
-    from app.web.boards.rows_schemas import row_mark_out
 
     with database(data_dir) as session:
         marked = mark_row(
@@ -71,9 +69,9 @@ def mark(
             now=datetime.now(UTC),
         )
     if as_json:
-        print_json(row_mark_out(marked).model_dump(mode="json"))
+        print_json(marked.model_dump(mode="json"))
     else:
-        what = f"the submission {marked.submission_id} of {marked.team}" if marked.submission_id else marked.team
+        what = f"the submission {marked.submission} of {marked.team}" if marked.submission else marked.team
         say(f"On the boards of {place}, {what} is {marked.status} now.")
 
 

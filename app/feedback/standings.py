@@ -29,8 +29,9 @@ from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission, User
-from app.standings.check import AnyStanding, TooFarBack, past_of
+from app.standings.check import TooFarBack, past_of
 from app.standings.choose import Rules, Try, choose, rules_of
+from app.standings.entry import AnyStanding
 from app.standings.tries import RunFilter, choices_of, scored_runs
 from app.submissions.find import current_run, runs_of_team
 from evergold.scoring.halves import Half

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -29,7 +29,8 @@ from app.models import (
     Team,
     TeamKind,
 )
-from app.standings.choose import Rules, TeamStanding
+from app.standings.choose import Rules
+from app.standings.entry import AnyStanding, BoardEntry, stored_entries
 from app.standings.renew import (
     OnProgress,
     batches_of_teams,
@@ -56,27 +57,6 @@ class TooFarBack(EvergoldError):
     code = "too_far_back"
 
 
-class KeptStanding(NamedTuple):
-    """A `TeamStanding` from the table, with everything that its row shows.
-
-    system: its name.
-    facts: see `app.standings.renew`, with the scores of the columns by which it was cached.
-    """
-
-    team_id: int
-    run_id: int
-    entries: int
-    ladder_value: float | None
-    facts: str
-    team: str
-    kind: TeamKind
-    system: str | None
-
-
-#: A standing, whether cached or recomputed.
-AnyStanding = TeamStanding | KeptStanding
-
-
 @dataclass(frozen=True, slots=True)
 class Past:
     """A board as it was at some moment.
@@ -85,7 +65,7 @@ class Past:
     since: teams with activity since then, whose candidates must be read; None for all teams.
     """
 
-    still: Sequence[KeptStanding]
+    still: Sequence[BoardEntry]
     since: frozenset[int] | None
 
 
@@ -142,7 +122,7 @@ def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
 
 def _kept(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None
-) -> list[KeptStanding] | None:
+) -> list[BoardEntry] | None:
     """Return the cached standings, None if there are none or their rules differ. One query keeps both consistent."""
     place = {"phase_task": phase_task_id, "board": board_id}
     if gold is None:
@@ -151,17 +131,17 @@ def _kept(
         rows = session.connection().execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
     if not rows or rows[0].rules != rules.key:
         return None
-    return [KeptStanding._make(row[1:]) for row in rows if row[1] is not None]
+    return stored_entries(row[1:] for row in rows if row.team_id is not None)
 
 
 def _of(
     whose: ColumnExpressionArgument[bool],
-) -> Select[str, int, int, int, float | None, str, str, TeamKind, str | None]:
+) -> Select[str, int, int, int, float | None, str, TeamKind, str | None, str]:
     """Select the rules and standings of a cached board; a board without standings yields one row without a team."""
     here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
-    standing = Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value, Standing.facts
+    standing = Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value
     return (
-        select(KeptBoard.rules, *standing, Team.name, Team.kind, System.name)
+        select(KeptBoard.rules, *standing, Team.name, Team.kind, System.name, Standing.facts)
         .outerjoin(Standing, here)
         .outerjoin(Team, Team.id == Standing.team_id)
         .outerjoin(System, System.id == Standing.system_id)

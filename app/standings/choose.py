@@ -20,7 +20,8 @@ from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
 from evergold.scoring.ladder import ladder, record_holder
 from evergold.scoring.tasks import TASKS
 
-#: Increase whenever this code would choose differently: standings cached before are then recomputed.
+#: Increase whenever this code would choose differently, or an entry has other facts: standings cached before are then
+#: recomputed.
 VERSION = 3
 #: Only the runs of a team with its lowest value may count; runs with other statuses, or none, have 0.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from uuid import UUID
 
 from sqlalchemy import (
@@ -48,75 +47,46 @@ from app.models import (
     Team,
 )
 from app.standings.choose import Rules, TeamStanding, Try, choose, eligible, rules_of
-from app.standings.tries import RunFilter, choices_of, gold_of_run, is_rankable, scored_runs
-
-#: The column of a standing.
-FACTS = "facts"
-#: A value or None, the reason if it is None, and the signature.
-KeptScore = tuple[float | None, str | None, str]
+from app.standings.entry import FACTS, KeptScore, facts_text
+from app.standings.tries import RunFilter, choices_of, is_rankable, scored_runs
 
 
-class Facts(NamedTuple):
-    """The facts of one run.
-
-    gold: identity of its gold.
-    scores: those of the cached columns (`Rules.columns`), in their order; None for a score that was not computed.
-    """
-
-    task_version: int | None
-    submission_id: str
-    submitted_at: str
-    track: str | None
-    method: str
-    gold: str
-    commitment: str | None
-    scores: tuple[KeptScore | None, ...]
-
-
-def with_facts(
+def _with_facts(
     session: Session, boards: Mapping[int, Rules], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Add the facts of its run to each of these rows of standings. boards: the rules of each board by id."""
-    columns = {column for rules in boards.values() for column in rules.columns}
-    found = _facts_of(session, {row["run_id"] for row in rows}, columns) if rows else {}
-    return [{**row, FACTS: _as_text(*found[row["run_id"]], boards[row["board_id"]])} for row in rows]
+    if not rows:
+        return []
+    facts, scores = _facts_of(session, {row["run_id"] for row in rows}, boards.values())
+    texts = [
+        facts_text(facts[row["run_id"]], [scores[row["run_id"]].get(one) for one in boards[row["board_id"]].columns])
+        for row in rows
+    ]
+    return [{**row, "facts": text} for row, text in zip(rows, texts, strict=True)]
 
 
-#: The facts of a run, with its scores by column.
-_Found = tuple[Facts, Mapping[tuple[str, str], KeptScore]]
-
-
-def _facts_of(session: Session, runs: Collection[int], columns: Collection[tuple[str, str]]) -> Mapping[int, _Found]:
-    facts: dict[int, Facts] = {}
+def _facts_of(
+    session: Session, runs: Collection[int], boards: Iterable[Rules]
+) -> tuple[Mapping[int, Sequence[Any]], Mapping[int, Mapping[tuple[str, str], KeptScore]]]:
+    """Return the facts of these runs, and their scores in the columns of all boards."""
+    columns = {column for rules in boards for column in rules.columns}
+    facts: dict[int, Sequence[Any]] = {}
     scores: defaultdict[int, dict[tuple[str, str], KeptScore]] = defaultdict(dict)
     names = {"metrics": sorted({metric for metric, _ in columns}), "splits": sorted({split for _, split in columns})}
     session.flush()
     for row in session.connection().execute(_FACTS, {"runs": sorted(runs), **names}):
-        run_id, version, submission_id, submitted_at, track, method, gold, commitment, metric, split, *score = row
-        if run_id not in facts:
-            sent = str(submission_id), submitted_at.isoformat(), track, method
-            facts[run_id] = Facts(version, *sent, gold, commitment, scores=())
+        run_id, *facts_of_run, metric, split, value, reason, signature = row
+        facts[run_id] = facts_of_run
         if metric is not None:
-            scores[run_id][metric, split] = cast(KeptScore, tuple(score))
-    return {run_id: (one, scores[run_id]) for run_id, one in facts.items()}
-
-
-def _as_text(facts: Facts, scores: Mapping[tuple[str, str], KeptScore], rules: Rules) -> str:
-    kept = facts._replace(scores=tuple(scores.get(column) for column in rules.columns))
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+            scores[run_id][metric, split] = value, reason, signature
+    return facts, scores
 
 
 #: One row for each score, and one for a run without scores. Built once, since most ends of runs execute it.
 _FACTS = (
     select(
         ScoringRun.id,
-        ScoringRun.task_version,
-        Submission.id,
-        Submission.submitted_at,
-        Submission.track,
-        Submission.method,
-        gold_of_run(),
-        GoldVersion.commitment,
+        *FACTS,
         ScoreRow.metric,
         ScoreRow.split,
         ScoreRow.value,
@@ -356,7 +326,7 @@ def rows_of(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
     """Compute the rows that these teams should have on these boards, from their runs."""
-    return with_facts(session, boards, _chosen_rows(session, phase_task_id, boards, teams))
+    return _with_facts(session, boards, _chosen_rows(session, phase_task_id, boards, teams))
 
 
 def _chosen_rows(
@@ -420,8 +390,8 @@ def _replace(
     stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)
     if stays and _are_updated(session, len(boards), whose, rows, _CHOSEN):
         return
-    rows = with_facts(session, boards, rows)
-    if is_whole and not stays and _are_updated(session, len(boards), whose, rows, (*_CHOSEN, FACTS)):
+    rows = _with_facts(session, boards, rows)
+    if is_whole and not stays and _are_updated(session, len(boards), whose, rows, (*_CHOSEN, "facts")):
         return
     session.connection().execute(delete(_STANDINGS).where(_whose(len(boards))), whose)
     _insert(session, rows)

@@ -11,7 +11,8 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.leaderboard import board_version
-from app.boards.marks import Mark, MarkedRow, entrants, has_hidden, list_marks, mark_of_submission, mark_row
+from app.boards.marks import Mark, entrants, has_hidden, list_marks, mark_of_submission, mark_row
+from app.boards.views import RowMarkOut
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import AuditEntry, BoardShown, RowStatus, Submission, User
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
@@ -34,7 +35,7 @@ def test_what_is_said_of_a_row_is_recorded(engine: Engine, people: list[User]) -
         entries = [
             one for one in session.scalars(select(AuditEntry).order_by(AuditEntry.id)) if COMPETITION in one.subject
         ]
-    assert [(row.id, row.team, row.submission_id, row.status, row.note) for row in found] == [
+    assert [(row.id, row.team, row.submission, row.status, row.note) for row in found] == [
         (replaced, "Ada", None, DISQUALIFIED, "two accounts")
     ]
     assert [(entry.action, entry.subject) for entry in entries] == [
@@ -64,11 +65,11 @@ def test_marks_are_listed_by_team_that_of_the_whole_team_first_and_by_their_orde
         said = mark_row(
             session, the_phase_task(session), submission_id=bobs, status=UNRANKED, note=" late ", actor=root, now=NOW
         )
-    assert (said.team, said.submission_id, said.status, said.note) == ("Bob", bobs, UNRANKED, "late")
+    assert (said.team, said.submission, said.status, said.note) == ("Bob", bobs, UNRANKED, "late")
     assert (said.marked_by, said.set_at) == ("root", NOW)
     for whose in (second, first, "Ada"):
         mark(engine, whose, UNRANKED, "a reason")
-    assert [(row.team, row.submission_id) for row in marks_at(engine, PHASE)] == [
+    assert [(row.team, row.submission) for row in marks_at(engine, PHASE)] == [
         ("Ada", None),
         ("Ada", second),
         ("Ada", first),
@@ -127,7 +128,7 @@ def test_a_mark_is_taken_back_only_where_it_was_set(engine: Engine, people: list
     assert [row.id for row in marks_at(engine, "practice")] == [there]
 
 
-def marks_at(engine: Engine, phase: str) -> list[MarkedRow]:
+def marks_at(engine: Engine, phase: str) -> list[RowMarkOut]:
     with reading(engine) as session:
         return list_marks(session, find_phase_task(session, COMPETITION, phase, TASK))
 

@@ -7,7 +7,7 @@ import io
 from typing import Annotated
 
 from fastapi import Path, Request, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.base.answers import ApiModel, example
 from app.base.db import reading
@@ -59,6 +59,8 @@ class RankedBoardOut(ApiModel):
 class RankingStandingOut(ApiModel):
     """A team on one of the boards."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     rank: int | None = Field(description="null: none there")
     score: float | None
     counted: float = Field(description="what the mean is made of: the rank or the score, or what stands for it")
@@ -66,6 +68,8 @@ class RankingStandingOut(ApiModel):
 
 class RankedTeamOut(ApiModel):
     """A team in the ranking; `standings` in the order of `boards`."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     rank: int
     team: str
@@ -143,16 +147,5 @@ def ranking_out(table: RankingTable) -> RankingOut:
         boards=[RankedBoardOut(board=one.board.name, weight=float(one.weight)) for one in table.ranking.boards],
         hidden=list(table.hidden),
         left_out=table.left_out,
-        rows=[
-            RankedTeamOut(
-                rank=row.rank,
-                team=row.team,
-                mean=float(row.mean),
-                standings=[
-                    RankingStandingOut(rank=one.rank, score=one.score, counted=float(one.counted))
-                    for one in row.standings
-                ],
-            )
-            for row in table.rows
-        ],
+        rows=[RankedTeamOut.model_validate(row) for row in table.rows],
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
-from app.boards.leaderboard import RowKind
+from app.boards.rows import RowKind
 from app.boards.side_by_side import Results
+from app.boards.views import CellOut
 from app.models import Competition, CompetitionTask
-from app.web.boards.schemas import CellOut, cells_out
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 
 
@@ -35,6 +35,8 @@ class ResultColumnOut(ApiModel):
 
 class ResultRowOut(ApiModel):
     """A team, a baseline, or a system whose results were published elsewhere (`historic`, see `source`)."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     team: str
     kind: RowKind
@@ -118,16 +120,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
             )
             for column in results.columns
         ],
-        rows=[
-            ResultRowOut(
-                team=row.team,
-                kind=row.kind,
-                source=row.source,
-                is_mine=row.is_mine,
-                cells=cells_out(row.cells),
-            )
-            for row in results.rows
-        ],
+        rows=[ResultRowOut.model_validate(row) for row in results.rows],
         page=links.results(competition.name, task.name),
     )
 

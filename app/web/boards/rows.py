@@ -8,9 +8,10 @@ from fastapi import Path, Response
 
 from app.base.db import reading, writing
 from app.boards.marks import clear_mark, list_marks, mark_row
+from app.boards.views import RowMarkOut
 from app.competitions.find import organised_task
 from app.models import Right
-from app.web.boards.rows_schemas import RowMarkIn, RowMarkOut, RowMarksOut, row_mark_out
+from app.web.boards.rows_schemas import RowMarkIn, RowMarksOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -35,7 +36,7 @@ def read_row_marks(
 ) -> RowMarksOut:
     with reading(server.engine) as session:
         phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        return RowMarksOut(rows=[row_mark_out(one) for one in list_marks(session, phase_task)])
+        return RowMarksOut(rows=list_marks(session, phase_task))
 
 
 @router.put(
@@ -56,7 +57,7 @@ def put_row_mark(
 ) -> RowMarkOut:
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        marked = mark_row(
+        return mark_row(
             session,
             phase_task,
             team=mark.team,
@@ -66,7 +67,6 @@ def put_row_mark(
             actor=user,
             now=server.clock(),
         )
-    return row_mark_out(marked)
 
 
 @router.delete(

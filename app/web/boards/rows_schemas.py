@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 
-from app.base.answers import ApiModel, Moment, example
-from app.boards.marks import MarkedRow
+from app.base.answers import ApiModel, example
+from app.boards.views import EXAMPLE_MARK, RowMarkOut
 from app.models import RowStatus
-
-_EXAMPLE: dict[str, Any] = {
-    "id": 3,
-    "team": "Ada Lovelace",
-    "submission": None,
-    "status": "unranked",
-    "note": "used additional data",
-    "marked_by": "grace",
-    "set_at": "2026-02-01T12:00:00Z",
-}
 
 
 class RowMarkIn(ApiModel):
@@ -35,36 +24,9 @@ class RowMarkIn(ApiModel):
     note: str = Field("", description="the footnote, or the reason, as it stands below the board")
 
 
-class RowMarkOut(ApiModel):
-    """The mark of a row."""
-
-    model_config = example(_EXAMPLE)
-
-    id: int
-    team: str
-    submission: UUID | None = Field(description="null: the whole team, with all its submissions to this task here")
-    status: RowStatus
-    note: str
-    marked_by: str | None = Field(description="a user name; null: on the command line")
-    set_at: Moment
-
-
 class RowMarksOut(ApiModel):
     """All marks of rows of a task in a phase, by team."""
 
-    model_config = example({"rows": [_EXAMPLE]})
+    model_config = example({"rows": [EXAMPLE_MARK]})
 
     rows: list[RowMarkOut]
-
-
-def row_mark_out(marked: MarkedRow) -> RowMarkOut:
-    """Return a mark as an API model."""
-    return RowMarkOut(
-        id=marked.id,
-        team=marked.team,
-        submission=marked.submission_id,
-        status=marked.status,
-        note=marked.note,
-        marked_by=marked.marked_by,
-        set_at=marked.set_at,
-    )

@@ -4,146 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any
-from uuid import UUID
+from datetime import datetime
 
 import orjson
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, Moment, Named, example
 from app.base.text import spreadsheet_safe
-from app.boards.leaderboard import Cell, Leaderboard, LeaderboardRow, RowKind
-from app.boards.rows import StatisticsState, scored_with
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow, scored_with
 from app.boards.snapshots import Official, Successor
-from app.competitions.columns import BoardColumn
-from app.models import Board, Competition, EntryRule, Phase, RowStatus
+from app.boards.views import CSV_FIELDS, EXAMPLE_COLUMN, EXAMPLE_ROW, ColumnOut, RowOut, StatisticsOut, row_document
+from app.cards.views import CardColumnOut
+from app.models import Board, Competition, EntryRule, Phase
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
-from app.web.submissions.card_schemas import CARD_EXAMPLE, CardColumnOut, CardOut
-from app.web.submissions.standing_schemas import IntervalOut
 from evergold.scoring.halves import Half
-
-EXAMPLE_COLUMN: dict[str, Any] = {
-    "metric": "macro_f1",
-    "split": "zero_shot/all",
-    "title": "All",
-    "decimals": 4,
-    "percent": False,
-    "higher_is_better": True,
-    "description": "Mean over the labels of F1.",
-    "out_of": None,
-}
-EXAMPLE_ROW: dict[str, Any] = {
-    "rank": 1,
-    "team": "Ada Lovelace",
-    "kind": "team",
-    "cells": [
-        {
-            "value": 0.7037,
-            "reason": None,
-            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
-            "interval": {
-                "low": 0.6791,
-                "high": 0.7272,
-                "level": 0.95,
-                "method": "jackknife-logit-t:1|units:item,2342",
-            },
-        }
-    ],
-    "achieved_at": "2026-01-11T09:00:00Z",
-    "system": "XLM-R large",
-    "method": "XLM-R large",
-    "card": CARD_EXAMPLE,
-    "status": None,
-    "note": "",
-    "entries": 3,
-    "track": None,
-    "source": None,
-    "submission": None,
-    "is_mine": False,
-    "carried_from": None,
-    "is_outdated": False,
-    "sealed_gold": 1,
-    "rank_range": {"best": 1, "worst": 2},
-    "cluster": 1,
-}
-
-
-class ColumnOut(ApiModel):
-    """A column: which score it shows, and how a page would round it (values here have the digits of the
-    phase, see `visibility.precision`)."""
-
-    metric: str
-    split: str
-    title: str
-    decimals: int
-    percent: bool = Field(description="pages show the value times 100")
-    higher_is_better: bool
-    description: str
-    out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
-
-
-class CellOut(ApiModel):
-    """A value, or null with the reason; published results of old have no signature."""
-
-    value: float | None
-    reason: str | None
-    signature: str | None
-    interval: IntervalOut | None = Field(
-        None, description="null: none is kept, or shown here, or the score does not depend on which items there are"
-    )
-
-
-class RankRangeOut(ApiModel):
-    """The best rank is 1 + the teams that are significantly better, the worst their number - those that are worse."""
-
-    best: int
-    worst: int
-
-
-class StatisticsOut(ApiModel):
-    """The state of intervals, rank ranges and clusters, and the board version they belong to."""
-
-    state: StatisticsState = Field(
-        description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
-        "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder, hidden gold of an open "
-        "phase); `none`"
-    )
-    version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
-
-
-class RowOut(ApiModel):
-    """rank: null for published results, baselines without a rank, teams whose ranking score is undefined, and rows
-    with a status."""
-
-    rank: int | None
-    team: str = Field(description="a neutral name while names are hidden")
-    kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
-    cells: list[CellOut] = Field(description="one for each column, in their order")
-    achieved_at: Moment | None
-    system: str = Field(description="what its team calls it; empty where it has no name, or is not shown")
-    method: str
-    card: CardOut | None = Field(description="the method card of its system; null: not shown here")
-    status: RowStatus | None = Field(
-        description="set by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
-        "but its team and organisers)"
-    )
-    note: str = Field(description="why it has a status; stands as a footnote below the board")
-    entries: int | None = Field(description="how many scored submissions the team has here; null: not shown")
-    track: str | None = Field(description="null where the competition has no tracks")
-    source: str | None
-    submission: UUID | None = Field(description="for your own rows, and for organisers")
-    is_mine: bool
-    carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
-    is_outdated: bool = Field(description="scored against another gold than the one in use")
-    sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
-    rank_range: RankRangeOut | None = Field(
-        None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
-    )
-    cluster: int | None = Field(
-        None, description="from 1 at the top: everybody in it is significantly better than everybody in those below"
-    )
 
 
 class CommittedGoldOut(ApiModel):
@@ -236,11 +111,8 @@ def board_json(
     official: the latest official version if there is one, or the one that this board is. Rows are serialised without
     validation: for thousands of rows, validating each field takes longer than all the rest.
     """
-    versions = sealed_numbers(leaderboard)
     document = _without_rows(competition, phase, board, leaderboard, official).model_dump(mode="json")
-    return orjson.dumps(
-        {**document, "rows": [_row(row, versions) for row in leaderboard.rows]}, option=orjson.OPT_UTC_Z
-    )
+    return orjson.dumps({**document, "rows": [row_document(row) for row in leaderboard.rows]}, option=orjson.OPT_UTC_Z)
 
 
 def _without_rows(
@@ -257,7 +129,7 @@ def _without_rows(
         track=board.track,
         entry_rule=leaderboard.entry_rule,
         rank_by=leaderboard.rank_by,
-        columns=[column_out(column) for column in leaderboard.columns],
+        columns=[ColumnOut.model_validate(column) for column in leaderboard.columns],
         rows=[],
         card_columns=[CardColumnOut(name=one.name, title=one.title) for one in leaderboard.card_columns],
         gold_version=leaderboard.gold_version,
@@ -309,35 +181,26 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text)
+    rows, answers = leaderboard.rows, [column.name for column in leaderboard.card_columns]
+    has_status, has_ranges = any(row.status for row in rows), any(row.rank_range for row in rows)
+    is_there = {
+        "track": leaderboard.has_tracks,
+        "carried_from": any(row.carried_from for row in rows),
+        **dict.fromkeys(("sealed_gold", "commitment"), bool(leaderboard.sealed_gold)),
+        **dict.fromkeys(("status", "note"), has_status),
+    }
+    fields = [name for name in CSV_FIELDS if is_there.get(name, True)]
     scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]
-    track = ["track"] if leaderboard.has_tracks else []
-    carries = any(row.carried_from for row in leaderboard.rows)
-    phase = ["carried_from"] if carries else []
-    versions = sealed_numbers(leaderboard)
-    gold = ["sealed_gold", "commitment"] if versions else []
-    status = ["status", "note"] if any(row.status for row in leaderboard.rows) else []
-    cards = [f"card {column.name}" for column in leaderboard.card_columns]
-    ranges = ["rank_low", "rank_high", "cluster"] if any(row.rank_range for row in leaderboard.rows) else []
-    sure = [at for at in range(len(scores)) if any(row.cells and row.cells[at].interval for row in leaderboard.rows)]
+    sure = [at for at in range(len(scores)) if any(row.cells and row.cells[at].interval for row in rows)]
+    ranges = ["rank_low", "rank_high", "cluster"] if has_ranges else []
     ends = [f"{scores[at]} {end}" for at in sure for end in ("low", "high")]
-    start = ["rank", "team", "kind", "achieved_at", *track, *phase, *gold, *status]
     later = ["superseded_by"] if superseded_by else []
-    writer.writerow([*start, "method", "entries", "source", *cards, *scores, *ranges, *ends, *later])
-    for row in leaderboard.rows:
+    writer.writerow([*fields, *(f"card {name}" for name in answers), *scores, *ranges, *ends, *later])
+    for row in rows:
         writer.writerow(
             [
-                row.rank,
-                spreadsheet_safe(row.team),
-                row.kind,
-                row.achieved_at.isoformat() if row.achieved_at else "",
-                *([row.track or ""] if leaderboard.has_tracks else []),
-                *([row.carried_from or ""] if carries else []),
-                *([versions.get(row.commitment or ""), row.commitment] if versions else []),
-                *([row.status or "", spreadsheet_safe(row.note)] if status else []),
-                spreadsheet_safe(row.method),
-                row.entries,
-                spreadsheet_safe(row.source or ""),
-                *(_said(row, column.name) for column in leaderboard.card_columns),
+                *(_csv_value(getattr(row, name)) for name in fields),
+                *(_said(row, name) for name in answers),
                 *(cell.value for cell in row.cells),
                 *([*(row.rank_range or ("", "")), row.cluster] if ranges else []),
                 *(end for at in sure for end in _ends(row.cells[at])),
@@ -345,6 +208,12 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
             ]
         )
     return text.getvalue()
+
+
+def _csv_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return spreadsheet_safe(value) if isinstance(value, str) else value
 
 
 def _ends(cell: Cell) -> tuple[float | None, float | None]:
@@ -357,67 +226,6 @@ def _said(row: LeaderboardRow, name: str) -> str:
     if answer is None:
         return ""
     return spreadsheet_safe(answer.text) if isinstance(answer.value, str) else answer.text
-
-
-def column_out(column: BoardColumn) -> ColumnOut:
-    """Return a column as an API model."""
-    return ColumnOut(
-        metric=column.metric,
-        split=column.split,
-        title=column.title,
-        decimals=column.decimals,
-        percent=column.percent,
-        higher_is_better=column.higher_is_better,
-        description=column.description,
-        out_of=column.out_of,
-    )
-
-
-def sealed_numbers(leaderboard: Leaderboard) -> dict[str, int]:
-    """Return this phase's numbers of sealed gold versions by commitment: other phases may number them differently."""
-    return {gold.commitment: gold.number for gold in leaderboard.sealed_gold}
-
-
-def row_out(row: LeaderboardRow, versions: Mapping[str, int]) -> RowOut:
-    """Return a row as an API model; versions: from `sealed_numbers`."""
-    return RowOut.model_validate(_row(row, versions), from_attributes=True)
-
-
-def _row(row: LeaderboardRow, versions: Mapping[str, int]) -> dict[str, Any]:
-    """Return the fields of a RowOut in order; intervals and cards have the same fields in both."""
-    return {
-        "rank": row.rank,
-        "team": row.team,
-        "kind": row.kind,
-        "cells": [
-            {"value": value, "reason": reason, "signature": signature, "interval": interval}
-            for value, reason, signature, interval in row.cells
-        ],
-        "achieved_at": row.achieved_at,
-        "system": row.system,
-        "method": row.method,
-        "card": row.card,
-        "status": row.status,
-        "note": row.note,
-        "entries": row.entries,
-        "track": row.track,
-        "source": row.source,
-        "submission": row.submission_id,
-        "is_mine": row.is_mine,
-        "carried_from": row.carried_from,
-        "is_outdated": row.is_outdated,
-        "sealed_gold": versions.get(row.commitment or ""),
-        "rank_range": {"best": row.rank_range[0], "worst": row.rank_range[1]} if row.rank_range else None,
-        "cluster": row.cluster,
-    }
-
-
-def cells_out(cells: Sequence[Cell]) -> list[CellOut]:
-    """Return cells as API models: all of a row at once, as there may be thousands of rows."""
-    return _CELLS.validate_python(cells, from_attributes=True)
-
-
-_CELLS = TypeAdapter(list[CellOut])
 
 
 def statistics_out(leaderboard: Leaderboard) -> StatisticsOut:

@@ -7,9 +7,9 @@ from pydantic import Field
 from app.base import links
 from app.base.answers import ApiModel, example
 from app.boards.team_rows import TeamRow, TeamSystem, systems_of
+from app.boards.views import EXAMPLE_COLUMN, EXAMPLE_ROW, ColumnOut, RowOut, row_document
+from app.cards.views import CARD_EXAMPLE, CardOut
 from app.models import Competition
-from app.web.boards.schemas import EXAMPLE_COLUMN, EXAMPLE_ROW, ColumnOut, RowOut, column_out, row_out, sealed_numbers
-from app.web.submissions.card_schemas import CARD_EXAMPLE, CardOut, card_out
 
 
 class BoardPlace(ApiModel):
@@ -101,8 +101,8 @@ def _row(competition: Competition, one: TeamRow) -> TeamRowOut:
         task=one.board.task.name,
         ranked=one.of,
         rank_by=one.leaderboard.rank_by,
-        columns=[column_out(column) for column in one.leaderboard.columns],
-        row=row_out(one.row, sealed_numbers(one.leaderboard)),
+        columns=[ColumnOut.model_validate(column) for column in one.leaderboard.columns],
+        row=RowOut.model_validate(row_document(one.row), from_attributes=True),
         official=one.official,
         renamed_to=one.renamed_to,
         page=links.board(*place) if one.official is None else links.official(*place, one.official),
@@ -111,4 +111,4 @@ def _row(competition: Competition, one: TeamRow) -> TeamRowOut:
 
 def _system(system: TeamSystem) -> TeamSystemOut:
     places = [BoardPlace(phase=one.phase.name, board=one.board.name) for one in system.rows]
-    return TeamSystemOut(name=system.name, card=card_out(system.card), boards=places)
+    return TeamSystemOut(name=system.name, card=CardOut.model_validate(system.card), boards=places)

@@ -18,6 +18,7 @@ from app.base.errors import NotFound
 from app.base.text import spreadsheet_safe
 from app.cards.edits import card_history, card_number, card_of_submission, edit_card, form_of, frozen_by, is_of_team
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
+from app.cards.views import CardOut
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
@@ -35,7 +36,7 @@ from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, Viewer, api_
 from app.web.http.openapi import upload_body
 from app.web.http.paths import check_path
 from app.web.http.routers import api_router, check_competition
-from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out, card_out
+from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out
 from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
 from app.web.submissions.receiving import Received, Target, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
@@ -87,7 +88,7 @@ def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
         return SubmissionCardOut(
             submission=submission.id,
             system=submission.system.name if submission.system else "",
-            card=card_out(card_of_submission(session, submission)),
+            card=CardOut.model_validate(card_of_submission(session, submission)),
             form=card_form_out(form_of(submission.phase_task)),
             version=card_number(session, submission),
             is_editable=frozen is None and is_of_team(session, submission, user),

@@ -9,52 +9,14 @@ from pydantic import Field
 
 from app.base.answers import ApiModel, Moment, example
 from app.cards.edits import CardChange
-from app.cards.form import CardForm, CardKind, CardPart, MethodCard
+from app.cards.form import CardForm, CardKind, CardPart
+from app.cards.views import CARD_EXAMPLE, AnswerOut, CardOut
 
-#: Not only `bool | int | float`: values keep their JSON type.
-AnswerOut = bool | int | float | str
-
-CARD_EXAMPLE: dict[str, Any] = {
-    "method": "XLM-R large",
-    "summary": "Fine-tuned on the training data, with a paraphrase objective.",
-    "paper": "https://aclanthology.org/2022.semeval-1.13/",
-    "code": "https://example.org/code",
-    "data": "the training data, Wikipedia",
-    "languages": ["en", "pt"],
-    "answers": [{"name": "parameters", "title": "Parameters (millions)", "value": 560}],
-}
 _EDIT_EXAMPLE: dict[str, Any] = {
     **{name: value for name, value in CARD_EXAMPLE.items() if name != "answers"},
     "fields": {"parameters": 560},
     "system": "",
 }
-
-
-class CardAnswerOut(ApiModel):
-    """An answer to a question of the organisers'."""
-
-    name: str
-    title: str
-    value: AnswerOut
-
-
-class CardOut(ApiModel):
-    """The method card of a system; fields that nobody filled in are empty."""
-
-    method: str
-    summary: str
-    paper: str
-    code: str
-    data: str = Field(description="data used")
-    languages: list[str]
-    answers: list[CardAnswerOut]
-
-
-class CardColumnOut(ApiModel):
-    """A question whose answers stand on the board, beside the scores: look for its name in a row's card."""
-
-    name: str
-    title: str
 
 
 class CardFieldOut(ApiModel):
@@ -148,11 +110,6 @@ class SubmissionCardOut(ApiModel):
     frozen_at: Moment | None = Field(description="when an official board was made that shows it so; null: not yet")
     history: list[CardChangeOut]
     page: str
-
-
-def card_out(card: MethodCard) -> CardOut:
-    """Return a card as an API model."""
-    return CardOut.model_validate(card, from_attributes=True)
 
 
 def card_form_out(form: CardForm) -> CardFormOut:

@@ -9,10 +9,11 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base.answers import ApiModel, example
+from app.boards.views import IntervalOut
 from app.feedback.compare import Compared, Comparison
 from app.feedback.items import ComparedItem, ItemComparison
 from app.web.submissions.schemas import ScoreOut, score_out
-from app.web.submissions.standing_schemas import DifferenceTestOut, IntervalOut, difference_test_out, interval_out
+from app.web.submissions.standing_schemas import DifferenceTestOut, difference_test_out, interval_out
 from evergold.scoring.task import ItemResult, Score
 
 _A, _B = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11", "5f0c1d7e-9a53-4f2c-8f0b-3c1d2e4f5a6b"

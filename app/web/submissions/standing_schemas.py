@@ -10,6 +10,7 @@ from pydantic import Field
 from app.base.answers import ApiModel
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
+from app.boards.views import IntervalOut
 from app.feedback.standings import PeerComparison, RunStanding
 
 _TEST = {
@@ -52,15 +53,6 @@ EXAMPLE_STANDING: dict[str, Any] = {
         "behind": 30,
     },
 }
-
-
-class IntervalOut(ApiModel):
-    """A confidence interval of a score at `level`."""
-
-    low: float
-    high: float
-    level: float
-    method: str = Field(description="how it was computed, from how many units of what kind")
 
 
 class DifferenceTestOut(ApiModel):
