@@ -94,9 +94,10 @@ def _leaks(loaded: Sequence[LoadedCompetition], gold: Path | None = None) -> lis
 
 
 def _leak(one: DeclaredLeak) -> dict[str, Any]:
-    from app.competitions.leak import leak_document
+    from app.competitions.views import describe_leak
 
-    return {"competition": one.competition, "phase": one.phase, "task": one.task, **leak_document(one.leak)}
+    found = describe_leak(one.phase, one.task, one.leak)
+    return {"competition": one.competition, **found.model_dump(mode="json", exclude={"message"})}
 
 
 def _sealed_here() -> set[tuple[str, str, str]]:
