@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from app.declarations.apply.changes import Change
     from app.declarations.check import LoadedCompetition
-    from app.declarations.edits.effects import Effect, Plan
+    from app.declarations.edits.effects import Plan
     from app.declarations.findings import Finding
     from app.declarations.leaks import DeclaredLeak
+    from app.declarations.views import EffectOut
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -94,9 +95,10 @@ def _leaks(loaded: Sequence[LoadedCompetition], gold: Path | None = None) -> lis
 
 
 def _leak(one: DeclaredLeak) -> dict[str, Any]:
-    from app.competitions.leak import leak_document
+    from app.competitions.views import describe_leak
 
-    return {"competition": one.competition, "phase": one.phase, "task": one.task, **leak_document(one.leak)}
+    found = describe_leak(one.phase, one.task, one.leak)
+    return {"competition": one.competition, **found.model_dump(mode="json", exclude={"message"})}
 
 
 def _sealed_here() -> set[tuple[str, str, str]]:
@@ -161,7 +163,7 @@ def plan(
         print_json(
             {
                 "changes": [{"message": str(change), "counts": change.counts} for change in planned.changes],
-                "effects": [asdict(effect) for effect in planned.effects],
+                "effects": [effect.model_dump() for effect in planned.effects],
                 "rescore": planned.rescore,
                 "leaks": [_leak(one) for one in planned.leaks],
             }
@@ -221,7 +223,7 @@ def say_changes(changes: list[Change]) -> None:
     say(f"{count(counted, 'change')}." if counted else "Nothing to change.")
 
 
-def say_effects(effects: list[Effect]) -> None:
+def say_effects(effects: list[EffectOut]) -> None:
     """Print the effects of the changes."""
     if effects:
         say("\nWho is affected:")
@@ -261,9 +263,9 @@ def history(
     with _in_words(), reading(get_engine(get_settings().database_address)) as session:
         found = list_revisions(session, find_competition(session, competition), limit=limit)
     if as_json:
-        from app.web.declarations.schemas import revision_out
+        from app.declarations.views import describe_revision
 
-        print_json({"revisions": [revision_out(one).model_dump(mode="json") for one in found]})
+        print_json({"revisions": [describe_revision(one).model_dump(mode="json") for one in found]})
         return
     rows = [
         (str(one.number), f"{one.made_at:%Y-%m-%d %H:%M}", one.author, one.source, _what(one.changes, one.note))
@@ -339,7 +341,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
         "base": outcome.base,
         "revision": outcome.revision,
         "changes": [{"message": str(change), "counts": change.counts} for change in outcome.changes],
-        "effects": [asdict(effect) for effect in outcome.effects],
+        "effects": [effect.model_dump() for effect in outcome.effects],
         "warnings": outcome.warnings,
     }
 

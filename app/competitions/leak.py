@@ -6,11 +6,10 @@ A bound by counting, see `evergold.scoring.leakage`: no attack reads more, and f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from enum import StrEnum
-from typing import Any
 
 from app.competitions.entry_rules import entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits
@@ -269,23 +268,3 @@ def percent(share: float | None) -> str:
         return "an unknown share"
     number = 100 * share
     return f"up to {number:.1f} %" if 0 < number < 10 else f"up to {number:.0f} %" if number else "nothing"
-
-
-def leak_document(leak: Leak) -> Mapping[str, Any]:
-    """Return the leak for programs; None means unknown or unlimited."""
-    known = None if math.isinf(leak.total_bits) else round(leak.total_bits, 1)
-    return {
-        "items": leak.size.items if leak.size else None,
-        "gold_bits": round(leak.size.bits, 1) if leak.size else None,
-        "is_measured": leak.size.is_measured if leak.size else False,
-        "scores": leak.scores,
-        "decimals": leak.decimals,
-        "bits_per_submission": round(leak.bits, 2),
-        "submissions": leak.submissions,
-        "total_bits": known,
-        "share": leak.share,
-        "share_of_ten_teams": leak.share_of(COLLUDING),
-        "share_of_public_part": leak.told if leak.is_divided else None,
-        "level": leak.level.value if leak.level else None,
-        "remedies": [{"setting": one.setting, "share": one.share} for one in leak.remedies],
-    }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.text import spreadsheet_safe
+from app.exports.views import ParticipantOut
 from app.models import Competition, Phase, PhaseTask, Registration, Submission, Team, TeamKind, TeamMember
 from app.teams.questions import answer_text
 from app.teams.registration import participants_of, rules_of
@@ -48,36 +48,24 @@ def _moment(at: datetime | None) -> str:
     return at.astimezone(UTC).isoformat() if at else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """A participant. registered_at: for this competition, None if unknown; submissions: number of own ones by phase."""
-
-    username: str
-    email: str
-    display_name: str
-    team: str
-    registered_at: datetime | None
-    submissions: Mapping[str, int]
-
-
-def list_participants(session: Session, competition: Competition) -> list[Participant]:
+def list_participants(session: Session, competition: Competition) -> list[ParticipantOut]:
     """List the participants by user name. competition: with its phases loaded."""
     teams, registered = _teams(session, competition), _registered(session, competition)
     sent = _sent(session, competition)
     return [
-        Participant(
-            user.username,
-            user.email,
-            user.display_name,
-            teams.get(user.id, ""),
-            registered.get(user.id),
-            {phase.name: sent.get((user.id, phase.id), 0) for phase in competition.phases},
+        ParticipantOut(
+            username=user.username,
+            email=user.email,
+            display_name=user.display_name,
+            team=teams.get(user.id, ""),
+            registered_at=registered.get(user.id),
+            submissions={phase.name: sent.get((user.id, phase.id), 0) for phase in competition.phases},
         )
         for user in participants_of(session, competition)
     ]
 
 
-def participants_csv(competition: Competition, participants: Sequence[Participant]) -> str:
+def participants_csv(competition: Competition, participants: Sequence[ParticipantOut]) -> str:
     """Write a row for each person, with a column for each phase."""
     text = io.StringIO()
     writer = csv.writer(text)

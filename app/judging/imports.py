@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 from uuid import UUID
@@ -17,22 +16,13 @@ from app.judging.marks_csv import MarkPlace
 from app.judging.reading import Brought
 from app.judging.rounds import RoundForm, add_round, check_form, check_unpublished, find_round, lock_round, subject_of
 from app.judging.rows import TextToJudge, add_entries, add_texts, text_key
+from app.judging.views import ImportOut
 from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource, User
 from app.people.audit import record
 from evergold.scoring.judgement import Marks
 
 IMPORT_LIMIT_BYTES = 4 * 1024 * 1024
 _JUDGEMENTS = cast(Table, Judgement.__table__)
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """Changes made by an import."""
-
-    judging: JudgingRound
-    added: int
-    changed: int
-    unchanged: int
 
 
 def import_marks(
@@ -44,7 +34,7 @@ def import_marks(
     name: str,
     actor: User,
     now: datetime,
-) -> Imported:
+) -> ImportOut:
     """Import new and changed marks; create the round if there is none. Importing a file again changes nothing.
 
     Other marks of the round are unaffected. Raises InvalidForm, CannotJudge for a round of another task or one judged
@@ -112,7 +102,9 @@ def _annotators(session: Session, judging: JudgingRound) -> dict[tuple[str, str]
     return {(language, name): annotator_id for language, name, annotator_id in session.execute(query)}
 
 
-def _write(session: Session, judging: JudgingRound, wanted: Mapping[tuple[int, int], Marks], now: datetime) -> Imported:
+def _write(
+    session: Session, judging: JudgingRound, wanted: Mapping[tuple[int, int], Marks], now: datetime
+) -> ImportOut:
     known = _marks_by_place(session, judging)
     new, changed = [], []
     for (annotator_id, text_id), marks in wanted.items():
@@ -125,7 +117,12 @@ def _write(session: Session, judging: JudgingRound, wanted: Mapping[tuple[int, i
         session.execute(insert(_JUDGEMENTS), new)
     if changed:
         session.execute(update(Judgement), changed)
-    return Imported(judging, len(new), len(changed), len(wanted) - len(new) - len(changed))
+    return ImportOut(
+        round=judging.name,
+        added=len(new),
+        changed=len(changed),
+        unchanged=len(wanted) - len(new) - len(changed),
+    )
 
 
 def _marks_by_place(session: Session, judging: JudgingRound) -> dict[tuple[int, int], tuple[int, Marks]]:

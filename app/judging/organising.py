@@ -18,10 +18,11 @@ from app.base.errors import Forbidden, InvalidForm
 from app.base.storage import Storage, local_file
 from app.competitions.find import find_phase_task, organised
 from app.judging.annotators import appoint
-from app.judging.imports import Imported, import_marks
+from app.judging.imports import import_marks
 from app.judging.reading import read_file, read_texts, submissions_in
 from app.judging.rounds import RoundForm, check_form, find_round, seed_of, start_round
 from app.judging.selection import check_judgeable, choose_submissions, scored_submissions, sources_of
+from app.judging.views import ImportOut
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
 
 #: Names of a competition, a phase and a task.
@@ -73,7 +74,7 @@ def start_judging(
 
 def import_file(
     engine: Engine, storage: Storage, place: Place, name: str, sha256: str, *, user: User, now: datetime
-) -> Imported:
+) -> ImportOut:
     """Import the marks of a stored file into the round of this name."""
     path = local_file(storage, sha256)
     named = submissions_in(path)

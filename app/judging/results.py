@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.competitions.columns import HUMAN_SCORE
 from app.judging.rows import marks_of, needs_judging
+from app.judging.views import JudgingProgress
 from app.models import (
     CompetitionTask,
     JudgedAnswer,
@@ -55,17 +56,6 @@ class Judged:
     def languages(self) -> list[str]:
         """Languages with something to judge, by name."""
         return sorted({language for language, _ in self.texts.values()})
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of an annotator. `user_id` is None for a name from a file, and for a dismissed annotator."""
-
-    language: str
-    name: str
-    user_id: int | None
-    done: int
-    total: int
 
 
 def load_judged(session: Session, judging: JudgingRound) -> Judged:
@@ -125,7 +115,7 @@ def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
     return dict(found)
 
 
-def progress_of(session: Session, judging: JudgingRound) -> list[Progress]:
+def progress_of(session: Session, judging: JudgingRound) -> list[JudgingProgress]:
     """Return the progress of every annotator, by language and name."""
     in_browser = judging.source == RoundSource.BROWSER
     asked = session.execute(
@@ -149,7 +139,13 @@ def progress_of(session: Session, judging: JudgingRound) -> list[Progress]:
         .order_by(JudgingAnnotator.language, JudgingAnnotator.name)
     )
     return [
-        Progress(one.language, one.name, one.user_id, done.get(one.id, 0), totals.get(one.language, 0))
+        JudgingProgress(
+            language=one.language,
+            annotator=one.name,
+            is_active=one.user_id is not None,
+            done=done.get(one.id, 0),
+            total=totals.get(one.language, 0),
+        )
         for one in everybody
     ]
 

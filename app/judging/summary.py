@@ -1,4 +1,4 @@
-"""Summary of a round for a viewer: human and automatic scores, their correlation, agreement of annotators.
+"""Results of a round for a viewer: human and automatic scores, their correlation, agreement of annotators.
 
 Organisers always see everything. Others see a published round, and only what the boards of its task would show them:
 hidden boards hide it, names and digits follow `app.competitions.visibility`.
@@ -7,7 +7,6 @@ hidden boards hide it, names and digits follow `app.competitions.visibility`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,13 +20,15 @@ from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.view import neutral_name
 from app.competitions.visibility import View, min_decimals, rounded, until_words, view_of
-from app.judging.results import MACRO, document_of
+from app.judging.results import MACRO, document_of, progress_of
 from app.judging.selection import AUTOMATIC_METRICS
+from app.judging.views import CorrelationOut, JudgedOut, RoundResults, SystemOut, ValueOut, describe_round
 from app.models import (
     BoardShown,
     Competition,
     JudgedEntry,
     JudgingRound,
+    Right,
     RowStatus,
     RunStatus,
     ScoringRun,
@@ -35,6 +36,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.people.rights import may_organise
 from app.runs.report import read_report
 from evergold.scoring.correlation import kendall, pearson, spearman
 from evergold.scoring.task import NOT_ENTERED
@@ -45,65 +47,12 @@ LEAST_SYSTEMS = 3
 TOO_FEW_SYSTEMS = "fewer than three systems have both scores"
 ALL_EQUAL = "all systems have the same {} score"
 NOT_SHOWN = "not shown"
-COEFFICIENTS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number, or None with the reason."""
-
-    value: float | None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A judged submission.
-
-    `human` and `automatic` are by language, plus `macro` if there are several; `judged` has the numbers of judged and
-    of all items in the same way. `submission_id` is for organisers only.
-    """
-
-    name: str
-    method: str
-    is_baseline: bool
-    submission_id: UUID | None
-    human: Mapping[str, Value]
-    automatic: Mapping[str, Value]
-    judged: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Correlation of human with automatic scores over `systems` systems; a coefficient is None with the reason."""
-
-    systems: int
-    coefficients: Mapping[str, float | None]
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Summary of a round.
-
-    `splits` are the languages, plus `macro` if there are several; `metric` is the title of the automatic one;
-    `decimals` applies to all numbers, None for unrounded.
-    """
-
-    splits: tuple[str, ...]
-    languages: tuple[str, ...]
-    metric: str
-    annotators: Mapping[str, int]
-    agreement: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    systems: tuple[System, ...]
-    correlations: Mapping[str, Correlation]
-    decimals: int | None
-
-
-def summary_of(
+def results_for(
     session: Session, competition: Competition, judging: JudgingRound, viewer: User | None, now: datetime
-) -> Summary:
-    """Return the summary of a round from `find_round` for this viewer. Raises NotFound if they may not see it (yet)."""
+) -> RoundResults:
+    """Return the results of a round from `find_round` for this viewer. Raises NotFound if they may not see it (yet)."""
     view = view_of(session, judging.phase_task, viewer, now)
     if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
@@ -111,8 +60,8 @@ def summary_of(
     document = judging.results if judging.results is not None else document_of(session, judging)
     metric = TASKS[judging.phase_task.task.task_type].metrics[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
     decimals = None if view.precision is None else min_decimals(view.precision, 2 + 2 * metric.percent)
-    languages = tuple(document["languages"])
-    splits = (MACRO, *languages) if len(languages) > 1 else languages
+    languages = document["languages"]
+    splits = [MACRO, *languages] if len(languages) > 1 else languages
     automatic = _automatic_scores(session, judging, metric.name, languages)
     out = set() if view.is_organiser else _set_aside(session, judging)
     systems = [
@@ -120,16 +69,17 @@ def summary_of(
         for entry in _entries(session, judging)
         if view.is_organiser or entry.submission_id not in out
     ]
-    systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.name) if splits else (0.0, one.name))
-    return Summary(
-        splits=splits,
+    systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.team) if splits else (0.0, one.team))
+    return RoundResults(
+        **dict(describe_round(competition, judging)),
+        guidelines=judging.guidelines,
         languages=languages,
         metric=metric.title,
         annotators=document["annotators"],
         agreement=document["agreement"],
-        systems=tuple(systems),
+        systems=systems,
         correlations={split: _correlation(systems, split) for split in splits},
-        decimals=decimals,
+        progress=progress_of(session, judging) if may_organise(session, viewer, competition, Right.SUBMISSIONS) else [],
     )
 
 
@@ -157,37 +107,47 @@ def _system(
     judging: JudgingRound,
     entry: JudgedEntry,
     document: Mapping[str, Any],
-    automatic: Mapping[str, Value],
+    automatic: Mapping[str, ValueOut],
     splits: Sequence[str],
     view: View,
     decimals: int | None,
-) -> System:
+) -> SystemOut:
     team, metric = entry.submission.team, AUTOMATIC_METRICS[judging.phase_task.task.task_type]
     is_baseline = team.kind == TeamKind.BASELINE
     has_name = view.names or is_baseline
     scores = document["scores"].get(str(entry.submission_id), {})
-    known = {split: automatic.get(split, Value(None, "not computed")) for split in splits}
-    return System(
-        name=team.name if has_name else neutral_name(competition.neutral_salt, judging.phase_task.phase_id, team.id),
+    known = {split: automatic.get(split, _undefined("not computed")) for split in splits}
+    return SystemOut(
+        team=team.name if has_name else neutral_name(competition.neutral_salt, judging.phase_task.phase_id, team.id),
         method=entry.submission.method if has_name else "",
         is_baseline=is_baseline,
-        submission_id=entry.submission_id if view.is_organiser else None,
+        submission=entry.submission_id if view.is_organiser else None,
         human={
-            split: _human(scores.get(split), decimals) if _is_shown(view, split) else Value(None, NOT_SHOWN)
+            split: _human(scores.get(split), decimals) if _is_shown(view, split) else _undefined(NOT_SHOWN)
             for split in splits
         },
         automatic={
-            split: Value(rounded(value.value, decimals), value.reason)
+            split: ValueOut(value=rounded(value.value, decimals), reason=value.reason)
             if view.shows(metric, split)
-            else Value(None, NOT_SHOWN)
+            else _undefined(NOT_SHOWN)
             for split, value in known.items()
         },
-        judged={split: (scores[split]["judged"], scores[split]["items"]) for split in splits if split in scores},
+        judged={split: _judged(scores[split]) for split in splits if split in scores},
     )
 
 
-def _human(score: Mapping[str, Any] | None, decimals: int | None) -> Value:
-    return Value(None, NOT_ENTERED) if score is None else Value(rounded(score["value"], decimals), score["reason"])
+def _human(score: Mapping[str, Any] | None, decimals: int | None) -> ValueOut:
+    if score is None:
+        return _undefined(NOT_ENTERED)
+    return ValueOut(value=rounded(score["value"], decimals), reason=score["reason"])
+
+
+def _judged(score: Mapping[str, Any]) -> JudgedOut:
+    return JudgedOut(judged=score["judged"], items=score["items"])
+
+
+def _undefined(reason: str) -> ValueOut:
+    return ValueOut(value=None, reason=reason)
 
 
 def _is_shown(view: View, split: str) -> bool:
@@ -197,7 +157,7 @@ def _is_shown(view: View, split: str) -> bool:
 
 def _automatic_scores(
     session: Session, judging: JudgingRound, metric: str, languages: Sequence[str]
-) -> dict[UUID, dict[str, Value]]:
+) -> dict[UUID, dict[str, ValueOut]]:
     """Return the metric by language, and its mean over these languages, of each submission's current run."""
     reports = session.execute(
         select(ScoringRun.submission_id, ScoringRun.report)
@@ -212,7 +172,7 @@ def _automatic_scores(
     found = {}
     for submission_id, packed in reports:
         scores = {
-            score["split"]: Value(score["value"], score["reason"])
+            score["split"]: ValueOut(value=score["value"], reason=score["reason"])
             for score in read_report(packed or b"")["scores"]
             if score["metric"] == metric and score["split"] in languages
         }
@@ -220,27 +180,33 @@ def _automatic_scores(
     return found
 
 
-def _mean(scores: Mapping[str, Value], languages: Sequence[str]) -> Value:
+def _mean(scores: Mapping[str, ValueOut], languages: Sequence[str]) -> ValueOut:
     """Return the mean over these languages, where one not entered counts 0, as for human scores."""
-    values = [scores.get(language, Value(None, "not computed")) for language in languages]
+    values = [scores.get(language, _undefined("not computed")) for language in languages]
     if any(value.value is None and value.reason != NOT_ENTERED for value in values):
-        return Value(None, "not computed in all of these languages")
+        return _undefined("not computed in all of these languages")
     if all(value.value is None for value in values):
-        return Value(None, NOT_ENTERED)
-    return Value(sum(value.value or 0.0 for value in values) / len(values))
+        return _undefined(NOT_ENTERED)
+    return ValueOut(value=sum(value.value or 0.0 for value in values) / len(values), reason=None)
 
 
-def _correlation(systems: Sequence[System], split: str) -> Correlation:
+def _correlation(systems: Sequence[SystemOut], split: str) -> CorrelationOut:
     pairs = [
         (human, automatic)
         for one in systems
         if (human := one.human[split].value) is not None and (automatic := one.automatic[split].value) is not None
     ]
-    nothing: dict[str, float | None] = dict.fromkeys(COEFFICIENTS)
+    nothing = CorrelationOut(systems=len(pairs), pearson=None, spearman=None, kendall=None, reason=TOO_FEW_SYSTEMS)
     if len(pairs) < LEAST_SYSTEMS:
-        return Correlation(len(pairs), nothing, TOO_FEW_SYSTEMS)
+        return nothing
     sides = {name: np.array(side) for name, side in zip(("human", "automatic"), zip(*pairs, strict=True), strict=True)}
     for name, values in sides.items():
         if values.min() == values.max():
-            return Correlation(len(pairs), nothing, ALL_EQUAL.format(name))
-    return Correlation(len(pairs), {name: of(*sides.values()) for name, of in COEFFICIENTS.items()}, None)
+            return nothing.model_copy(update={"reason": ALL_EQUAL.format(name)})
+    return CorrelationOut(
+        systems=len(pairs),
+        pearson=pearson(*sides.values()),
+        spearman=spearman(*sides.values()),
+        kendall=kendall(*sides.values()),
+        reason=None,
+    )

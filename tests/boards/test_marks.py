@@ -18,7 +18,7 @@ from app.boards.tables import latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, View
 from app.judging.rounds import find_round, publish_round
-from app.judging.summary import summary_of
+from app.judging.summary import results_for
 from app.models import RowStatus, Snapshot, Team, TeamKind, User
 from app.web.boards.schemas import board_csv
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
@@ -381,7 +381,7 @@ def test_a_round_of_judging_leaves_out_what_boards_do_not_show(engine: Engine, p
         with reading(engine) as session:
             competition, _ = judging.places(session)
             found = find_round(session, competition, "human")
-            return {system.name for system in summary_of(session, competition, found, viewer, NOW).systems}
+            return {system.team for system in results_for(session, competition, found, viewer, NOW).systems}
 
     assert judged(root) == set(names)
     assert judged(None) == {names[2]}

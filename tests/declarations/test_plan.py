@@ -10,7 +10,7 @@ from sqlalchemy.orm import joinedload
 
 from app.base.db import writing
 from app.boards.snapshots import freeze
-from app.declarations.edits.effects import Effect
+from app.declarations.views import EffectOut
 from app.models import Board, Phase, RevisionSource
 from tests.declarations.applying import HOUR, WHAT, counts, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW
@@ -89,7 +89,7 @@ def test_plan_of_an_empty_database_stores_no_file(each: Place) -> None:
 # ------------------------------------------------------------------------------------------------------------- effects
 
 
-def the_effect(place: Place) -> Effect:
+def the_effect(place: Place) -> EffectOut:
     (effect,) = place.plan().effects
     return effect
 

@@ -13,11 +13,11 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import storage_of, store_upload
 from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
-from app.judging.imports import Imported
 from app.judging.marks_csv import MOST_ROWS, export_csv
 from app.judging.organising import import_file
 from app.judging.results import document_of, progress_of
 from app.judging.rounds import publish_round
+from app.judging.views import ImportOut
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User
 from tests import world
 from tests.boards.places import board
@@ -41,17 +41,17 @@ def olga(engine: Engine, systems: dict[str, UUID]) -> User:
     return world.add_user(engine, "olga", is_administrator=True)
 
 
-def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER) -> Imported:
+def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER) -> ImportOut:
     return bring_bytes(engine, olga, "\n".join([header, *map(str, lines), ""]).encode(), name=name)
 
 
-def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper") -> Imported:
+def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper") -> ImportOut:
     storage = storage_of(get_settings())
     sha256 = store_upload([data], storage, len(data)).sha256
     return import_file(engine, storage, (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=NOW)
 
 
-def counts(imported: Imported) -> tuple[int, int, int]:
+def counts(imported: ImportOut) -> tuple[int, int, int]:
     return imported.added, imported.changed, imported.unchanged
 
 
@@ -75,7 +75,7 @@ def test_marks_become_scores_and_agreement(engine: Engine, systems: dict[str, UU
     with reading(engine) as session:
         found = judging.the_round(session, "paper")
         document = document_of(session, found)
-        assert [(one.language, one.name, one.done, one.total) for one in progress_of(session, found)] == [
+        assert [(one.language, one.annotator, one.done, one.total) for one in progress_of(session, found)] == [
             ("en", "A1", 3, 3),
             ("en", "A2", 1, 3),
             ("pt", "A1", 2, 2),
@@ -256,13 +256,14 @@ def test_what_is_exported_can_be_imported(engine: Engine, systems: dict[str, UUI
     rows = (f"{alpha},en-1,=A1,3,2,1,yes", f"{beta},en-2,A2,,,,no")
     bring(engine, olga, *rows, header=header)
     with reading(engine) as session:
-        exported = export_csv(session, judging.the_round(session, "paper"))
+        found = judging.the_round(session, "paper")
+        assert found.source == RoundSource.IMPORT
+        exported = export_csv(session, found)
     lines = exported.splitlines()
     assert lines[0] == "submission,language,item,annotator,removed,mwe_sense,rest_sense,naturalness,decided_at"
     assert len(lines) == 3
     assert f"{beta},en,en-2,A2,no,,,," in exported
     again = bring(engine, olga, *lines[1:], header=lines[0])
-    assert again.judging.source == RoundSource.IMPORT
     assert "'=A1" in exported  # no spreadsheet takes the name for a formula …
     assert counts(again) == (0, 0, 2)  # … and it is the same name when it comes back
 

@@ -199,7 +199,7 @@ def test_an_annotator_is_appointed_once_and_judges_only_that_language(
         competition, _ = judging.places(session)
         found = judging.the_round(session)
         appoint(session, competition, found, language="en", username="Anna", actor=olga, now=NOW)
-        assert [(one.language, one.name, one.done, one.total) for one in progress_of(session, found)] == [
+        assert [(one.language, one.annotator, one.done, one.total) for one in progress_of(session, found)] == [
             ("en", "anna", 0, 6)  # not the empty paraphrase, nor the one that is the sentence
         ]
         assert [one.annotator.language for one in list_assignments(session, anna)] == ["en"]
@@ -244,7 +244,7 @@ def test_who_is_dismissed_leaves_marks_behind(engine: Engine, systems: dict[str,
         competition, _ = judging.places(session)
         found = judging.the_round(session)
         dismiss(session, competition, found, language="en", username="anna", actor=olga, now=NOW)
-        assert [(one.name, one.user_id, one.done) for one in progress_of(session, found)] == [("anna", None, 6)]
+        assert [(one.annotator, one.is_active, one.done) for one in progress_of(session, found)] == [("anna", False, 6)]
     with pytest.raises(NotFound):
         sheet(engine, anna)
     with writing(engine) as session:  # asked again, they go on where they were

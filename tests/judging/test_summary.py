@@ -12,7 +12,8 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.judging.rounds import publish_round
 from app.judging.selection import choose_submissions
-from app.judging.summary import ALL_EQUAL, Correlation, Summary, summary_of
+from app.judging.summary import ALL_EQUAL, results_for
+from app.judging.views import CorrelationOut, JudgedOut, RoundResults
 from app.models import TeamKind, User
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
@@ -56,14 +57,14 @@ def score_an_open_set(engine: Engine) -> None:
         assert world.finish(engine, world.sure(world.claim(engine, run_id)), scores)
 
 
-def summary(engine: Engine, viewer: User | None) -> Summary:
+def summary(engine: Engine, viewer: User | None) -> RoundResults:
     with reading(engine) as session:
         competition, _ = judging.places(session)
-        return summary_of(session, competition, judging.the_round(session, ROUND), viewer, NOW)
+        return results_for(session, competition, judging.the_round(session, ROUND), viewer, NOW)
 
 
-def automatic(found: Summary, split: str = "en") -> dict[str, float | None]:
-    return {system.name: system.automatic[split].value for system in found.systems}
+def automatic(found: RoundResults, split: str = "en") -> dict[str, float | None]:
+    return {system.team: system.automatic[split].value for system in found.systems}
 
 
 def publish(engine: Engine, olga: User) -> None:
@@ -77,14 +78,15 @@ def test_human_scores_stand_beside_the_automatic_ones_best_first(
 ) -> None:
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
     found = summary(engine, olga)
-    assert found.splits == ("macro", "en", "pt")
-    assert [(one.name, one.human["en"].value, one.automatic["en"].value) for one in found.systems] == [
+    assert found.splits == ["macro", "en", "pt"]
+    assert [(one.team, one.human["en"].value, one.automatic["en"].value) for one in found.systems] == [
         ("Alpha", 1.0, 0.9),
         ("Beta", 0.5, 0.7),
         ("Gamma", 0.0, 0.5),
     ]
     assert (found.systems[2].human["pt"].reason, found.systems[2].automatic["pt"].reason) == (NOT_ENTERED,) * 2
-    assert found.systems[0].judged == {"macro": (2, 2), "en": (1, 1), "pt": (1, 1)}
+    one, both = JudgedOut(judged=1, items=1), JudgedOut(judged=2, items=2)
+    assert found.systems[0].judged == {"macro": both, "en": one, "pt": one}
 
 
 def test_a_run_of_an_open_set_is_not_what_people_are_compared_with(
@@ -100,13 +102,15 @@ def test_scores_that_rise_together_correlate(engine: Engine, systems: dict[str, 
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
     found = summary(engine, olga).correlations["en"]
     assert (found.systems, found.reason) == (3, None)
-    assert found.coefficients == {"pearson": pytest.approx(1.0), "spearman": 1.0, "kendall": 1.0}
+    assert found.pearson == pytest.approx(1.0)
+    assert (found.spearman, found.kendall) == (1.0, 1.0)
 
 
 def test_equal_scores_correlate_with_nothing(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     mark(engine, olga, systems, {"alpha": "300", "beta": "300", "gamma": "300"})
-    nothing: dict[str, float | None] = {"pearson": None, "spearman": None, "kendall": None}
-    assert summary(engine, olga).correlations["en"] == Correlation(3, nothing, ALL_EQUAL.format("human"))
+    reason = ALL_EQUAL.format("human")
+    nothing = CorrelationOut(systems=3, pearson=None, spearman=None, kendall=None, reason=reason)
+    assert summary(engine, olga).correlations["en"] == nothing
 
 
 def test_only_baselines_keep_their_name_where_names_are_hidden(
@@ -119,7 +123,7 @@ def test_only_baselines_keep_their_name_where_names_are_hidden(
     hide(engine, names_from="close")
     publish(engine, olga)
     systems_shown = summary(engine, None).systems
-    shown = {one.automatic["en"].value: (one.name, one.method, one.is_baseline) for one in systems_shown}
+    shown = {one.automatic["en"].value: (one.team, one.method, one.is_baseline) for one in systems_shown}
     assert shown[0.4] == ("Copy", "method of robot", True)
     name, method, is_baseline = shown[0.9]
     assert ("Alpha" in name, method, is_baseline) == (False, "", False)

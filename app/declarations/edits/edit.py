@@ -25,7 +25,7 @@ from app.declarations.apply.apply import Change, apply_declaration, lock_declara
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.check import LoadedCompetition
 from app.declarations.edits.checking import Wanted, checked
-from app.declarations.edits.effects import Effect, RolledBack, effects, standings
+from app.declarations.edits.effects import RolledBack, effects, standings
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Value, sorted_values
 from app.declarations.model import CompetitionDeclaration
@@ -38,6 +38,7 @@ from app.declarations.revisions.documents import (
     with_values,
 )
 from app.declarations.revisions.kept import find_revision, present_revision, revisions_since
+from app.declarations.views import EffectOut, OutcomeOut
 from app.gold.versions import places_with_gold
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Right, User
 from app.people import audit
@@ -150,7 +151,7 @@ class Outcome:
     base: int
     revision: int | None
     changes: list[Change]
-    effects: list[Effect]
+    effects: list[EffectOut]
     warnings: list[str]
     fingerprint: str
 
@@ -158,6 +159,17 @@ class Outcome:
     def changes_something(self) -> bool:
         """True if anything changes."""
         return any(change.counts for change in self.changes)
+
+    def describe(self) -> OutcomeOut:
+        """Return the result as an answer: changes in sentences, apart from notes."""
+        return OutcomeOut(
+            base=self.base,
+            revision=self.revision,
+            changes=[str(change) for change in self.changes if change.counts],
+            notes=[str(change) for change in self.changes if not change.counts],
+            warnings=self.warnings,
+            effects=self.effects,
+        )
 
 
 def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
@@ -232,7 +244,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
 
 def _apply(
     work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: Wanted
-) -> tuple[int | None, list[Effect]]:
+) -> tuple[int | None, list[EffectOut]]:
     """Apply under the lock; return the effects and the number of the new revision, None if it means the same."""
     competition = find_competition(work.session, edit.competition)
     newest = present_revision(work.session, competition)

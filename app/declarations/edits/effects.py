@@ -24,6 +24,7 @@ from app.competitions.visibility import Declared, View, decide, declared_of
 from app.declarations.apply.apply import Change, apply_phases, lock_declarations
 from app.declarations.check import LoadedCompetition
 from app.declarations.leaks import DeclaredLeak, declared_leaks
+from app.declarations.views import EffectOut, counted
 from app.models import (
     Board,
     BoardShown,
@@ -67,26 +68,6 @@ class Standing:
     scored: int
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Effects of a change on one task in one phase.
-
-    `rescore` counts the submissions whose scores rest on the earlier declaration until they are rescored.
-    """
-
-    competition: str
-    phase: str
-    task: str
-    what: list[str]
-    teams: int
-    submissions: int
-    rescore: int
-
-    def __str__(self) -> str:
-        who = f"{_counted(self.teams, 'team')} with {_counted(self.submissions, 'submission')}"
-        return f"{self.competition}/{self.phase}/{self.task} ({who}): {'; '.join(self.what)}"
-
-
 def standings(session: Session, competitions: Iterable[str], now: datetime) -> dict[Place, Standing]:
     """Return the current states of all tasks of these competitions."""
     query = (
@@ -109,7 +90,7 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
     }
 
 
-def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -> list[Effect]:
+def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -> list[EffectOut]:
     """Return all differences for participants and viewers; new tasks affect nobody yet."""
     found = []
     for place, was in before.items():
@@ -117,7 +98,18 @@ def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -
         what = list(_differences(was, now)) if now else ["is removed"]
         if what:
             rescore = was.scored if now and was.scored_against != now.scored_against else 0
-            found.append(Effect(*place, what, was.teams, was.submissions, rescore))
+            competition, phase, task = place
+            found.append(
+                EffectOut(
+                    competition=competition,
+                    phase=phase,
+                    task=task,
+                    what=what,
+                    teams=was.teams,
+                    submissions=was.submissions,
+                    rescore=rescore,
+                )
+            )
     return found
 
 
@@ -188,7 +180,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
         yield f"which submission counts: {_rule(now.entry)}, before {_rule(was.entry)}"
     yield from _shown(was, now)
     if was.scored_against != now.scored_against and was.scored:
-        yield f"{_counted(was.scored, 'submission')} to rescore: gold, items, options or parts are others"
+        yield f"{counted(was.scored, 'submission')} to rescore: gold, items, options or parts are others"
     elif was.version != now.version:
         yield "its boards may look different"
 
@@ -281,16 +273,12 @@ def _digits(number: int | None) -> str:
     return "all" if number is None else str(number)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Planned changes as apply would report them, their effects, and what teams could read of the gold."""
 
     changes: list[Change]
-    effects: list[Effect]
+    effects: list[EffectOut]
     leaks: list[DeclaredLeak] = field(default_factory=list)
 
     @property

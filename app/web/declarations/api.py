@@ -21,19 +21,11 @@ from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.declarations.edits.edit import Edit, edit_values, go_back
 from app.declarations.edits.export import export_zip
 from app.declarations.revisions.kept import find_revision, list_revisions, present_revision
+from app.declarations.views import DeclarationOut, OutcomeOut, RevisionList, describe_declaration, describe_revision
 from app.models import Right, User
 from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.declarations.editing_turns import EDITING, editing
-from app.web.declarations.schemas import (
-    BackForm,
-    DeclarationOut,
-    EditForm,
-    OutcomeOut,
-    RevisionList,
-    declaration_out,
-    outcome_out,
-    revision_out,
-)
+from app.web.declarations.schemas import BackForm, EditForm
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -101,7 +93,7 @@ Preview = Annotated[bool, Query(description="show what would change, and change 
 def read_declaration(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
     with reading(server.engine) as session:
         present = present_revision(session, organised(session, user, competition, Right.EDIT))
-        return declaration_out(present, present)
+        return describe_declaration(present, present)
 
 
 @router.patch(
@@ -121,7 +113,7 @@ def patch_declaration(
     preview: Preview = False,
 ) -> OutcomeOut:
     edit = Edit(competition, form.base, user, form.note, preview)
-    return outcome_out(edit_values(*_server(server), edit, form.values, server.clock()))
+    return edit_values(*_server(server), edit, form.values, server.clock()).describe()
 
 
 @router.get(
@@ -173,7 +165,7 @@ def read_revisions(
     older = (
         f"{api_links.competition(found.name)}/revisions?limit={limit}&before={shown[-1].number}" if is_more else None
     )
-    return RevisionList(revisions=[revision_out(revision) for revision in shown], next=older)
+    return RevisionList(revisions=[describe_revision(revision) for revision in shown], next=older)
 
 
 @router.get(
@@ -187,7 +179,7 @@ def read_revision(
 ) -> DeclarationOut:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        return declaration_out(find_revision(session, found, number), present_revision(session, found))
+        return describe_declaration(find_revision(session, found, number), present_revision(session, found))
 
 
 @router.post(
@@ -207,7 +199,7 @@ def apply_revision(
     preview: Preview = False,
 ) -> OutcomeOut:
     edit = Edit(competition, form.base, user, form.note, preview)
-    return outcome_out(go_back(*_server(server), edit, number, server.clock()))
+    return go_back(*_server(server), edit, number, server.clock()).describe()
 
 
 def _server(server: Server) -> tuple[Engine, Storage]:

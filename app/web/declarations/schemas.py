@@ -1,133 +1,14 @@
-"""Declarations of a competition in JSON, for organisers: the current one, its revisions, effects of an edit."""
+"""Edits of a declaration as organisers send them in JSON."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from app.base.answers import ApiModel, Moment, example
-from app.declarations.edits.edit import NOTE_CHARACTERS, Outcome
-from app.declarations.edits.fields import parts
-from app.declarations.revisions.documents import differences, dotted
-from app.models import Revision, RevisionSource
+from app.base.answers import ApiModel, example
+from app.declarations.edits.edit import NOTE_CHARACTERS
 from app.web.http.schemas import RowId
-
-_REVISION = {
-    "number": 4,
-    "source": "edit",
-    "made_at": "2027-01-20T12:00:00Z",
-    "author": "grace",
-    "note": "One more week, as announced",
-    "changes": ["changed end of phase 'evaluation' of 'demo' from 2027-02-01 11:59 UTC to 2027-02-08 11:59 UTC"],
-}
-_DOCUMENT = {"name": "demo", "title": "Demo", "phases": [{"name": "evaluation", "end": "2027-02-07 23:59 AoE"}]}
-_OUTCOME = {
-    "base": 3,
-    "revision": 4,
-    "changes": _REVISION["changes"],
-    "notes": [],
-    "warnings": [],
-    "effects": [
-        {
-            "competition": "demo",
-            "phase": "evaluation",
-            "task": "idiom-detection",
-            "what": ["the deadline is 2027-02-08 11:59 UTC, before 2027-02-01 11:59 UTC"],
-            "teams": 12,
-            "submissions": 48,
-            "rescore": 0,
-        }
-    ],
-}
-
-
-class RevisionOut(ApiModel):
-    """One state of a competition's declaration; it never changes."""
-
-    model_config = example(_REVISION)
-
-    number: int
-    source: RevisionSource = Field(
-        description="`file`: phases.yaml; `edit`: on the server; `undo`: an earlier revision"
-    )
-    made_at: Moment
-    author: str = Field(description="a user name, or the command line")
-    note: str
-    changes: list[str] = Field(description="what it changed, in sentences; at most 200 of them")
-
-
-class RevisionList(ApiModel):
-    """The newest first."""
-
-    model_config = example({"revisions": [_REVISION], "next": None})
-
-    revisions: list[RevisionOut]
-    next: str | None = Field(description="the address of the older ones")
-
-
-class FileOut(ApiModel):
-    """A file that the declaration names."""
-
-    path: str
-    sha256: str
-    size_bytes: int
-
-
-class DeclarationDifference(ApiModel):
-    """A value that is another one now; null: it is not declared."""
-
-    path: str = Field(examples=["phases.evaluation.end"])
-    before: Any
-    after: Any
-
-
-class DeclarationOut(ApiModel):
-    """A declaration with its content."""
-
-    model_config = example(
-        {
-            "revision": _REVISION,
-            "document": _DOCUMENT,
-            "files": [{"path": "items.csv", "sha256": "9f86d081884c7d65", "size_bytes": 4711}],
-            "editable": ["phases.evaluation.end", "title"],
-            "differences": [],
-        }
-    )
-
-    revision: RevisionOut
-    document: dict[str, Any] = Field(description="as phases.yaml has it, under `competitions`")
-    files: list[FileOut]
-    editable: list[str] = Field(description="names of the values that can be edited here")
-    differences: list[DeclarationDifference] = Field(
-        description="what bringing it back would change; none: it is what holds"
-    )
-
-
-class EffectOut(ApiModel):
-    """Whom a change affects: a task in a phase."""
-
-    competition: str
-    phase: str
-    task: str
-    what: list[str]
-    teams: int
-    submissions: int
-    rescore: int = Field(description="submissions whose scores rest on what was declared before")
-
-
-class OutcomeOut(ApiModel):
-    """The changes that an edit made, or would make."""
-
-    model_config = example(_OUTCOME)
-
-    base: int = Field(description="the revision that it was made from")
-    revision: int | None = Field(description="the new one; null: a preview, or nothing means anything else")
-    changes: list[str]
-    notes: list[str] = Field(description="what is worth knowing besides")
-    warnings: list[str] = Field(description="what is possible, but probably not meant")
-    effects: list[EffectOut]
-
 
 EditedValue = str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | list[str] | None
 Note = Annotated[str, Field(max_length=NOTE_CHARACTERS, description="why, for the history")]
@@ -152,50 +33,3 @@ class BackForm(ApiModel):
         description="the revision that held when you looked: if there is a newer one, the answer is 409"
     )
     note: Note = ""
-
-
-def revision_out(revision: Revision) -> RevisionOut:
-    """Return the revision as an API model, without its document."""
-    return RevisionOut(
-        number=revision.number,
-        source=revision.source,
-        made_at=revision.made_at,
-        author=revision.author,
-        note=revision.note,
-        changes=revision.changes,
-    )
-
-
-def declaration_out(revision: Revision, present: Revision) -> DeclarationOut:
-    """Return the whole revision with its differences to the current one; its files must be loaded."""
-    changed = differences(present.document, revision.document)
-    return DeclarationOut(
-        revision=revision_out(revision),
-        document=revision.document,
-        files=[FileOut(path=file.path, sha256=file.sha256, size_bytes=file.size_bytes) for file in revision.files],
-        editable=sorted(dotted(field.path) for part in parts(revision.document) for field in part.fields),
-        differences=[DeclarationDifference(path=one.path, before=one.before, after=one.after) for one in changed],
-    )
-
-
-def outcome_out(outcome: Outcome) -> OutcomeOut:
-    """Return the effects of an edit or preview as an API model."""
-    return OutcomeOut(
-        base=outcome.base,
-        revision=outcome.revision,
-        changes=[str(change) for change in outcome.changes if change.counts],
-        notes=[str(change) for change in outcome.changes if not change.counts],
-        warnings=outcome.warnings,
-        effects=[
-            EffectOut(
-                competition=effect.competition,
-                phase=effect.phase,
-                task=effect.task,
-                what=effect.what,
-                teams=effect.teams,
-                submissions=effect.submissions,
-                rescore=effect.rescore,
-            )
-            for effect in outcome.effects
-        ],
-    )

@@ -15,12 +15,12 @@ from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.exports.participants import list_participants, participants_csv, registrations_csv
 from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
+from app.exports.views import DownloadList, DownloadOut, ParticipantList
 from app.models import Competition, Right, User
 from app.people import audit
 from app.submissions.downloads import DownloadFilter, all_downloads, downloads_csv, list_downloads
 from app.submissions.organisers_list import CHOSEN_LIMIT, chosen_submissions
 from app.teams.registration import list_registrations
-from app.web.exports.schemas import DownloadList, ParticipantList, download_out, participant_out
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -57,7 +57,8 @@ def read_downloads(
         downloads, cursor = list_downloads(session, found, DownloadFilter(username, file), before=before, limit=limit)
         following = api_links.downloads(found.name, username=username, file=file, before=cursor, limit=limit)
         return DownloadList(
-            downloads=[download_out(one) for one in downloads], next=following if cursor is not None else None
+            downloads=[DownloadOut.model_validate(one, from_attributes=True) for one in downloads],
+            next=following if cursor is not None else None,
         )
 
 
@@ -147,7 +148,7 @@ def read_participants(server: ServerHere, user: ApiOrganiser, competition: Compe
         found = organised(session, user, competition, Right.SUBMISSIONS)
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
-    return ParticipantList(participants=[participant_out(one) for one in listed])
+    return ParticipantList(participants=listed)
 
 
 @router.get(

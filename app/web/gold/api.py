@@ -10,10 +10,11 @@ from fastapi import Path, Request
 from app.base.db import reading
 from app.boards.leaks import leaks_in
 from app.competitions.find import organised, organised_task
+from app.competitions.views import LeakList, describe_leak
 from app.gold.versions import list_gold
+from app.gold.views import GoldList, describe_gold
 from app.models import Right
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
-from app.web.gold.schemas import GoldList, LeakList, gold_list, leak_list
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -52,7 +53,8 @@ _BODY = upload_body(
 )
 def read_leaks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LeakList:
     with reading(server.engine) as session:
-        return leak_list(leaks_in(session, organised(session, user, competition, Right.GOLD)))
+        leaks = leaks_in(session, organised(session, user, competition, Right.GOLD))
+        return LeakList(leaks=[describe_leak(one.phase.name, one.phase_task.task.name, one.leak) for one in leaks])
 
 
 @router.get(
@@ -66,7 +68,7 @@ def read_gold_list(
 ) -> GoldList:
     with reading(server.engine) as session:
         phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
-        return gold_list(phase_task, list_gold(session, phase_task))
+        return describe_gold(phase_task, list_gold(session, phase_task))
 
 
 @router.post(

@@ -23,9 +23,9 @@ from app.judging.rounds import (
     publish_round,
     withdraw_round,
 )
-from app.judging.summary import summary_of
+from app.judging.summary import results_for
+from app.judging.views import ImportOut, JudgingProgress, RoundList, RoundResults, describe_round
 from app.models import Right, User
-from app.people.rights import may_organise
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiVisitor
@@ -33,17 +33,7 @@ from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 from app.web.judging.receiving import receive_marks
-from app.web.judging.schemas import (
-    ImportOut,
-    JudgingProgress,
-    RoundList,
-    RoundRequest,
-    RoundResults,
-    import_out,
-    progress_out,
-    results_out,
-    round_out,
-)
+from app.web.judging.schemas import RoundRequest
 from app.web.submissions.receiving import Target
 
 router = api_router("organising")
@@ -69,7 +59,7 @@ _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
 def read_rounds(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        return RoundList(rounds=[round_out(found, judging) for judging in list_rounds(session, found)])
+        return RoundList(rounds=[describe_round(found, judging) for judging in list_rounds(session, found)])
 
 
 @router.post(
@@ -121,7 +111,7 @@ async def import_judgements(
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
     target = Target(competition, phase, task)
-    return import_out(await receive_marks(request, server, user, target, round_name=name))
+    return await receive_marks(request, server, user, target, round_name=name)
 
 
 @router.get(
@@ -228,7 +218,7 @@ def put_annotator(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         progress = progress_of(session, find_round(session, found, round_name))
-    return progress_out(next(one for one in progress if (one.language, one.name) == (language, annotator.name)))
+    return next(one for one in progress if (one.language, one.annotator) == (language, annotator.name))
 
 
 @router.delete(
@@ -256,6 +246,4 @@ def _results(server: Server, user: User | None, competition: str, round_name: st
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, user, server.clock())
-        progress = progress_of(session, judging) if may_organise(session, user, found, Right.SUBMISSIONS) else []
-        return results_out(found, judging, summary, progress)
+        return results_for(session, found, judging, user, server.clock())

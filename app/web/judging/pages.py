@@ -18,7 +18,7 @@ from app.competitions.find import find_competition, find_phase_task, organised
 from app.judging.annotators import appoint, dismiss, list_assignments
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, organised_round, start_judging
-from app.judging.results import MACRO, open_texts, progress_of
+from app.judging.results import MACRO, open_texts
 from app.judging.rounds import (
     DEFAULT_NAME,
     GUIDELINES_CHARACTERS,
@@ -30,7 +30,8 @@ from app.judging.rounds import (
     withdraw_round,
 )
 from app.judging.selection import AUTOMATIC_METRICS, check_judgeable, newest_scored
-from app.judging.summary import Correlation, Summary, System, summary_of
+from app.judging.summary import results_for
+from app.judging.views import CorrelationOut, RoundResults, SystemOut
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
 from app.people.rights import ANY_RIGHT, check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
@@ -49,10 +50,10 @@ from evergold.figures.svg import number_text
 HUMAN = "Human score"
 
 
-def figures_of(competition: Competition, judging: JudgingRound, summary: Summary) -> list[Scatter]:
+def figures_of(competition: Competition, judging: JudgingRound, results: RoundResults) -> list[Scatter]:
     """Return a figure for every split in which some system has both scores."""
     context = f"{competition.title}, {judging.phase_task.phase.title}, round {judging.name}."
-    found = [_figure(summary, split, context) for split in summary.splits]
+    found = [_figure(results, split, context) for split in results.splits]
     return [figure for figure in found if figure.drawn]
 
 
@@ -61,24 +62,25 @@ def split_title(split: str) -> str:
     return "Mean of the languages" if split == MACRO else split.upper()
 
 
-def correlation_words(correlation: Correlation) -> str:
+def correlation_words(correlation: CorrelationOut) -> str:
     """Return `Pearson 0.92, Spearman 0.90, Kendall 0.78`, or the reason why they are undefined."""
     if correlation.reason is not None:
         return correlation.reason
-    return ", ".join(_coefficient(name, value) for name, value in correlation.coefficients.items())
+    coefficients = {"Pearson": correlation.pearson, "Spearman": correlation.spearman, "Kendall": correlation.kendall}
+    return ", ".join(_coefficient(name, value) for name, value in coefficients.items())
 
 
 def _coefficient(name: str, value: float | None) -> str:
-    return f"{name.capitalize()} {number_text(value)}" if value is not None else f"{name.capitalize()} undefined"
+    return f"{name} {number_text(value)}" if value is not None else f"{name} undefined"
 
 
-def _figure(summary: Summary, split: str, context: str) -> Scatter:
-    points = tuple(_point(system, split) for system in summary.systems)
+def _figure(results: RoundResults, split: str, context: str) -> Scatter:
+    points = tuple(_point(system, split) for system in results.systems)
     drawn = [(point.x, point.y) for point in points if point.x is not None and point.y is not None]
-    x = _axis([x for x, _ in drawn], summary.metric)
+    x = _axis([x for x, _ in drawn], results.metric)
     y = _axis([y for _, y in drawn], HUMAN)
-    told = f"{context} {correlation_words(summary.correlations[split])}."
-    return Scatter(f"human-{split}", f"{HUMAN} against {summary.metric}: {split_title(split)}", x, y, points, told)
+    told = f"{context} {correlation_words(results.correlations[split])}."
+    return Scatter(f"human-{split}", f"{HUMAN} against {results.metric}: {split_title(split)}", x, y, points, told)
 
 
 def _axis(values: list[float], title: str) -> Axis:
@@ -87,10 +89,10 @@ def _axis(values: list[float], title: str) -> Axis:
     return replace(axis, high=1.0) if max(values, default=0.0) <= 1 < axis.high else axis
 
 
-def _point(system: System, split: str) -> ScatterPoint:
+def _point(system: SystemOut, split: str) -> ScatterPoint:
     human, automatic = system.human[split], system.automatic[split]
     both = human.value is not None and automatic.value is not None
-    label = f"{system.name}: {system.method}" if system.method else system.name
+    label = f"{system.team}: {system.method}" if system.method else system.team
     reason = "" if both else f"human score {human.reason}" if human.value is None else f"{automatic.reason}"
     kind: Kind = "baseline" if system.is_baseline else "team"
     return ScatterPoint(label, automatic.value if both else None, human.value if both else None, kind, reason)
@@ -329,23 +331,21 @@ def _page(
             else find_competition(session, competition)
         )
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, user, server.clock())
+        results = results_for(session, found, judging, user, server.clock())
         organises = may_organise(session, user, found, Right.SUBMISSIONS)
-        progress = progress_of(session, judging) if organises else []
         left = open_texts(session, judging) if organises else {}
         tab: TabName = "desk" if organises else "overview"
         place = Place(judging.phase_task.phase, judging.phase_task.task)
         workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab, place)
-    figures = figures_of(found, judging, summary)
+    figures = figures_of(found, judging, results)
     return render(
         request,
         "judging/round.html",
         competition=found,
         workspace=workspace,
         judging=judging,
-        summary=summary,
+        results=results,
         organises=organises,
-        progress=progress,
         left=left,
         drawings=drawings_of(figures, f"{links.judging(competition, round_name)}/figures", ""),
         typed=form,
@@ -359,8 +359,8 @@ def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, roun
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        summary = summary_of(session, found, judging, visitor.user, server.clock())
-    figures = figures_of(found, judging, summary)
+        results = results_for(session, found, judging, visitor.user, server.clock())
+    figures = figures_of(found, judging, results)
     if not figures:
         raise NotFound("There is no such figure here.")
     return svg_response(figures, name, f"{competition}-{round_name}")

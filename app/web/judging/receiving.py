@@ -11,9 +11,10 @@ from fastapi import Request
 from app.base.db import reading
 from app.base.storage import storage_of
 from app.competitions.find import organised_task
-from app.judging.imports import IMPORT_LIMIT_BYTES, Imported
+from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import import_file
 from app.judging.rounds import DEFAULT_NAME
+from app.judging.views import ImportOut
 from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import incoming_of, receive_upload
@@ -32,7 +33,7 @@ async def receive_marks(
     round_name: str = DEFAULT_NAME,
     fields: frozenset[str] = frozenset(),
     on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
-) -> Imported:
+) -> ImportOut:
     """Import the uploaded marks.
 
     fields: further fields of a form; its `round` overrides `round_name`.

@@ -13,20 +13,14 @@ from app.models import Competition, RescoringState, Right
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import TO_RESCORE, drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
+from app.rescoring.views import RankDifference, RescoringList, RescoringOut, describe_difference, describe_rescoring
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.rescoring.schemas import (
-    NewRescoring,
-    RankDifference,
-    RescoringList,
-    RescoringOut,
-    difference_out,
-    rescoring_out,
-)
+from app.web.rescoring.schemas import NewRescoring
 
 router = api_router("organising")
 SETS = "/competitions/{competition}/rescorings"
@@ -96,7 +90,7 @@ def read_rescoring_diff(
 ) -> RankDifference:
     with reading(server.engine) as session:
         found = find_rescoring(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
-        return difference_out(found.id, difference_of(session, found))
+        return describe_difference(found.id, difference_of(session, found))
 
 
 @router.post(
@@ -147,4 +141,4 @@ def drop_rescoring_set(
 def _out(session: Session, competition: Competition, number: int) -> RescoringOut:
     found = find_rescoring(session, competition, number)
     is_open = found.state == RescoringState.OPEN
-    return rescoring_out(competition, found, progress_of(session, found) if is_open else None)
+    return describe_rescoring(competition, found, progress_of(session, found) if is_open else None)

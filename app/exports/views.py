@@ -1,12 +1,10 @@
-"""Exports and downloads in JSON."""
+"""The answers about exports, for organisers: participants, and who downloaded what."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from app.base.answers import ApiModel, Moment, example
-from app.exports.participants import Participant
-from app.models import FileDownload
 
 _DOWNLOAD = {
     "downloaded_at": "2026-01-10T12:00:00Z",
@@ -25,8 +23,8 @@ class DownloadOut(ApiModel):
     model_config = example(_DOWNLOAD)
 
     downloaded_at: Moment
-    username: str
-    email: str
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+    email: str = Field(validation_alias=AliasPath("user", "email"))
     phase: str
     task: str
     file: str
@@ -42,20 +40,7 @@ class DownloadList(ApiModel):
     next: str | None = Field(description="the next page; null: this is the last")
 
 
-def download_out(download: FileDownload) -> DownloadOut:
-    """Return the download as an API model; its user must be loaded."""
-    return DownloadOut(
-        downloaded_at=download.downloaded_at,
-        username=download.user.username,
-        email=download.user.email,
-        phase=download.phase,
-        task=download.task,
-        file=download.file,
-        sha256=download.sha256,
-    )
-
-
-_EXAMPLE = {
+_PARTICIPANT = {
     "username": "ada",
     "email": "ada@example.org",
     "display_name": "Ada Lovelace",
@@ -68,7 +53,7 @@ _EXAMPLE = {
 class ParticipantOut(ApiModel):
     """Somebody who takes part."""
 
-    model_config = example(_EXAMPLE)
+    model_config = example(_PARTICIPANT)
 
     username: str
     email: str
@@ -81,18 +66,6 @@ class ParticipantOut(ApiModel):
 class ParticipantList(ApiModel):
     """Everybody who takes part, by user name."""
 
-    model_config = example({"participants": [_EXAMPLE]})
+    model_config = example({"participants": [_PARTICIPANT]})
 
     participants: list[ParticipantOut]
-
-
-def participant_out(participant: Participant) -> ParticipantOut:
-    """Return the participant as an API model."""
-    return ParticipantOut(
-        username=participant.username,
-        email=participant.email,
-        display_name=participant.display_name,
-        team=participant.team,
-        registered_at=participant.registered_at,
-        submissions=dict(participant.submissions),
-    )
