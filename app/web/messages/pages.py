@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Form, Request, Response
@@ -20,7 +19,6 @@ from app.messages.announcements import (
     TEXT_CHARACTERS,
     AnnouncementForm,
     GroupName,
-    Receivers,
     announcements_of,
     chosen_group,
     edit,
@@ -39,6 +37,7 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
+from app.messages.views import ReceiversOut
 from app.models import Competition, Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
@@ -51,7 +50,6 @@ from app.web.http.identity import Viewer, ViewerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.messages.schemas import question_out
 
 router = page_router()
 
@@ -82,14 +80,6 @@ class AnnouncementPageForm(PageForm):
 Written = Annotated[AnnouncementPageForm, Form()]
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The selected group, and the number of people a mail would reach; None: no mail."""
-
-    mail: str
-    receivers: Receivers | None
-
-
 @router.get(ANNOUNCEMENTS)
 def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
     return _announcements_page(request, server, viewer, competition)
@@ -101,7 +91,7 @@ def _announcements_page(
     viewer: Viewer,
     competition: str,
     form: AnnouncementPageForm | None = None,
-    preview: Preview | None = None,
+    preview: ReceiversOut | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
@@ -156,12 +146,11 @@ def send_announcement(
     return RedirectResponse(links.announcements(competition), 303)
 
 
-def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> Preview:
+def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> ReceiversOut:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         form.announcement().checked()
-        group = chosen_group(session, found, form.mail, user)
-        return Preview(form.mail, receivers(session, found, group) if group is not None else None)
+        return receivers(session, found, chosen_group(session, found, form.mail, user))
 
 
 # ------------------------------------------------------------------------------------------------------------- one
@@ -296,13 +285,12 @@ def _questions_page(
         workspace = workspace_of(session, found, viewer, now, "questions")
         sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
-        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return render(
         request,
         "messages/questions.html",
         competition=found,
         workspace=workspace,
-        questions=shown,
+        questions=listed,
         organises=sees_all,
         typed=asked or AskForm(),
         typed_answer=answered,
