@@ -115,14 +115,8 @@ def _announcements_page(
     )
 
 
-def _write_again(
-    request: Request, server: Server, user: User, competition: str, form: AnnouncementPageForm, error: EvergoldError
-) -> Response:
-    return _announcements_page(request, server, Viewer(user, None), competition, form, error=error)
-
-
 @router.post(ANNOUNCEMENTS)
-@form_again(_write_again)
+@form_again(_announcements_page)
 def send_announcement(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
 ) -> Response:
@@ -273,12 +267,11 @@ def _questions_page(
     server: Server,
     viewer: Viewer,
     competition: str,
-    asked: AskForm | None = None,
-    answered: AnswerForm | None = None,
-    wrong_at: int | None = None,
+    form: AskForm | AnswerForm | None = None,
+    question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; wrong_at: the question whose answer has the error; None: the error is in a new question."""
+    """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
@@ -292,23 +285,17 @@ def _questions_page(
         workspace=workspace,
         questions=listed,
         organises=sees_all,
-        typed=asked or AskForm(),
-        typed_answer=answered,
-        wrong_at=wrong_at,
+        typed=form if isinstance(form, AskForm) else AskForm(),
+        typed_answer=form if isinstance(form, AnswerForm) else None,
+        wrong_at=question_id,
         error=error,
-        key=(asked and asked.key) or secrets.token_urlsafe(16),
+        key=(form.key if isinstance(form, AskForm) else "") or secrets.token_urlsafe(16),
         limits=QUESTION_LIMITS,
     )
 
 
-def _ask_again(
-    request: Request, server: Server, user: User, competition: str, form: AskForm, error: EvergoldError
-) -> Response:
-    return _questions_page(request, server, Viewer(user, None), competition, form, error=error)
-
-
 @router.post(QUESTIONS)
-@form_again(_ask_again)
+@form_again(_questions_page)
 def send_question(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
 ) -> Response:
@@ -330,21 +317,8 @@ def send_question(
 # --------------------------------------------------------------------------------------------------------- organisers
 
 
-def _answer_again(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    question_id: int,
-    form: AnswerForm,
-    error: EvergoldError,
-) -> Response:
-    viewer = Viewer(user, None)
-    return _questions_page(request, server, viewer, competition, answered=form, wrong_at=question_id, error=error)
-
-
 @router.post(f"{QUESTIONS}/{{question_id}}/answer")
-@form_again(_answer_again)
+@form_again(_questions_page)
 def send_answer(
     request: Request,
     server: ServerHere,
