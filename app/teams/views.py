@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, ConfigDict, Field
 
 from app.base import links
 from app.base.answers import ApiModel, Moment, example
@@ -114,7 +114,7 @@ class RegistrationOut(ApiModel):
 class RegisteredOut(ApiModel):
     """Somebody's registration, as organisers see it."""
 
-    model_config = example(REGISTERED_EXAMPLE)
+    model_config = example(REGISTERED_EXAMPLE) | ConfigDict(populate_by_name=True)
 
     username: str = Field(validation_alias=AliasPath("user", "username"))
     display_name: str = Field(validation_alias=AliasPath("user", "display_name"))
@@ -158,7 +158,7 @@ class TeamOut(ApiModel):
 class MergeOfferOut(ApiModel):
     """An offer by one team to another; if accepted, everybody becomes a member of the offering team."""
 
-    model_config = example(_OFFER)
+    model_config = example(_OFFER) | ConfigDict(populate_by_name=True)
 
     id: int
     asking: str = Field(validation_alias=AliasPath("asking", "name"), description="the team that will stay")
