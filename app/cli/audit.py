@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,19 +30,15 @@ def audit(
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
     from app.people.audit import list_entries
+    from app.people.views import AuditEntryOut
 
     with reading(get_engine(get_settings().database_address)) as session:
         entries = list_entries(session, limit=limit, actor=actor, action=action, subject=subject)
     if as_json:
-        print_json({"entries": [_document(entry) for entry in entries]})
+        found = [AuditEntryOut.model_validate(entry, from_attributes=True) for entry in entries]
+        print_json({"entries": [entry.model_dump(mode="json") for entry in found]})
     else:
         print_table(["When", "Who", "Did", "To", "Details"], [_row(entry) for entry in entries])
-
-
-def _document(entry: AuditEntry) -> dict[str, Any]:
-    from app.web.people.schemas import entry_out
-
-    return entry_out(entry).model_dump(mode="json")
 
 
 def _row(entry: AuditEntry) -> list[str]:

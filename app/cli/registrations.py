@@ -35,11 +35,11 @@ def show(
     """List who has registered, oldest first."""
     from app.competitions.find import find_competition
     from app.teams.registration import list_registrations
-    from app.web.teams.schemas import registered_out
+    from app.teams.views import RegisteredOut
 
     with server_database(data_dir) as session:
         rows = list_registrations(session, find_competition(session, competition), status=_status(status))
-        found = [registered_out(row) for row in rows]
+        found = [RegisteredOut.model_validate(row, from_attributes=True) for row in rows]
     if as_json:
         print_json({"registrations": [one.model_dump(mode="json") for one in found]})
     else:

@@ -35,11 +35,9 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     """List everyone with a role in a competition; administrators organise all competitions without one."""
     from app.competitions.find import find_competition
     from app.people.rights import list_roles
-    from app.web.people.schemas import role_out
 
     with server_database(data_dir) as session:
-        here = find_competition(session, competition)
-        found = [role_out(here, row) for row in list_roles(session, here)]
+        found = list_roles(session, find_competition(session, competition))
     if as_json:
         print_json({"roles": [one.model_dump(mode="json") for one in found]})
     else:
@@ -148,15 +146,13 @@ def invite(
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.people import invitations
-    from app.web.people.schemas import invitation_out
 
     wanted, rights, now = _role(role), _rights(right, role), datetime.now(UTC)
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        made = invitations.invite(
+        told = invitations.invite(
             session, found, whom, wanted, rights=rights, by=None, settings=get_settings(), now=now
         )
-        told = invitation_out(made)
     if as_json:
         print_json(told.model_dump(mode="json"))
     else:
@@ -170,11 +166,9 @@ def show_invitations(
     """List the invitations that nobody has answered yet."""
     from app.competitions.find import find_competition
     from app.people.invitations import open_invitations
-    from app.web.people.schemas import invitation_out
 
     with server_database(data_dir) as session:
-        found = find_competition(session, competition)
-        listed = [invitation_out(one) for one in open_invitations(session, found, datetime.now(UTC))]
+        listed = open_invitations(session, find_competition(session, competition), datetime.now(UTC))
     if as_json:
         print_json({"invitations": [one.model_dump(mode="json") for one in listed]})
         return

@@ -22,6 +22,7 @@ from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, InvalidForm, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
 from app.competitions.changed import boards_changed
+from app.messages.views import ReceiversOut
 from app.models import (
     Announcement,
     Competition,
@@ -194,14 +195,6 @@ class AnnouncementForm:
         return tidy
 
 
-@dataclass(frozen=True, slots=True)
-class Receivers:
-    """Numbers of recipients of a mail, and of group members who switched such mails off."""
-
-    count: int
-    switched_off: int
-
-
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
@@ -234,11 +227,11 @@ def find_announcement(session: Session, competition: Competition, announcement_i
     return found
 
 
-def receivers(session: Session, competition: Competition, group: MailGroup) -> Receivers:
+def receivers(session: Session, competition: Competition, group: MailGroup | None) -> ReceiversOut:
     """Count the people that a mail to this group would reach now."""
-    people = people_in(session, competition, group)
+    people = people_in(session, competition, group) if group is not None else []
     willing = _willing(people, choices_of(session, [user.id for user in people]))
-    return Receivers(len(willing), len(people) - len(willing))
+    return ReceiversOut(group=str(group or ""), receivers=len(willing), switched_off=len(people) - len(willing))
 
 
 # ------------------------------------------------------------------------------------------------------------- writing

@@ -15,11 +15,11 @@ from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
-from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
+from app.messages.views import QuestionOut
 from app.models import Competition, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
@@ -77,8 +77,10 @@ class QuestionForm:
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
-def questions_for(session: Session, competition: Competition, viewer: User | None, *, sees_all: bool) -> list[Question]:
-    """List the questions visible to this viewer, newest first, with authors.
+def questions_for(
+    session: Session, competition: Competition, viewer: User | None, *, sees_all: bool
+) -> list[QuestionOut]:
+    """List the questions visible to this viewer, newest first.
 
     sees_all: for an organiser acting as one.
     """
@@ -91,7 +93,7 @@ def questions_for(session: Session, competition: Competition, viewer: User | Non
     if not sees_all:
         is_public = Question.is_public & Question.answered_at.is_not(None)
         query = query.where(or_(is_public, Question.asker_id == viewer.id) if viewer is not None else is_public)
-    return list(session.scalars(query))
+    return [QuestionOut.seen_by(viewer, one, sees_all=sees_all) for one in session.scalars(query)]
 
 
 def find_question(session: Session, competition: Competition, question_id: int) -> Question:
@@ -158,7 +160,7 @@ def ask(
         competition=competition.title,
         title=form.title,
         text=form.text,
-        page=_page(settings, competition, question),
+        page=public_address(settings, question.page),
     )
     subject = f"[{competition.title}] Question: {form.title}"
     for organiser in organisers_of(session, competition.name, Right.MESSAGES):
@@ -233,14 +235,10 @@ def _tell_asker(
         title=question.title,
         answer=question.answer,
         where="Public, at" if question.is_public else "Only you and the organisers see it, at",
-        page=_page(settings, competition, question),
+        page=public_address(settings, question.page),
     )
     subject = f"[{competition.title}] Answer: {question.title}"
     send_mail(session, question.asker, subject, body, now=now, competition_id=competition.id)
-
-
-def _page(settings: Settings, competition: Competition, question: Question) -> str:
-    return public_address(settings, f"{links.questions(competition.name)}#question-{question.id}")
 
 
 def _record(

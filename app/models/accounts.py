@@ -53,6 +53,11 @@ class User(Base):
     is_approved_organiser: Mapped[bool] = mapped_column(default=False)  # see app.competitions.organisers
     created_at: Mapped[datetime]
 
+    @property
+    def email_confirmed(self) -> bool:
+        """True if the user was shown to read mail at the address."""
+        return self.email_confirmed_at is not None
+
 
 class LoginSession(Base):
     """A log-in on the pages: the cookie holds the secret, the table its hash, so that logging out really ends it."""

@@ -10,8 +10,10 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.base import links
 from app.base.db import Base
 from app.models.accounts import User
+from app.models.competitions import Competition
 
 TITLE_CHARACTERS = 200
 KEY_CHARACTERS = 100
@@ -36,7 +38,13 @@ class Announcement(Base):
     mailed_count: Mapped[int] = mapped_column(default=0)
     key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))  # for idempotent creation
 
+    competition: Mapped[Competition] = relationship(lazy="raise_on_sql")  # always in the session already
     author: Mapped[User] = relationship(lazy="raise")
+
+    @property
+    def page(self) -> str:
+        """Its place on the page of announcements."""
+        return f"{links.announcements(self.competition.name)}#announcement-{self.id}"
 
 
 class Question(Base):
@@ -60,7 +68,13 @@ class Question(Base):
     closed_at: Mapped[datetime | None]
     key: Mapped[str | None] = mapped_column(String(KEY_CHARACTERS))
 
+    competition: Mapped[Competition] = relationship(lazy="raise_on_sql")
     asker: Mapped[User] = relationship(lazy="raise", foreign_keys=[asker_id])
+
+    @property
+    def page(self) -> str:
+        """Its place on the page of questions."""
+        return f"{links.questions(self.competition.name)}#question-{self.id}"
 
 
 class MailChoice(Base):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pydantic import Field
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.base.answers import ApiModel
 from app.base.brokers import BROKER_ERRORS, broker_of
 from app.base.config import Settings
 from app.base.db import reading
@@ -34,78 +35,83 @@ BROKER_SECONDS = 1.0
 UNKNOWN = "unknown while the database does not answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the server; `says` continues its name: "the sweep last ran 12 s ago"."""
+class PartOut(ApiModel):
+    """A part of the server."""
 
-    name: str
+    name: str = Field(
+        description="database, migrations, sweep, queue, workers, broker; bertscore, once a worker compared its own"
+    )
     is_well: bool
-    says: str
+    says: str = Field(description="goes on after the name: `last ran 12 s ago`")
 
 
-def parts(engine: Engine, settings: Settings, now: datetime) -> list[Part]:
+def parts(engine: Engine, settings: Settings, now: datetime) -> list[PartOut]:
     """Check every part."""
     try:
         with reading(engine) as session:
             migrations = _migrations(session)
             of_database = [
-                Part("database", True, "answers"),
+                _part("database", True, "answers"),
                 migrations,
                 *(_in_database(session, settings, now) if migrations.is_well else ()),
             ]
     except SQLAlchemyError:
         names = ("migrations", "sweep", "queue", "workers")
-        of_database = [Part("database", False, "does not answer"), *(Part(name, False, UNKNOWN) for name in names)]
+        of_database = [_part("database", False, "does not answer"), *(_part(name, False, UNKNOWN) for name in names)]
     answers = broker_answers(settings)
-    broker = Part("broker", answers, "answers" if answers else "does not answer")
+    broker = _part("broker", answers, "answers" if answers else "does not answer")
     return [*of_database, broker, *_storage(settings)]
 
 
-def _migrations(session: Session) -> Part:
+def _part(name: str, is_well: bool, says: str) -> PartOut:
+    return PartOut(name=name, is_well=is_well, says=says)
+
+
+def _migrations(session: Session) -> PartOut:
     try:
         check_revision(session.connection())
     except NewerRevision:
-        return Part("migrations", False, "are those of a newer version: the server is being upgraded")
+        return _part("migrations", False, "are those of a newer version: the server is being upgraded")
     except OtherRevision:
-        return Part("migrations", False, "are missing: evergold migrate")
-    return Part("migrations", True, "are done")
+        return _part("migrations", False, "are missing: evergold migrate")
+    return _part("migrations", True, "are done")
 
 
-def _storage(settings: Settings) -> list[Part]:
+def _storage(settings: Settings) -> list[PartOut]:
     """Check the bucket; nothing for a folder, whose failure every upload would show."""
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     answers = bucket_answers()
-    return [Part("storage", answers, "answers" if answers else "does not answer: nothing can be sent or scored")]
+    return [_part("storage", answers, "answers" if answers else "does not answer: nothing can be sent or scored")]
 
 
-def _in_database(session: Session, settings: Settings, now: datetime) -> list[Part]:
+def _in_database(session: Session, settings: Settings, now: datetime) -> list[PartOut]:
     workers = live_workers(session, now)
     return [_sweep(session, settings, now), _queue(session, settings, now), _workers(workers), *_bertscore(workers)]
 
 
-def _sweep(session: Session, settings: Settings, now: datetime) -> Part:
+def _sweep(session: Session, settings: Settings, now: datetime) -> PartOut:
     last = last_beat(session, SWEEP)
     if last is None:
-        return Part("sweep", False, "has not run yet")
+        return _part("sweep", False, "has not run yet")
     allowed = max(ROUNDS_MISSED * timedelta(seconds=settings.sweep_seconds), PATIENCE)
-    return Part("sweep", now - last <= allowed, f"last ran {_ago(last, now)} ago")
+    return _part("sweep", now - last <= allowed, f"last ran {_ago(last, now)} ago")
 
 
-def _queue(session: Session, settings: Settings, now: datetime) -> Part:
+def _queue(session: Session, settings: Settings, now: datetime) -> PartOut:
     oldest = oldest_waiting(session, unserved_task_types(session, now) if settings.lean else frozenset())
     if oldest is None:
         waits = settings.lean and oldest_waiting(session) is not None
-        return Part("queue", True, "has only what waits for a worker with torch" if waits else "is empty")
+        return _part("queue", True, "has only what waits for a worker with torch" if waits else "is empty")
     is_well = now - oldest <= timedelta(seconds=settings.queue_limit_seconds)
-    return Part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
+    return _part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
 
 
-def _workers(workers: Sequence[Worker]) -> Part:
-    return Part("workers", bool(workers), "are there" if workers else "are missing: nothing is scored")
+def _workers(workers: Sequence[Worker]) -> PartOut:
+    return _part("workers", bool(workers), "are there" if workers else "are missing: nothing is scored")
 
 
-def _bertscore(workers: Sequence[Worker]) -> list[Part]:
+def _bertscore(workers: Sequence[Worker]) -> list[PartOut]:
     """Return the largest difference of any worker's BERTScores from the package's; nothing without comparisons."""
     compared = [comparison for worker in workers for comparison in worker.comparisons]
     if not compared:
@@ -117,7 +123,7 @@ def _bertscore(workers: Sequence[Worker]) -> list[Part]:
         f"differs from {packages} by at most {usual:.7f} on {pairs} pairs of the demo, and by at most "
         f"{in_its_batches:.7f} in batches like the package's"
     )
-    return [Part("bertscore", True, says)]
+    return [_part("bertscore", True, says)]
 
 
 def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset()) -> datetime | None:

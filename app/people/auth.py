@@ -25,6 +25,7 @@ from app.base.text import is_address, refuse
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
 from app.people.mail import drop_links
+from app.people.views import Token
 
 TOKEN_START = "evg_"  # noqa: S105 - the public beginning of every token, so that secret scanners know ours
 PASSWORD_CHARACTERS = (10, 200)
@@ -281,10 +282,10 @@ def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
     session.execute(update(ApiToken).where(ApiToken.id == token.id).values(last_used_at=now))
 
 
-def list_tokens(session: Session, user: User) -> list[ApiToken]:
+def list_tokens(session: Session, user: User) -> list[Token]:
     """List the user's tokens that were not revoked, newest first, including expired ones."""
     query = select(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
-    return list(session.scalars(query.order_by(ApiToken.id.desc())))
+    return [Token.of(one) for one in session.scalars(query.order_by(ApiToken.id.desc()))]
 
 
 def revoke_token(

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, false, func, select, update
 from sqlalchemy.orm import Session, joinedload
-from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.base import links
@@ -25,6 +24,7 @@ from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, Use
 from app.people import mail
 from app.people.audit import record
 from app.people.rights import find_user, grant_role, has_role, rights_to_give
+from app.people.views import RoleInvitationOut
 
 LASTS = timedelta(days=30)
 ROLE_WORDS = {
@@ -72,7 +72,7 @@ def invite(
     by: User | None,
     settings: Settings,
     now: datetime,
-) -> RoleInvitation:
+) -> RoleInvitationOut:
     """Invite somebody to a role; inviting again restarts the 30 days.
 
     whom: an address or user name; rights: of an organiser, None for all of the inviter's; by: None for the server's
@@ -105,11 +105,10 @@ def invite(
     )
     session.add(invitation)
     session.flush()
-    set_committed_value(invitation, "invited_by", by)  # shown with the invitation; `by` belongs to another session
     details = {"address": address, "role": role} | ({"rights": given} if given else {})
     record(session, by, "role.invite", f"competition {competition.name}", details, now=now)
     _write(session, known, competition, invitation, by, settings, now)
-    return invitation
+    return RoleInvitationOut.of(invitation, by)
 
 
 def what_for(invitation: RoleInvitation) -> str:
@@ -205,10 +204,11 @@ def end_links(session: Session, competition: Competition, *, by: User, now: date
     return True
 
 
-def open_invitations(session: Session, competition: Competition, now: datetime) -> list[RoleInvitation]:
+def open_invitations(session: Session, competition: Competition, now: datetime) -> list[RoleInvitationOut]:
     """List unanswered invitations and the link, newest first."""
     query = select(RoleInvitation).where(_open(competition, now)).options(joinedload(RoleInvitation.invited_by))
-    return list(session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc())))
+    found = session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc()))
+    return [RoleInvitationOut.of(one, one.invited_by) for one in found]
 
 
 def take_back(

@@ -18,6 +18,7 @@ from app.base.config import Settings
 from app.base.db import in_batches
 from app.base.errors import NotFound
 from app.models import MailChoice, MailLink, OutgoingMail, User
+from app.people.views import MailChoices
 
 #: Rows read or created per statement: SQLite limits its number of parameters.
 _AT_ONCE = 200
@@ -40,6 +41,12 @@ def wants(choice: MailChoice | None, kind: MailKind) -> bool:
 def choice_of(session: Session, user: User) -> MailChoice | None:
     """Return the user's row, if there is one."""
     return session.get(MailChoice, user.id)
+
+
+def mail_choices(session: Session, user: User) -> MailChoices:
+    """Return what the user chose, or else the defaults."""
+    choice = choice_of(session, user)
+    return MailChoices(announcements=wants(choice, MailKind.ANNOUNCEMENTS), results=wants(choice, MailKind.RESULTS))
 
 
 def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:

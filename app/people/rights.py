@@ -14,6 +14,7 @@ from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
 from app.people.audit import record
+from app.people.views import RoleOut
 
 
 def has_role(session: Session, user: User, competition: Competition, role: Role) -> bool:
@@ -21,8 +22,8 @@ def has_role(session: Session, user: User, competition: Competition, role: Role)
     return session.get(CompetitionRole, (competition.id, user.id, role)) is not None
 
 
-def list_roles(session: Session, competition: Competition) -> list[CompetitionRole]:
-    """List all roles in this competition with their users, by role and name."""
+def list_roles(session: Session, competition: Competition) -> list[RoleOut]:
+    """List all roles in this competition, by role and name."""
     query = (
         select(CompetitionRole)
         .join(CompetitionRole.user)
@@ -31,7 +32,8 @@ def list_roles(session: Session, competition: Competition) -> list[CompetitionRo
         .order_by(User.username)
     )
     order = list(Role)
-    return sorted(session.scalars(query), key=lambda row: order.index(Role(row.role)))
+    found = [RoleOut.of(row, competition) for row in session.scalars(query)]
+    return sorted(found, key=lambda one: order.index(one.role))
 
 
 def grant_role(

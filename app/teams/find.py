@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, exists, func, select
 from sqlalchemy.orm import Session, contains_eager
 
+from app.base import links
 from app.base.db import insert_now
 from app.base.errors import NameTaken
 from app.models import (
@@ -26,6 +26,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.teams.views import MemberOut, TeamOut
 
 
 def is_name_taken(session: Session, competition_id: int, name: str, own: Team | None = None) -> bool:
@@ -175,38 +176,26 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
     yield from (f"{user.username} #{user.id}-{number + 2}" for number in range(session.scalars(left).one()))
 
 
-@dataclass(frozen=True, slots=True)
-class TeamView:
-    """A team as its members see it; `captain_id` is a user id."""
-
-    competition: str
-    team: Team
-    members: list[TeamMember]
-    captain_id: int | None
-    members_max: int | None
-    invitation: TeamInvitation | None
-    name_fixed_at: datetime | None
-
-    @property
-    def is_full(self) -> bool:
-        """True if nobody can join."""
-        return self.members_max is not None and len(self.members) >= self.members_max
-
-
-def view_team(session: Session, competition: Competition, user: User, now: datetime) -> TeamView | None:
-    """Return the user's team; None if they have none (yet)."""
-    team = find_team(session, user, competition.id)
-    if team is None:
-        return None
+def view_team(session: Session, competition: Competition, team: Team, now: datetime) -> TeamOut:
+    """Return the team as its members see it."""
     members = members_of(session, team)
-    return TeamView(
+    captain, invitation = captain_of(team, members), open_invitation(session, team, now)
+    return TeamOut(
         competition=competition.name,
-        team=team,
-        members=members,
-        captain_id=captain_of(team, members),
+        name=team.name,
+        members=[
+            MemberOut(
+                username=one.user.username,
+                display_name=one.user.display_name,
+                is_captain=one.user_id == captain,
+                joined_at=one.joined_at,
+            )
+            for one in members
+        ],
         members_max=members_max(competition),
-        invitation=open_invitation(session, team, now),
+        invitation_expires_at=invitation.expires_at if invitation else None,
         name_fixed_at=names_fixed_at(session, competition, team),
+        page=links.team(competition.name),
     )
 
 

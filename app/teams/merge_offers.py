@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
@@ -24,6 +23,7 @@ from app.people.mail import send_mail
 from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
 from app.teams.registration import check_registered
+from app.teams.views import MergingOut
 
 #: Limit on a team's pending offers: each one mails other people.
 OFFERS_AT_ONCE = 5
@@ -36,34 +36,30 @@ class NoMerging(EvergoldError):
     code = "no_merging"
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """Pending offers, with teams and requesters. `until` is the declared date, None if teams do not merge here."""
-
-    until: datetime | None
-    is_open: bool
-    to_us: Sequence[MergeOffer] = ()
-    by_us: Sequence[MergeOffer] = ()
-
-
 def merge_until(competition: Competition) -> datetime | None:
     """Return until when two teams may merge; None if they may not."""
     declared = competition.teams.get("merge_until")
     return None if declared is None else datetime.fromisoformat(declared)
 
 
-def offers_of(session: Session, competition: Competition, team: Team | None, now: datetime) -> Offers:
+def offers_of(session: Session, competition: Competition, team: Team | None, now: datetime) -> MergingOut:
     """Return pending offers as members of this team see them; none after the date."""
     until = merge_until(competition)
     if team is None or until is None or now >= until:
-        return Offers(until, is_open=until is not None and now < until)
+        return MergingOut(merge_until=until, to_us=[], by_us=[])
     found = session.scalars(
         _loaded()
         .where(or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id), _IS_OPEN)
         .order_by(MergeOffer.asked_at, MergeOffer.id)
     ).all()
-    to_us = [one for one in found if one.asked_id == team.id]
-    return Offers(until, True, to_us, [one for one in found if one.asking_id == team.id])
+    return MergingOut.model_validate(
+        {
+            "merge_until": until,
+            "to_us": [one for one in found if one.asked_id == team.id],
+            "by_us": [one for one in found if one.asking_id == team.id],
+        },
+        from_attributes=True,
+    )
 
 
 def check_merging(session: Session, competition: Competition, user: User, now: datetime) -> None:
@@ -250,6 +246,6 @@ def page_of_team(competition: Competition, settings: Settings) -> str:
     return public_address(settings, links.team(competition.name))
 
 
-def offers_of_user(session: Session, competition: Competition, user: User, now: datetime) -> Offers:
+def offers_of_user(session: Session, competition: Competition, user: User, now: datetime) -> MergingOut:
     """Return the pending offers of the user's team, like `offers_of`."""
     return offers_of(session, competition, find_team(session, user, competition.id), now)

@@ -508,7 +508,7 @@ def test_an_organiser_of_a_competition_is_one_by_a_role(engine: Engine, anna: Us
         assert not grant_role(session, competition, anna, Role.ORGANISER, NOW)  # they had it
         assert may_organise(session, anna, competition, ANY_RIGHT)
         assert not may_organise(session, anna, other, ANY_RIGHT)
-        assert [(one.role, one.user.username) for one in list_roles(session, competition)] == [
+        assert [(one.role, one.username) for one in list_roles(session, competition)] == [
             (Role.ORGANISER, "anna"),
             (Role.ANNOTATOR, "anna"),
         ]

@@ -14,7 +14,7 @@ from app.base.db import make_engine, reading, writing
 from app.competitions.find import find_competition
 from app.models import CompetitionTask, Heartbeat, ScoreRow, ScoringRun, Standing, Submission, Worker
 from app.operations import metrics
-from app.operations.health import Part, beat, broker_answers, last_beat, parts
+from app.operations.health import PartOut, beat, broker_answers, last_beat, parts
 from app.operations.metrics import TOTALS, keep_totals
 from app.people.mail import send_mail
 from app.rescoring.sets import start_rescoring
@@ -68,11 +68,11 @@ def sweep_ran(engine: Engine, at=NOW, **done: int) -> None:  # type: ignore[no-u
         beat(session, "sweep", at, done)
 
 
-def asked(engine: Engine, now=NOW, **settings: object) -> dict[str, Part]:  # type: ignore[no-untyped-def]
+def asked(engine: Engine, now=NOW, **settings: object) -> dict[str, PartOut]:  # type: ignore[no-untyped-def]
     return {part.name: part for part in parts(engine, get_settings().model_copy(update=settings), now)}
 
 
-def unwell(found: Mapping[str, Part]) -> set[str]:
+def unwell(found: Mapping[str, PartOut]) -> set[str]:
     return {name for name, part in found.items() if not part.is_well}
 
 
@@ -91,10 +91,10 @@ def test_how_far_bertscores_are_from_the_official_librarys_is_said_once_a_worker
     values = [{"difference": 0.0018326, "in_its_batches": 1e-7}, {"difference": 0.0007, "in_its_batches": 3e-7}]
     with writing(engine) as session:
         session.execute(update(Worker).values(comparisons=[{**compared, **of_model} for of_model in values]))
-    assert asked(engine)["bertscore"] == Part(
-        "bertscore",
-        True,
-        "differs from bert-score 0.3.13 by at most 0.0018326 on 92 pairs of the demo, and by at most 0.0000003 "
+    assert asked(engine)["bertscore"] == PartOut(
+        name="bertscore",
+        is_well=True,
+        says="differs from bert-score 0.3.13 by at most 0.0018326 on 92 pairs of the demo, and by at most 0.0000003 "
         "in batches like the package's",
     )
 

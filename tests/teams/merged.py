@@ -45,7 +45,7 @@ def waiting(engine: Engine, user: User, now: datetime = NOW) -> tuple[list[str],
     """Whose offers wait for this user's team, and to whom its own do."""
     with reading(engine) as session:
         found = offers_of_user(session, find_competition(session, COMPETITION), user, now)
-        return [one.asking.name for one in found.to_us], [one.asked.name for one in found.by_us]
+        return [one.asking for one in found.to_us], [one.asked for one in found.by_us]
 
 
 def mails(engine: Engine) -> list[tuple[str, str]]:

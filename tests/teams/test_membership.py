@@ -313,8 +313,10 @@ def test_a_team_is_told_how_many_it_may_have_and_whether_it_is_full(engine: Engi
 
     def room() -> tuple[int | None, bool]:
         with reading(engine) as session:
-            view = view_team(session, find_competition(session, COMPETITION), ada, NOW)
-        assert view is not None
+            here = find_competition(session, COMPETITION)
+            team = find_team(session, ada, here.id)
+            assert team is not None
+            view = view_team(session, here, team, NOW)
         return view.members_max, view.is_full
 
     assert room() == (2, False)

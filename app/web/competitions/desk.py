@@ -20,10 +20,10 @@ from app.competitions import desk
 from app.competitions.desk import submissions_by_hour
 from app.competitions.find import organised
 from app.messages.questions import questions_for
+from app.messages.views import QuestionOut
 from app.models import (
     Competition,
     OutgoingMail,
-    Question,
     Registration,
     RegistrationStatus,
     Rescoring,
@@ -124,7 +124,7 @@ def _waiting_registrations(session: Session, competition: Competition) -> Sequen
     return list_registrations(session, competition, status=RegistrationStatus.PENDING)
 
 
-def _open_questions(session: Session, competition: Competition, user: User) -> list[Question]:
+def _open_questions(session: Session, competition: Competition, user: User) -> list[QuestionOut]:
     questions = questions_for(session, competition, user, sees_all=True)
     return [one for one in questions if one.answered_at is None and one.closed_at is None]
 

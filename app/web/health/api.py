@@ -16,8 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import reading
 from app.base.errors import EvergoldError, Forbidden
 from app.operations import health, metrics
-from app.operations.health import Part
-from app.web.health.schemas import Health, Readiness, part_out
+from app.operations.health import PartOut
+from app.web.health.schemas import Health, Readiness
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -47,7 +47,7 @@ class CachedHealth:
     turn: threading.Lock = field(default_factory=threading.Lock)
     asked_at: float = float("-inf")
     server: Server | None = None
-    parts: list[Part] = field(default_factory=list)
+    parts: list[PartOut] = field(default_factory=list)
 
 
 @router.get(
@@ -72,7 +72,7 @@ async def read_health(request: Request) -> Health:
     responses=error_responses(),
 )
 def read_readiness(request: Request, server: ServerHere) -> Readiness:
-    parts = [part_out(part) for part in _parts(request, server)]
+    parts = _parts(request, server)
     unwell = [f"the {part.name} {part.says}" for part in parts if not part.is_well]
     if unwell:
         raise NotReady(f"Not well: {'; '.join(unwell)}.", parts=[part.model_dump() for part in parts])
@@ -102,7 +102,7 @@ def read_status(request: Request, server: ServerHere) -> Response:
     return render(request, "health/status.html", parts=parts, usual_seconds=usual, now=now, version=VERSION)
 
 
-def _parts(request: Request, server: Server) -> list[Part]:
+def _parts(request: Request, server: Server) -> list[PartOut]:
     lately = cast(CachedHealth, request.app.state.lately)
     with lately.turn:
         if lately.server is not server or time.monotonic() - lately.asked_at > REMEMBERED_SECONDS:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from app.base.answers import ApiModel, example
-from app.operations.health import Part
+from app.operations.health import PartOut
 
 
 class Health(ApiModel):
@@ -19,16 +17,6 @@ class Health(ApiModel):
     version: str
 
 
-class PartOut(ApiModel):
-    """A part of the server."""
-
-    name: str = Field(
-        description="database, migrations, sweep, queue, workers, broker; bertscore, once a worker compared its own"
-    )
-    is_well: bool
-    says: str = Field(description="goes on after the name: `last ran 12 s ago`")
-
-
 class Readiness(ApiModel):
     """Every part is well; else there is a 503 with the same list in `details.parts`."""
 
@@ -38,8 +26,3 @@ class Readiness(ApiModel):
 
     status: Literal["ready"] = "ready"
     parts: list[PartOut]
-
-
-def part_out(part: Part) -> PartOut:
-    """Return a part as an API model."""
-    return PartOut(name=part.name, is_well=part.is_well, says=part.says)

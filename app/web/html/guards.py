@@ -24,7 +24,7 @@ from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
 from app.web.http.errors import headers_of
-from app.web.http.identity import Visitor, VisitorHere
+from app.web.http.identity import Viewer, Visitor, VisitorHere
 
 #: A checkbox: any value means ticked.
 Ticked = Annotated[bool, BeforeValidator(bool)]
@@ -170,14 +170,15 @@ def form_again(
     """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
 
     errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
-    it names.
+    it names; a page with a viewer shows the user who sent the form, as nobody sends one while viewing as another.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)
     passed_on = () if errors else (NotFound, Forbidden)
 
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
-        response = page(**{name: value for name, value in sent.items() if name in parameters}, error=error)
+        known = sent if "viewer" not in parameters else {**sent, "viewer": Viewer(sent["user"], None)}
+        response = page(**{name: value for name, value in known.items() if name in parameters}, error=error)
         response.status_code = error.status
         if isinstance(error, LimitReached):  # when to try again
             response.headers.update(headers_of(error, sent["request"].app.state.server.clock()))

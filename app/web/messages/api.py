@@ -30,6 +30,7 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
+from app.messages.views import AnnouncementOut, PublishedAnnouncement, QuestionOut, ReceiversOut
 from app.models import Right, User
 from app.models.messages import KEY_CHARACTERS
 from app.people.rights import may_organise, rights_of
@@ -45,18 +46,10 @@ from app.web.http.schemas import RowId
 from app.web.messages.schemas import (
     AnnouncementIn,
     AnnouncementList,
-    AnnouncementOut,
     AnswerIn,
     NewAnnouncementIn,
-    PublishedAnnouncement,
     QuestionIn,
     QuestionList,
-    QuestionOut,
-    ReceiversOut,
-    announcement_out,
-    published_out,
-    question_out,
-    receivers_out,
 )
 
 router = api_router("competitions")
@@ -76,7 +69,7 @@ def read_announcements(server: ServerHere, competition: CompetitionName) -> Anno
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         listed = announcements_of(session, found)
-    return AnnouncementList(announcements=[announcement_out(found.name, one) for one in listed])
+        return AnnouncementList.model_validate({"announcements": listed}, from_attributes=True)
 
 
 @router.get(
@@ -133,7 +126,7 @@ def count_receivers(
         if wanted is None:
             sentence = f"Choose a group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
             raise InvalidForm(sentence, fields={"group": sentence})
-        return receivers_out(str(wanted), receivers(session, found, wanted))
+        return receivers(session, found, wanted)
 
 
 @router.post(
@@ -169,7 +162,7 @@ def post_announcement(
             settings=server.settings,
             now=server.clock(),
         )
-        return published_out(found.name, published)
+        return PublishedAnnouncement.model_validate(published, from_attributes=True)
 
 
 @router.put(
@@ -192,7 +185,7 @@ def put_announcement(
         found = organised(session, user, competition, Right.MESSAGES)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)
         changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
-        return announcement_out(found.name, changed)
+        return AnnouncementOut.model_validate(changed, from_attributes=True)
 
 
 @router.delete(
@@ -227,9 +220,7 @@ def read_questions(server: ServerHere, viewer: ApiViewer, competition: Competiti
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
-        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
-        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
-    return QuestionList(questions=shown)
+        return QuestionList(questions=questions_for(session, found, viewer.user, sees_all=sees_all))
 
 
 @router.post(
@@ -265,7 +256,7 @@ def post_question(
             now=server.clock(),
             before_new=limit_of_questions(request, user, server.clock()),
         )
-        return question_out(found.name, find_question(session, found, question.id), user, sees_all=False)
+        return QuestionOut.seen_by(user, find_question(session, found, question.id), sees_all=False)
 
 
 @router.put(
@@ -296,7 +287,7 @@ def put_answer(
             settings=server.settings,
             now=server.clock(),
         )
-        return question_out(found.name, answered, user, sees_all=True)
+        return QuestionOut.seen_by(user, answered, sees_all=True)
 
 
 @router.put(
@@ -330,4 +321,4 @@ def _set_closed(server: Server, user: User, competition: str, question_id: int, 
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
-        return question_out(found.name, changed, user, sees_all=True)
+        return QuestionOut.seen_by(user, changed, sees_all=True)

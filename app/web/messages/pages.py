@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Form, Request, Response
@@ -20,7 +19,6 @@ from app.messages.announcements import (
     TEXT_CHARACTERS,
     AnnouncementForm,
     GroupName,
-    Receivers,
     announcements_of,
     chosen_group,
     edit,
@@ -39,6 +37,7 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
+from app.messages.views import ReceiversOut
 from app.models import Competition, Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
@@ -51,7 +50,6 @@ from app.web.http.identity import Viewer, ViewerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.messages.schemas import question_out
 
 router = page_router()
 
@@ -82,14 +80,6 @@ class AnnouncementPageForm(PageForm):
 Written = Annotated[AnnouncementPageForm, Form()]
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The selected group, and the number of people a mail would reach; None: no mail."""
-
-    mail: str
-    receivers: Receivers | None
-
-
 @router.get(ANNOUNCEMENTS)
 def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
     return _announcements_page(request, server, viewer, competition)
@@ -101,7 +91,7 @@ def _announcements_page(
     viewer: Viewer,
     competition: str,
     form: AnnouncementPageForm | None = None,
-    preview: Preview | None = None,
+    preview: ReceiversOut | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     with reading(server.engine) as session:
@@ -125,14 +115,8 @@ def _announcements_page(
     )
 
 
-def _write_again(
-    request: Request, server: Server, user: User, competition: str, form: AnnouncementPageForm, error: EvergoldError
-) -> Response:
-    return _announcements_page(request, server, Viewer(user, None), competition, form, error=error)
-
-
 @router.post(ANNOUNCEMENTS)
-@form_again(_write_again)
+@form_again(_announcements_page)
 def send_announcement(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
 ) -> Response:
@@ -156,12 +140,11 @@ def send_announcement(
     return RedirectResponse(links.announcements(competition), 303)
 
 
-def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> Preview:
+def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> ReceiversOut:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         form.announcement().checked()
-        group = chosen_group(session, found, form.mail, user)
-        return Preview(form.mail, receivers(session, found, group) if group is not None else None)
+        return receivers(session, found, chosen_group(session, found, form.mail, user))
 
 
 # ------------------------------------------------------------------------------------------------------------- one
@@ -284,43 +267,35 @@ def _questions_page(
     server: Server,
     viewer: Viewer,
     competition: str,
-    asked: AskForm | None = None,
-    answered: AnswerForm | None = None,
-    wrong_at: int | None = None,
+    form: AskForm | AnswerForm | None = None,
+    question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; wrong_at: the question whose answer has the error; None: the error is in a new question."""
+    """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         workspace = workspace_of(session, found, viewer, now, "questions")
         sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
-        shown = [question_out(found.name, one, viewer.user, sees_all=sees_all) for one in listed]
     return render(
         request,
         "messages/questions.html",
         competition=found,
         workspace=workspace,
-        questions=shown,
+        questions=listed,
         organises=sees_all,
-        typed=asked or AskForm(),
-        typed_answer=answered,
-        wrong_at=wrong_at,
+        typed=form if isinstance(form, AskForm) else AskForm(),
+        typed_answer=form if isinstance(form, AnswerForm) else None,
+        wrong_at=question_id,
         error=error,
-        key=(asked and asked.key) or secrets.token_urlsafe(16),
+        key=(form.key if isinstance(form, AskForm) else "") or secrets.token_urlsafe(16),
         limits=QUESTION_LIMITS,
     )
 
 
-def _ask_again(
-    request: Request, server: Server, user: User, competition: str, form: AskForm, error: EvergoldError
-) -> Response:
-    return _questions_page(request, server, Viewer(user, None), competition, form, error=error)
-
-
 @router.post(QUESTIONS)
-@form_again(_ask_again)
+@form_again(_questions_page)
 def send_question(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
 ) -> Response:
@@ -342,21 +317,8 @@ def send_question(
 # --------------------------------------------------------------------------------------------------------- organisers
 
 
-def _answer_again(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    question_id: int,
-    form: AnswerForm,
-    error: EvergoldError,
-) -> Response:
-    viewer = Viewer(user, None)
-    return _questions_page(request, server, viewer, competition, answered=form, wrong_at=question_id, error=error)
-
-
 @router.post(f"{QUESTIONS}/{{question_id}}/answer")
-@form_again(_answer_again)
+@form_again(_questions_page)
 def send_answer(
     request: Request,
     server: ServerHere,

@@ -11,7 +11,8 @@ from app.base.errors import InvalidForm
 from app.models import User
 from app.people import auth
 from app.people.invitations import answer, own_invitations
-from app.people.mail import MailKind, choice_of, choose
+from app.people.mail import MailKind, choose, mail_choices
+from app.people.views import Account, MailChoices, NewToken, OwnInvitationOut, Token
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ANY_SCOPE, ApiOrganiser, ApiSubmitter, ApiUser, Visitor, api_visitor, user_of
@@ -20,18 +21,10 @@ from app.web.http.schemas import RowId
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 from app.web.people.schemas import (
     AcceptedInvitation,
-    Account,
-    MailChoices,
-    NewToken,
     OwnInvitationList,
     Registration,
     TokenList,
     TokenRequest,
-    account_out,
-    mail_choices_out,
-    new_token_out,
-    own_invitation_out,
-    token_out,
 )
 
 router = api_router("accounts")
@@ -45,7 +38,7 @@ router = api_router("accounts")
 )
 def read_mail_choices(server: ServerHere, user: ApiUser) -> MailChoices:
     with reading(server.engine) as session:
-        return mail_choices_out(choice_of(session, user))
+        return mail_choices(session, user)
 
 
 @router.put(
@@ -59,7 +52,7 @@ def put_mail_choices(server: ServerHere, user: ApiSubmitter, form: MailChoices) 
     wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
     with writing(server.engine) as session:
         choose(session, user, wanted)
-        return mail_choices_out(choice_of(session, user))
+        return mail_choices(session, user)
 
 
 PLACE = "/me/invitations"
@@ -75,7 +68,7 @@ PLACE = "/me/invitations"
 def read_own_invitations(server: ServerHere, user: ApiUser) -> OwnInvitationList:
     with reading(server.engine) as session:
         found = own_invitations(session, user, server.clock())
-        return OwnInvitationList(invitations=[own_invitation_out(one) for one in found])
+        return OwnInvitationList(invitations=[OwnInvitationOut.of(one) for one in found])
 
 
 @router.post(
@@ -121,18 +114,18 @@ def register(request: Request, server: ServerHere, turn: PasswordTurn, form: Reg
         password=form.password.get_secret_value(),
         display_name=form.display_name,
     )
-    return account_out(user)
+    return Account.model_validate(user, from_attributes=True)
 
 
 @router.get("/me", operation_id="read_account", summary="Who you are", responses=error_responses(401))
 def read_account(user: ApiUser) -> Account:
-    return account_out(user)
+    return Account.model_validate(user, from_attributes=True)
 
 
 @router.get("/tokens", operation_id="list_tokens", summary="Your API tokens", responses=error_responses(401))
 def list_tokens(server: ServerHere, user: ApiUser) -> TokenList:
     with reading(server.engine) as session:
-        return TokenList(tokens=[token_out(token) for token in auth.list_tokens(session, user)])
+        return TokenList(tokens=auth.list_tokens(session, user))
 
 
 @router.post(
@@ -159,7 +152,7 @@ def create_token(
             made_with=visitor.token if form.password is None else None,
         )
     response.headers["Cache-Control"] = "no-store"
-    return new_token_out(token, user, secret)
+    return NewToken(**Token.of(token).model_dump(), username=user.username, secret=secret)
 
 
 @router.delete(

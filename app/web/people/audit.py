@@ -16,7 +16,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.people.schemas import AuditLog, entry_out
+from app.web.people.schemas import AuditLog
 
 router = api_router("server")
 
@@ -48,4 +48,4 @@ def read_audit_log(
     entries, is_more = found[:limit], len(found) > limit
     older = urlencode({**chosen, "limit": limit, "before": entries[-1].id}) if is_more else ""
     following = f"{api_links.API}/audit?{older}" if is_more else None
-    return AuditLog(entries=[entry_out(entry) for entry in entries], next=following)
+    return AuditLog.model_validate({"entries": entries, "next": following}, from_attributes=True)

@@ -14,7 +14,7 @@ from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken,
 from app.models import TokenScope, User
 from app.people import audit, auth, email_confirmations, password_resets
 from app.people.invitations import answer, competition_of_link, join_as_guest, own_invitations, what_for
-from app.people.mail import MailKind, choice_of, choose, find_link, wants
+from app.people.mail import MailKind, choose, find_link, mail_choices
 from app.web.html.guards import (
     HOME,
     OwnForm,
@@ -115,8 +115,8 @@ def _account_page(
     """Return the page; form: the form with the error, None for none or for the form that resends a link."""
     now = server.clock()
     with reading(server.engine) as session:
-        tokens = [(token, auth.scopes_of(token)) for token in auth.list_tokens(session, user)]
-        choice = choice_of(session, user)
+        tokens = auth.list_tokens(session, user)
+        mails = mail_choices(session, user)
         confirmed = email_confirmations.is_confirmed(session, user)
     token = form if isinstance(form, TokenForm) else TokenForm(scopes=list(PROPOSED_SCOPES))
     return render(
@@ -135,7 +135,7 @@ def _account_page(
         scope_words=SCOPE_WORDS,
         proposed=token.scopes,
         days_allowed=auth.TOKEN_DAYS_ALLOWED,
-        mails={kind.value: wants(choice, kind) for kind in MailKind},
+        mails=mails,
     )
 
 

@@ -21,8 +21,8 @@ from app.competitions.organisers import (
     needs_to_take,
     take_role,
 )
-from app.models import Competition, Right, Role, User, rights_in
-from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back, what_for
+from app.models import Competition, Right, Role, User
+from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS, find_user, list_roles
 from app.web.html.guards import PageForm, PageUser, form_again, form_guard
 from app.web.html.rendering import render
@@ -82,8 +82,6 @@ def _page(
             can_transfer=can_transfer(user, found),
             role_words=ROLE_WORDS,
             right_words=RIGHT_WORDS,
-            rights_in=rights_in,
-            what_for=what_for,
             link=public_address(request, server, links.join(secret)) if secret else "",
             typed=form,
             error=error,

@@ -14,6 +14,7 @@ from app.competitions.organisers import change_rights, give_role, hand_over, lim
 from app.models import Competition, Right, Role, User
 from app.people.invitations import invite, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, find_user, list_roles
+from app.people.views import RoleInvitationOut, RoleOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -26,11 +27,7 @@ from app.web.people.schemas import (
     RightsIn,
     RoleInvitationIn,
     RoleInvitationList,
-    RoleInvitationOut,
     RoleList,
-    RoleOut,
-    invitation_out,
-    role_out,
 )
 
 router = api_router("organising")
@@ -48,7 +45,7 @@ Username = Annotated[str, Path(examples=["grace"], description="a user name or a
 def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
     with reading(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        return RoleList(roles=[role_out(found, row) for row in list_roles(session, found)])
+        return RoleList(roles=list_roles(session, found))
 
 
 @router.get(
@@ -60,8 +57,7 @@ def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionN
 def read_invitations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleInvitationList:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        listed = open_invitations(session, found, server.clock())
-        return RoleInvitationList(invitations=[invitation_out(one) for one in listed])
+        return RoleInvitationList(invitations=open_invitations(session, found, server.clock()))
 
 
 @router.post(
@@ -77,7 +73,7 @@ def post_invitation(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, invitation: RoleInvitationIn
 ) -> RoleInvitationOut:
     with writing(server.engine) as session:
-        made = invite(
+        return invite(
             session,
             organised(session, user, competition, Right.EDIT),
             invitation.whom,
@@ -87,7 +83,6 @@ def post_invitation(
             settings=server.settings,
             now=server.clock(),
         )
-        return invitation_out(made)
 
 
 @router.delete(
@@ -179,5 +174,5 @@ def delete_role(
 
 
 def _role(session: Session, competition: Competition, user: User, role: Role) -> RoleOut:
-    rows = list_roles(session, competition)
-    return role_out(competition, next(row for row in rows if (row.user_id, row.role) == (user.id, role)))
+    roles = list_roles(session, competition)
+    return next(one for one in roles if (one.username, one.role) == (user.username, role))

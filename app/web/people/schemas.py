@@ -1,36 +1,23 @@
-"""Accounts, tokens, mail preferences, roles, invitations and the audit log in JSON."""
+"""Accounts, tokens, roles and invitations as they come in, and lists of them and of the audit log."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field, SecretStr
 
-from app.base.answers import ApiModel, Moment, example
-from app.models import (
-    ApiToken,
-    AuditEntry,
-    Competition,
-    CompetitionRole,
-    MailChoice,
-    Right,
-    Role,
-    RoleInvitation,
-    TokenScope,
-    User,
-)
+from app.base.answers import ApiModel, example
+from app.models import Right, Role, TokenScope
 from app.people import auth
-from app.people.mail import MailKind, wants
-
-_EXAMPLE_TOKEN = {
-    "id": 7,
-    "name": "laptop",
-    "prefix": "evg_Zk3q",
-    "scopes": ["read", "submit"],
-    "created_at": "2026-01-10T12:00:00Z",
-    "expires_at": "2027-01-10T12:00:00Z",
-    "last_used_at": None,
-}
+from app.people.views import (
+    INVITATION_EXAMPLE,
+    OWN_INVITATION_EXAMPLE,
+    ROLE_EXAMPLE,
+    TOKEN_EXAMPLE,
+    AuditEntryOut,
+    OwnInvitationOut,
+    RoleInvitationOut,
+    RoleOut,
+    Token,
+)
 
 
 class Registration(ApiModel):
@@ -49,28 +36,6 @@ class Registration(ApiModel):
     email: str
     password: SecretStr = Field(description="10 to 200 characters")
     display_name: str = Field("", description="the name that boards show; default: the user name")
-
-
-class Account(ApiModel):
-    """An account as its owner sees it."""
-
-    model_config = example(
-        {
-            "username": "ada",
-            "email": "ada@example.org",
-            "email_confirmed": True,
-            "display_name": "Ada Lovelace",
-            "is_administrator": False,
-            "created_at": "2026-01-10T12:00:00Z",
-        }
-    )
-
-    username: str
-    email: str
-    email_confirmed: bool = Field(description="whether it was shown that you read mail there")
-    display_name: str
-    is_administrator: bool
-    created_at: Moment
 
 
 class TokenRequest(ApiModel):
@@ -97,96 +62,12 @@ class TokenRequest(ApiModel):
     password: SecretStr | None = None
 
 
-class Token(ApiModel):
-    """An API token without its secret, which is shown only once."""
-
-    model_config = example(_EXAMPLE_TOKEN)
-
-    id: int
-    name: str
-    prefix: str = Field(description="the first characters of the secret, to recognise the token")
-    scopes: list[TokenScope]
-    created_at: Moment
-    expires_at: Moment | None = Field(description="null: never; only tokens from before there was an expiry")
-    last_used_at: Moment | None = Field(description="to the minute")
-
-
-class NewToken(Token):
-    """A new token with its secret: keep it, it is not shown again."""
-
-    model_config = example(
-        {**_EXAMPLE_TOKEN, "username": "ada", "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4"}
-    )
-
-    username: str = Field(description="whose token it is")
-    secret: str = Field(description="send it as `Authorization: Bearer evg_…`")
-
-
 class TokenList(ApiModel):
     """The tokens of an account that were not revoked, newest first."""
 
-    model_config = example({"tokens": [_EXAMPLE_TOKEN]})
+    model_config = example({"tokens": [TOKEN_EXAMPLE]})
 
     tokens: list[Token]
-
-
-def account_out(user: User) -> Account:
-    """Return the account as an API model."""
-    return Account(
-        username=user.username,
-        email=user.email,
-        email_confirmed=user.email_confirmed_at is not None,
-        display_name=user.display_name,
-        is_administrator=user.is_administrator,
-        created_at=user.created_at,
-    )
-
-
-def token_out(token: ApiToken) -> Token:
-    """Return the token as an API model, without its secret."""
-    return Token(
-        id=token.id,
-        name=token.name,
-        prefix=token.prefix,
-        scopes=sorted(auth.scopes_of(token), key=list(TokenScope).index),
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-        last_used_at=token.last_used_at,
-    )
-
-
-def new_token_out(token: ApiToken, user: User, secret: str) -> NewToken:
-    """Return the token as an API model, with its secret."""
-    return NewToken(**token_out(token).model_dump(), username=user.username, secret=secret)
-
-
-class MailChoices(ApiModel):
-    """Mails besides those about the account itself, which are always sent."""
-
-    model_config = example({"announcements": True, "results": False})
-
-    announcements: bool = Field(description="of the organisers of competitions that one takes part in")
-    results: bool = Field(description="when a submission of one's own was scored, rejected, or failed")
-
-
-def mail_choices_out(choice: MailChoice | None) -> MailChoices:
-    """Return the preferences as an API model; None: the defaults."""
-    return MailChoices(
-        announcements=wants(choice, MailKind.ANNOUNCEMENTS),
-        results=wants(choice, MailKind.RESULTS),
-    )
-
-
-class AuditEntryOut(ApiModel):
-    """One deed of an organiser or administrator; it never changes."""
-
-    id: int
-    at: Moment
-    actor: str = Field(description="a user's name, or what acted by itself, such as the command line")
-    action: str = Field(description="`thing.deed`")
-    subject: str = Field(description="what it was done to")
-    details: dict[str, Any]
-    request_id: str | None = Field(description="as in the log; null: it was no request")
 
 
 class AuditLog(ApiModel):
@@ -213,38 +94,10 @@ class AuditLog(ApiModel):
     next: str | None = Field(description="leads to older ones; null: these were the oldest")
 
 
-def entry_out(entry: AuditEntry) -> AuditEntryOut:
-    """Return the entry as an API model."""
-    return AuditEntryOut(
-        id=entry.id,
-        at=entry.at,
-        actor=entry.actor,
-        action=entry.action,
-        subject=entry.subject,
-        details=entry.details,
-        request_id=entry.request_id,
-    )
-
-
-_EXAMPLE = {"username": "grace", "role": "organiser", "rights": ["edit", "gold"], "granted_at": "2026-01-10T12:00:00Z"}
-
-
-class RoleOut(ApiModel):
-    """A role in a competition besides taking part; administrators need none. rights: of an organiser; the owner
-    holds all."""
-
-    model_config = example(_EXAMPLE)
-
-    username: str
-    role: Role
-    rights: list[Right]
-    granted_at: Moment
-
-
 class RoleList(ApiModel):
     """Everybody with a role, organisers first."""
 
-    model_config = example({"roles": [_EXAMPLE]})
+    model_config = example({"roles": [ROLE_EXAMPLE]})
 
     roles: list[RoleOut]
 
@@ -269,66 +122,18 @@ class RoleInvitationIn(ApiModel):
     )
 
 
-_INVITATION = {
-    "id": 3,
-    "role": "organiser",
-    "rights": ["submissions", "gold"],
-    "address": "grace@example.org",
-    "invited_by": "olga",
-    "expires_at": "2026-02-09T12:00:00Z",
-}
-
-
-class RoleInvitationOut(ApiModel):
-    """An invitation that nobody has answered yet."""
-
-    model_config = example(_INVITATION)
-
-    id: int
-    role: Role
-    rights: list[Right] = Field(description="of an organiser")
-    address: str = Field(description="empty: anybody with the secret link")
-    invited_by: str | None = Field(description="a user name; null: on the server's command line")
-    expires_at: Moment
-
-
 class RoleInvitationList(ApiModel):
     """The newest first."""
 
-    model_config = example({"invitations": [_INVITATION]})
+    model_config = example({"invitations": [INVITATION_EXAMPLE]})
 
     invitations: list[RoleInvitationOut]
-
-
-_OWN = {
-    "id": 3,
-    "competition": "demo",
-    "title": "Idiom shared task",
-    "role": "organiser",
-    "rights": ["submissions", "gold"],
-    "invited_by": "olga",
-    "expires_at": "2026-02-09T12:00:00Z",
-}
-
-
-class OwnInvitationOut(ApiModel):
-    """An invitation to oneself."""
-
-    model_config = example(_OWN)
-
-    id: int
-    competition: str
-    title: str
-    role: Role
-    rights: list[Right] = Field(description="of an organiser")
-    invited_by: str | None = Field(description="a user name; null: on the server's command line")
-    expires_at: Moment
 
 
 class OwnInvitationList(ApiModel):
     """The newest first."""
 
-    model_config = example({"invitations": [_OWN]})
+    model_config = example({"invitations": [OWN_INVITATION_EXAMPLE]})
 
     invitations: list[OwnInvitationOut]
 
@@ -351,35 +156,3 @@ class OwnerIn(ApiModel):
 
 class OwnerOut(OwnerIn):
     """The owner of a competition."""
-
-
-def role_out(competition: Competition, row: CompetitionRole) -> RoleOut:
-    """Return the role as an API model; its user must be loaded."""
-    is_owner = row.role == Role.ORGANISER and row.user_id == competition.owner_id
-    rights = [*Right] if is_owner else [Right(name) for name in row.rights.split()]
-    return RoleOut(username=row.user.username, role=row.role, rights=rights, granted_at=row.granted_at)
-
-
-def invitation_out(row: RoleInvitation) -> RoleInvitationOut:
-    """Return the invitation as an API model; its sender must be loaded."""
-    return RoleInvitationOut(
-        id=row.id,
-        role=row.role,
-        rights=[Right(name) for name in row.rights.split()],
-        address=row.address or "",
-        invited_by=row.invited_by.username if row.invited_by else None,
-        expires_at=row.expires_at,
-    )
-
-
-def own_invitation_out(row: RoleInvitation) -> OwnInvitationOut:
-    """Return the invitation as an API model for its recipient; its sender and the competition must be loaded."""
-    return OwnInvitationOut(
-        id=row.id,
-        competition=row.competition.name,
-        title=row.competition.title,
-        role=row.role,
-        rights=[Right(name) for name in row.rights.split()],
-        invited_by=row.invited_by.username if row.invited_by else None,
-        expires_at=row.expires_at,
-    )

@@ -13,7 +13,7 @@ from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import User
 from app.submissions.merging import accept_merge
-from app.teams.find import view_team
+from app.teams.find import find_team, view_team
 from app.teams.membership import (
     create_team,
     find_invitation,
@@ -26,6 +26,7 @@ from app.teams.membership import (
     transfer_team,
 )
 from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
+from app.teams.views import MergingOut, TeamOut
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
@@ -36,12 +37,8 @@ from app.web.teams.schemas import (
     InvitationOut,
     JoinRequest,
     MergeQuestion,
-    MergingOut,
     TeamCaptain,
     TeamName,
-    TeamOut,
-    merging_out,
-    team_out,
 )
 
 router = api_router("taking part")
@@ -58,7 +55,7 @@ OfferId = Annotated[RowId, Path(examples=[3])]
 )
 def read_offers(server: ServerHere, user: ApiUser, competition: CompetitionName) -> MergingOut:
     with reading(server.engine) as session:
-        return merging_out(offers_of_user(session, find_competition(session, competition), user, server.clock()))
+        return offers_of_user(session, find_competition(session, competition), user, server.clock())
 
 
 @router.post(
@@ -74,7 +71,7 @@ def post_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionN
     with writing(server.engine) as session:
         found = find_competition(session, competition)
         ask_to_merge(session, found, user, form.team, server.settings, now)
-        return merging_out(offers_of_user(session, found, user, now))
+        return offers_of_user(session, found, user, now)
 
 
 @router.post(
@@ -231,7 +228,8 @@ def delete_invitation(server: ServerHere, user: ApiSubmitter, competition: Compe
 
 
 def _team(session: Session, server: Server, user: User, competition: str) -> TeamOut:
-    view = view_team(session, find_competition(session, competition), user, server.clock())
-    if view is None:
+    found = find_competition(session, competition)
+    team = find_team(session, user, found.id)
+    if team is None:
         raise NotFound("You have no team in this competition.")
-    return team_out(view)
+    return view_team(session, found, team, server.clock())

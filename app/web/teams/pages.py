@@ -89,11 +89,12 @@ def team_page(
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        view = view_team(session, found, user, now)
+        team = find_team(session, user, found.id)
+        view = view_team(session, found, team, now) if team else None
         missing = standing(session, found, user).missing
-        allowed = allowances_of(session, view.team) if view else []
+        allowed = allowances_of(session, team) if team else []
         allowances = [(row, late_entries(session, row, row.phase)) for row in allowed]
-        merging = offers_of(session, found, view.team if view else None, now)
+        merging = offers_of(session, found, team, now)
         workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
     return render(
         request,
@@ -101,7 +102,7 @@ def team_page(
         competition=found,
         workspace=workspace,
         view=view,
-        is_captain=view is not None and view.captain_id == user.id,
+        is_captain=view is not None and any(one.is_captain and one.username == user.username for one in view.members),
         is_fixed=view is not None and view.name_fixed_at is not None and now >= view.name_fixed_at,
         missing=missing,
         merging=merging,

@@ -11,6 +11,7 @@ from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right
 from app.people.rights import find_user
 from app.teams.registration import decide, decide_all, list_registrations, register, standing
+from app.teams.views import RegisteredOut, RegistrationOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
@@ -19,13 +20,9 @@ from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import api_router
 from app.web.teams.schemas import (
     RegisteredList,
-    RegisteredOut,
     RegistrationDecision,
     RegistrationDecisions,
-    RegistrationOut,
     RegistrationRequest,
-    registered_out,
-    registration_out,
 )
 
 router = api_router()
@@ -43,7 +40,7 @@ TAKING_PART, ORGANISING = ["taking part"], ["organising"]
 def read_registration(server: ServerHere, user: ApiUser, competition: CompetitionName) -> RegistrationOut:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        return registration_out(found, standing(session, found, user))
+        return RegistrationOut.of(found, standing(session, found, user))
 
 
 @router.put(
@@ -90,7 +87,7 @@ def read_registrations(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         rows = list_registrations(session, found, status=status)
-        return RegisteredList(registrations=[registered_out(row) for row in rows])
+        return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
 
 
 @router.put(
@@ -110,7 +107,7 @@ def put_decisions(
         decide_all(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         ids = {one.id for one in theirs}
         rows = [row for row in list_registrations(session, found) if row.user_id in ids]
-        return RegisteredList(registrations=[registered_out(row) for row in rows])
+        return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
 
 
 @router.put(
@@ -132,4 +129,5 @@ def put_decision(
         found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
         decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
-        return registered_out(next(row for row in list_registrations(session, found) if row.user_id == theirs.id))
+        row = next(row for row in list_registrations(session, found) if row.user_id == theirs.id)
+        return RegisteredOut.model_validate(row, from_attributes=True)

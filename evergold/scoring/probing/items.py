@@ -7,8 +7,6 @@ rows of an embeddings tensor.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +16,7 @@ from evergold.scoring.errors import InvalidItems, Problems, shorten
 from evergold.scoring.probing.human_scores import HumanScores
 from evergold.scoring.probing.measures import PROBES
 from evergold.scoring.tables.reading import read_table
-from evergold.scoring.tables.settings import listed
+from evergold.scoring.tables.settings import listed, unfilled
 
 #: The contexts of each setting: three naturalistic sentences per compound, one neutral sentence.
 CONTEXTS: Mapping[str, tuple[str, ...]] = {"nat": ("nat1", "nat2", "nat3"), "neut": ("neut",)}
@@ -123,13 +121,13 @@ def items_of_scores(scores: HumanScores, languages: Sequence[str]) -> Items:
 
 def empty_predictions(items: Items, levels: Iterable[str]) -> str:
     """Return the CSV that teams fill in: every probe of every item at every level, the last column empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(PREDICTION_COLUMNS)
     wanted = tuple(levels)
-    for (language, setting), compounds in items.compounds.items():
-        for compound in compounds:
-            for context in CONTEXTS[setting]:
-                for probe in PROBES:
-                    writer.writerows((language, context, compound, probe, level, "") for level in wanted)
-    return text.getvalue()
+    rows = (
+        (language, context, compound, probe, level, "")
+        for (language, setting), compounds in items.compounds.items()
+        for compound in compounds
+        for context in CONTEXTS[setting]
+        for probe in PROBES
+        for level in wanted
+    )
+    return unfilled(PREDICTION_COLUMNS, rows)

@@ -2,12 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
+from evergold.scoring.tables.forms import read_any_table
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.settings import listed
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...] | None = None
+
+    def demands(self) -> dict[str, object]:
+        """Return the ids."""
+        return dict.fromkeys(self.ids)
+
+    def in_order_of_id(self) -> Items:
+        """Return the items sorted: the order of a gold file could reveal something about its values."""
+        return Items(sorted_ids(self.ids), self.labels)
+
+    def only(self, places: Iterable[int]) -> Items:
+        """Return the items at these places."""
+        return Items(tuple(self.ids[place] for place in places), self.labels)
+
+
+def read_blind_ids(
+    data: bytes,
+    id_column: str,
+    answer_column: str,
+    labels: tuple[str, ...] | None,
+    lists: Mapping[str, str] | None = None,
+) -> Items | None:
+    """Read the items in the order of a blind file; None if it is gold, with answers. Raises InvalidItems.
+
+    labels: as declared; lists: as for `read_any_table`.
+    """
+    problems = Problems()
+    table = read_any_table(data, [id_column], problems, optional=[answer_column], others=True, lists=lists)
+    if table is None:
+        raise InvalidItems(problems.errors, problems.omitted)
+    if answer_column in table:
+        return None
+    check_ids(table, id_column, problems)
+    problems.raise_if_any(InvalidItems)
+    return Items(tuple(table[id_column]), labels)
 
 
 def check_ids(table: Table, column: str, problems: Problems) -> None:
@@ -38,6 +85,14 @@ def match_ids(table: Table, column: str, ids: Sequence[str], faults: RowProblems
     missing = [id_ for id_ in ids if id_ not in first]
     if missing and not table.skipped_rows:
         problems.add("missing-id", f"{len(missing)} of {len(ids)} ids are missing: {listed(missing)}", column=column)
+
+
+def values_in_order(gold: Items, values: Mapping[str, Value]) -> tuple[Value, ...]:
+    """Return the predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
+    if missing := [id_ for id_ in gold.ids if id_ not in values]:
+        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
+        raise InvalidGold([Problem("unknown-id", message)])
+    return tuple(values[id_] for id_ in gold.ids)
 
 
 def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -230,11 +230,17 @@ def setting_columns(metrics: Mapping[str, Metric], options: SettingOptions) -> t
     )
 
 
-def empty_submission(items: Items, settings: Sequence[str], value_column: str) -> str:
-    """Return the CSV that teams fill in: every item once per setting, in the items' order, the last column empty."""
+def unfilled(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return the CSV that teams fill in: these columns, and the given cells of each row."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["ID", "Language", "Setting", value_column])
-    for setting in settings:
-        writer.writerows((id_, language, setting, "") for id_, language in zip(items.ids, items.languages, strict=True))
+    writer.writerow(header)
+    writer.writerows(rows)
     return text.getvalue()
+
+
+def empty_submission(items: Items, settings: Sequence[str], value_column: str) -> str:
+    """Return the CSV that teams fill in: every item once per setting, in the items' order, the last column empty."""
+    pairs = list(zip(items.ids, items.languages, strict=True))
+    rows = ((id_, language, setting, "") for setting in settings for id_, language in pairs)
+    return unfilled(["ID", "Language", "Setting", value_column], rows)

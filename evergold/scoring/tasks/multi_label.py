@@ -13,8 +13,6 @@ Deliberate: macro is the mean over the labels that occur in gold or prediction, 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,8 +38,8 @@ from evergold.scoring.option_types import Texts
 from evergold.scoring.samples.multi_label import sample
 from evergold.scoring.tables.forms import read_any_table
 from evergold.scoring.tables.row_problems import RowProblems
-from evergold.scoring.tables.rows import check_ids, match_ids, sorted_ids
-from evergold.scoring.tables.settings import clusters_document, listed, note_clusters, with_clusters
+from evergold.scoring.tables.rows import Items, check_ids, match_ids, read_blind_ids, values_in_order
+from evergold.scoring.tables.settings import clusters_document, listed, note_clusters, unfilled, with_clusters
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "multi-label", 1
@@ -88,18 +86,6 @@ class MultiLabelOptions(Options):
 
 
 @dataclass(frozen=True)
-class Items:
-    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
-
-    ids: tuple[str, ...]
-    labels: Labels | None = None
-
-    def demands(self) -> dict[str, object]:
-        """Return the ids."""
-        return dict.fromkeys(self.ids)
-
-
-@dataclass(frozen=True)
 class Gold:
     """n ids and the labels of each.
 
@@ -123,16 +109,9 @@ class Prediction:
 def read_items(path: Path, options: MultiLabelOptions) -> Items:
     """Read the ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
-    problems = Problems()
     lists = {options.answer: options.separator}
-    table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True, lists=lists)
-    if table is None:
-        raise InvalidItems(problems.errors, problems.omitted)
-    if options.answer in table:
-        return items_of(_parse_gold(data, options, InvalidItems), options)
-    check_ids(table, options.id, problems)
-    problems.raise_if_any(InvalidItems)
-    return Items(tuple(table[options.id]), options.labels)
+    items = read_blind_ids(data, options.id, options.answer, options.labels, lists)
+    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
@@ -142,7 +121,7 @@ def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
 
 def items_of(gold: Gold, options: MultiLabelOptions) -> Items:
     """Return the gold's ids, sorted: the file's order could reveal something about the labels."""
-    return Items(sorted_ids(gold.items.ids), gold.items.labels)
+    return gold.items.in_order_of_id()
 
 
 def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Prediction:
@@ -200,7 +179,7 @@ def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions)
 
     Raises InvalidGold as `score` does.
     """
-    ours = _in_order_of(gold, prediction)
+    ours = values_in_order(gold.items, prediction.values)
     written = options.separator.join
     return [
         ItemResult(id_, (), written(sorted(own)), written(sorted(other)), is_right=set(own) == set(other))
@@ -211,8 +190,8 @@ def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions)
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
     """Return the gold of the kept items; a prediction may contain more."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
-    items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
-    return Gold(items, tuple(gold.values[place] for place in kept), kept_clusters(gold.clusters, kept)), prediction
+    values = tuple(gold.values[place] for place in kept)
+    return Gold(gold.items.only(kept), values, kept_clusters(gold.clusters, kept)), prediction
 
 
 def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
@@ -224,11 +203,7 @@ def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
 
 def template(items: Items, options: MultiLabelOptions) -> str:
     """Return the empty submission: every id, no label."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([options.id, options.value])
-    writer.writerows((id_, "") for id_ in items.ids)
-    return text.getvalue()
+    return unfilled([options.id, options.value], ((id_, "") for id_ in items.ids))
 
 
 def _score(metric: str, split: str, value: float, parts: dict[str, object], reason: str) -> Score:
@@ -244,18 +219,11 @@ def _parts(metric: str, options: MultiLabelOptions) -> dict[str, object]:
 
 def _numbered(gold: Gold, prediction: Prediction) -> tuple[list[str], list[list[int]], list[list[int]]]:
     """Return all labels, gold's first, and per item in gold's order the numbers of its gold and predicted labels."""
-    ours = _in_order_of(gold, prediction)
+    ours = values_in_order(gold.items, prediction.values)
     names = dict.fromkeys([*(gold.items.labels or ()), *sorted({label for own in ours for label in own})])
     number = {label: place for place, label in enumerate(names)}
     theirs, predicted = ([[number[label] for label in own] for own in side] for side in (gold.values, ours))
     return list(names), theirs, predicted
-
-
-def _in_order_of(gold: Gold, prediction: Prediction) -> list[Labels]:
-    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
-        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
-        raise InvalidGold([Problem("unknown-id", message)])
-    return [prediction.values[id_] for id_ in gold.items.ids]
 
 
 def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile]) -> Gold:

@@ -12,8 +12,6 @@ precision (trec_eval's are single).
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +40,7 @@ from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, RELEVANCE, SC
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.rows import sorted_ids
-from evergold.scoring.tables.settings import clusters_document, listed, with_clusters
+from evergold.scoring.tables.settings import clusters_document, listed, unfilled, with_clusters
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
 
 NAME, VERSION = "ranking", 1
@@ -229,11 +227,8 @@ def template(items: Items, options: RankingOptions) -> str | None:
     """Return every candidate without a score; None if there are no candidates."""
     if not items.candidates:
         return None
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([QUERY, DOCUMENT, SCORE])
-    writer.writerows((query, document, "") for query, rows in items.candidates.items() for document in rows)
-    return text.getvalue()
+    rows = ((query, document, "") for query, documents in items.candidates.items() for document in documents)
+    return unfilled([QUERY, DOCUMENT, SCORE], rows)
 
 
 # ---------------------------------------------------------------------------------------------------------- scoring

@@ -13,8 +13,6 @@ a group mean is undefined as soon as one of its groups is.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +49,8 @@ from evergold.scoring.tables.metrics import (
 from evergold.scoring.tables.options import ALL, MEAN, TableOptions
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
-from evergold.scoring.tables.rows import check_ids, match_ids, sorted_ids
-from evergold.scoring.tables.settings import clusters_document, kept_splits, listed, note_clusters, with_clusters
+from evergold.scoring.tables.rows import Items, check_ids, match_ids, read_blind_ids, values_in_order
+from evergold.scoring.tables.settings import clusters_document, kept_splits, note_clusters, unfilled, with_clusters
 from evergold.scoring.tables.values import note_lengths, note_values
 from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Task, signature
 
@@ -61,18 +59,6 @@ NAME, VERSION = "table", 2
 Positions = npt.NDArray[np.intp]
 #: Statistics of each text, by metric.
 Statistics = Mapping[str, TextStatistics]
-
-
-@dataclass(frozen=True)
-class Items:
-    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
-
-    ids: tuple[str, ...]
-    labels: tuple[str, ...] | None = None
-
-    def demands(self) -> dict[str, object]:
-        """Return the ids."""
-        return dict.fromkeys(self.ids)
 
 
 @dataclass(frozen=True)
@@ -102,15 +88,8 @@ class Prediction:
 def read_items(path: Path, options: TableOptions) -> Items:
     """Read the ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
-    problems = Problems()
-    table = read_any_table(data, [options.id], problems, optional=[options.answer], others=True)
-    if table is not None and options.answer in table:
-        return items_of(_parse_gold(data, options, InvalidItems), options)
-    if table is None:
-        raise InvalidItems(problems.errors, problems.omitted)
-    check_ids(table, options.id, problems)
-    problems.raise_if_any(InvalidItems)
-    return Items(tuple(table[options.id]), options.labels)
+    items = read_blind_ids(data, options.id, options.answer, options.labels)
+    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
 
 
 def read_gold(path: Path, options: TableOptions) -> Gold:
@@ -121,7 +100,7 @@ def read_gold(path: Path, options: TableOptions) -> Gold:
 
 def items_of(gold: Gold, options: TableOptions) -> Items:
     """Return the gold's ids, sorted: the file's order could reveal something about the values."""
-    return Items(sorted_ids(gold.items.ids), gold.items.labels)
+    return gold.items.in_order_of_id()
 
 
 def read_prediction(path: Path, items: Items, options: TableOptions) -> Prediction:
@@ -243,16 +222,13 @@ def _item_result(gold: Gold, place: int, splits: tuple[str, ...], own: str, opti
 
 def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
     """Return the predicted values in gold's order; raises InvalidGold unless there is one for each of its items."""
-    if missing := [id_ for id_ in gold.items.ids if id_ not in prediction.values]:
-        message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
-        raise InvalidGold([Problem("unknown-id", message)])
-    return tuple(prediction.values[id_] for id_ in gold.items.ids)
+    return values_in_order(gold.items, prediction.values)
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
     """Return the gold of the kept items; a prediction may contain more."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
-    items = Items(tuple(gold.items.ids[place] for place in kept), gold.items.labels)
+    items = gold.items.only(kept)
     values = tuple(gold.values[place] for place in kept)
     references = tuple(gold.references[place] for place in kept)
     splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
@@ -270,11 +246,7 @@ def columns(options: TableOptions) -> tuple[Column, ...]:
 
 def template(items: Items, options: TableOptions) -> str:
     """Return the empty submission: every id, no value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([options.id, options.value])
-    writer.writerows((id_, "") for id_ in items.ids)
-    return text.getvalue()
+    return unfilled([options.id, options.value], ((id_, "") for id_ in items.ids))
 
 
 def splits_of(options: TableOptions) -> Iterator[str]:

@@ -23,9 +23,10 @@ from evergold.scoring.progress import report_progress
 from evergold.scoring.samples.table import sample
 from evergold.scoring.tables.metrics import METRICS as TABLE_METRICS, NO_ITEMS, TEXT_METRICS, Found
 from evergold.scoring.tables.options import ALL, MEAN, TableOptions
+from evergold.scoring.tables.rows import Items
 from evergold.scoring.task import Column, ItemResult, Metric, Score, Task, signature
 from evergold.scoring.tasks import table
-from evergold.scoring.tasks.table import Gold, Items, Prediction
+from evergold.scoring.tasks.table import Gold, Prediction
 
 NAME, VERSION = "text-generation", 2
 BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")

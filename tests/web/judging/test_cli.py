@@ -154,7 +154,7 @@ def test_roles_are_granted_listed_and_revoked(empty_site: Site, evergold: Evergo
     assert evergold("role", "grant", COMPETITION, "Anna", "organiser")[1] == "anna was organiser already.\n"
     assert evergold("role", "list", COMPETITION)[1].splitlines()[1].startswith("anna\torganiser\t")
     with reading(empty_site.engine) as session:
-        assert [one.user.username for one in list_roles(session, find_competition(session, COMPETITION))] == ["anna"]
+        assert [one.username for one in list_roles(session, find_competition(session, COMPETITION))] == ["anna"]
     code, out, _ = evergold("role", "revoke", COMPETITION, "anna", "organiser", "--json")
     assert json.loads(out) == {"username": "anna", "role": "organiser", "changed": True}
     assert evergold("role", "revoke", COMPETITION, "anna", "organiser")[1] == "anna was no organiser.\n"

@@ -42,7 +42,7 @@ def asked(site: Site) -> list[str | None]:
     """The addresses that are invited, None for the link."""
     with reading(site.engine) as session:
         found = open_invitations(session, find_competition(session, COMPETITION), NOW)
-        return sorted((one.address for one in found), key=lambda address: address or "")
+        return sorted((one.address or None for one in found), key=lambda address: address or "")
 
 
 def number(site: Site) -> int:

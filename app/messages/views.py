@@ -1,0 +1,113 @@
+"""Announcements, recipients of mails, and questions, as the API and the pages show them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field
+
+from app.base.answers import ApiModel, Moment, example
+from app.models import Question, User
+
+ANNOUNCEMENT_EXAMPLE: dict[str, Any] = {
+    "id": 7,
+    "title": "The deadline moves by a day",
+    "text": "You have until **23:59 AoE** on Sunday.",
+    "is_pinned": True,
+    "published_at": "2026-01-10T12:00:00Z",
+    "edited_at": None,
+    "page": "/competitions/demo/announcements#announcement-7",
+}
+
+
+QUESTION_EXAMPLE: dict[str, Any] = {
+    "id": 3,
+    "title": "Is the dev set blind?",
+    "text": "May we train on it?",
+    "shows_name": False,
+    "asked_at": "2026-01-10T12:00:00Z",
+    "asker": None,
+    "is_mine": False,
+    "is_public": True,
+    "answer": "You may, in the *open* track.",
+    "answered_at": "2026-01-10T13:00:00Z",
+    "answer_edited_at": None,
+    "closed_at": "2026-01-10T13:00:00Z",
+    "page": "/competitions/demo/questions#question-3",
+}
+
+
+class AnnouncementOut(ApiModel):
+    """An announcement as everybody sees it."""
+
+    model_config = example(ANNOUNCEMENT_EXAMPLE)
+
+    id: int
+    title: str
+    text: str = Field(description="Markdown")
+    is_pinned: bool
+    published_at: Moment
+    edited_at: Moment | None = Field(description="when its words were changed; null: never")
+    page: str
+
+
+class PublishedAnnouncement(AnnouncementOut):
+    """The announcement, with how many mails were written for it."""
+
+    model_config = example({**ANNOUNCEMENT_EXAMPLE, "mailed_to": "entered:evaluation", "mailed_count": 12})
+
+    mailed_to: str = Field(description="the group; empty: nobody")
+    mailed_count: int = Field(description="how many people get the mail")
+
+
+class ReceiversOut(ApiModel):
+    """Whom a mail to this group would reach now."""
+
+    model_config = example({"group": "entered:evaluation", "receivers": 12, "switched_off": 1})
+
+    group: str
+    receivers: int = Field(description="how many people would get it")
+    switched_off: int = Field(description="how many others of the group want no such mails")
+
+
+class QuestionOut(ApiModel):
+    """A question as this viewer sees it."""
+
+    model_config = example(QUESTION_EXAMPLE)
+
+    id: int
+    title: str
+    text: str = Field(description="plain text")
+    shows_name: bool
+    asked_at: Moment
+    asker: str | None = Field(description="the display name; null: the sender chose not to show it")
+    is_mine: bool
+    is_public: bool = Field(description="whether everybody sees it, once it is answered")
+    answer: str = Field(description="Markdown; empty: not answered yet")
+    answered_at: Moment | None
+    answer_edited_at: Moment | None = Field(description="when the answer's words were changed; null: never")
+    closed_at: Moment | None = Field(description="null: the organisers have not dealt with it yet")
+    page: str
+
+    @classmethod
+    def seen_by(cls, viewer: User | None, question: Question, *, sees_all: bool) -> Self:
+        """Return the question, whose sender must be loaded; others learn a sender's name only if the sender agreed.
+
+        sees_all: for an organiser acting as one.
+        """
+        is_mine = viewer is not None and question.asker_id == viewer.id
+        return cls(
+            id=question.id,
+            title=question.title,
+            text=question.text,
+            shows_name=question.shows_name,
+            asked_at=question.asked_at,
+            asker=question.asker.display_name if sees_all or is_mine or question.shows_name else None,
+            is_mine=is_mine,
+            is_public=question.is_public,
+            answer=question.answer,
+            answered_at=question.answered_at,
+            answer_edited_at=question.answer_edited_at,
+            closed_at=question.closed_at,
+            page=question.page,
+        )

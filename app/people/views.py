@@ -1,0 +1,196 @@
+"""Accounts, tokens, mail preferences, roles, invitations and audit entries, as API, pages and commands show them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field
+
+from app.base.answers import ApiModel, Moment, example
+from app.models import ApiToken, Competition, CompetitionRole, Right, Role, RoleInvitation, TokenScope, User
+
+TOKEN_EXAMPLE: dict[str, Any] = {
+    "id": 7,
+    "name": "laptop",
+    "prefix": "evg_Zk3q",
+    "scopes": ["read", "submit"],
+    "created_at": "2026-01-10T12:00:00Z",
+    "expires_at": "2027-01-10T12:00:00Z",
+    "last_used_at": None,
+}
+ROLE_EXAMPLE: dict[str, Any] = {
+    "username": "grace",
+    "role": "organiser",
+    "rights": ["edit", "gold"],
+    "granted_at": "2026-01-10T12:00:00Z",
+}
+INVITATION_EXAMPLE: dict[str, Any] = {
+    "id": 3,
+    "role": "organiser",
+    "rights": ["submissions", "gold"],
+    "address": "grace@example.org",
+    "invited_by": "olga",
+    "expires_at": "2026-02-09T12:00:00Z",
+}
+OWN_INVITATION_EXAMPLE: dict[str, Any] = {
+    "id": 3,
+    "competition": "demo",
+    "title": "Idiom shared task",
+    "role": "organiser",
+    "rights": ["submissions", "gold"],
+    "invited_by": "olga",
+    "expires_at": "2026-02-09T12:00:00Z",
+}
+
+
+class Account(ApiModel):
+    """An account as its owner sees it."""
+
+    model_config = example(
+        {
+            "username": "ada",
+            "email": "ada@example.org",
+            "email_confirmed": True,
+            "display_name": "Ada Lovelace",
+            "is_administrator": False,
+            "created_at": "2026-01-10T12:00:00Z",
+        }
+    )
+
+    username: str
+    email: str
+    email_confirmed: bool = Field(description="whether it was shown that you read mail there")
+    display_name: str
+    is_administrator: bool
+    created_at: Moment
+
+
+class Token(ApiModel):
+    """An API token without its secret, which is shown only once."""
+
+    model_config = example(TOKEN_EXAMPLE)
+
+    id: int
+    name: str
+    prefix: str = Field(description="the first characters of the secret, to recognise the token")
+    scopes: list[TokenScope]
+    created_at: Moment
+    expires_at: Moment | None = Field(description="null: never; only tokens from before there was an expiry")
+    last_used_at: Moment | None = Field(description="to the minute")
+
+    @classmethod
+    def of(cls, token: ApiToken) -> Token:
+        """Return the token, its scopes in the order of `TokenScope`."""
+        held = token.scopes.split()
+        return Token(
+            id=token.id,
+            name=token.name,
+            prefix=token.prefix,
+            scopes=[scope for scope in TokenScope if scope in held],
+            created_at=token.created_at,
+            expires_at=token.expires_at,
+            last_used_at=token.last_used_at,
+        )
+
+
+class NewToken(Token):
+    """A new token with its secret: keep it, it is not shown again."""
+
+    model_config = example(
+        {**TOKEN_EXAMPLE, "username": "ada", "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4"}
+    )
+
+    username: str = Field(description="whose token it is")
+    secret: str = Field(description="send it as `Authorization: Bearer evg_…`")
+
+
+class MailChoices(ApiModel):
+    """Mails besides those about the account itself, which are always sent."""
+
+    model_config = example({"announcements": True, "results": False})
+
+    announcements: bool = Field(description="of the organisers of competitions that one takes part in")
+    results: bool = Field(description="when a submission of one's own was scored, rejected, or failed")
+
+
+class AuditEntryOut(ApiModel):
+    """One deed of an organiser or administrator; it never changes."""
+
+    id: int
+    at: Moment
+    actor: str = Field(description="a user's name, or what acted by itself, such as the command line")
+    action: str = Field(description="`thing.deed`")
+    subject: str = Field(description="what it was done to")
+    details: dict[str, Any]
+    request_id: str | None = Field(description="as in the log; null: it was no request")
+
+
+class RoleOut(ApiModel):
+    """A role in a competition besides taking part; administrators need none. rights: of an organiser; the owner
+    holds all."""
+
+    model_config = example(ROLE_EXAMPLE)
+
+    username: str
+    role: Role
+    rights: list[Right]
+    granted_at: Moment
+
+    @classmethod
+    def of(cls, row: CompetitionRole, competition: Competition) -> Self:
+        """Return the role; its user must be loaded."""
+        is_owner = row.role == Role.ORGANISER and row.user_id == competition.owner_id
+        rights = [*Right] if is_owner else [Right(name) for name in row.rights.split()]
+        return cls(username=row.user.username, role=row.role, rights=rights, granted_at=row.granted_at)
+
+
+class RoleInvitationOut(ApiModel):
+    """An invitation that nobody has answered yet."""
+
+    model_config = example(INVITATION_EXAMPLE)
+
+    id: int
+    role: Role
+    rights: list[Right] = Field(description="of an organiser")
+    address: str = Field(description="empty: anybody with the secret link")
+    invited_by: str | None = Field(description="a user name; null: on the server's command line")
+    expires_at: Moment
+
+    @classmethod
+    def of(cls, row: RoleInvitation, invited_by: User | None) -> Self:
+        """Return the invitation."""
+        return cls(
+            id=row.id,
+            role=row.role,
+            rights=[Right(name) for name in row.rights.split()],
+            address=row.address or "",
+            invited_by=invited_by.username if invited_by else None,
+            expires_at=row.expires_at,
+        )
+
+
+class OwnInvitationOut(ApiModel):
+    """An invitation to oneself."""
+
+    model_config = example(OWN_INVITATION_EXAMPLE)
+
+    id: int
+    competition: str
+    title: str
+    role: Role
+    rights: list[Right] = Field(description="of an organiser")
+    invited_by: str | None = Field(description="a user name; null: on the server's command line")
+    expires_at: Moment
+
+    @classmethod
+    def of(cls, row: RoleInvitation) -> Self:
+        """Return the invitation for its recipient; its sender and the competition must be loaded."""
+        return cls(
+            id=row.id,
+            competition=row.competition.name,
+            title=row.competition.title,
+            role=row.role,
+            rights=[Right(name) for name in row.rights.split()],
+            invited_by=row.invited_by.username if row.invited_by else None,
+            expires_at=row.expires_at,
+        )

@@ -1,0 +1,179 @@
+"""Registrations, teams and offers to merge, as the API, pages and commands show them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import AliasPath, ConfigDict, Field
+
+from app.base import links
+from app.base.answers import ApiModel, Moment, example
+from app.models import Competition, RegistrationMode, RegistrationStatus
+from app.teams.questions import Answer, QuestionKind, answers_to
+from app.teams.registration import MISSING_WORDS, Missing, Standing
+
+TERMS_SHA256 = "0f9d2c7e6a1b4c5d8e3f7a6b9c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d"
+_REGISTRATION: dict[str, Any] = {
+    "competition": "demo",
+    "mode": "approval",
+    "terms": "Use the data for research only.",
+    "terms_sha256": TERMS_SHA256,
+    "questions": [
+        {
+            "name": "affiliation",
+            "title": "Affiliation",
+            "kind": "text",
+            "choices": [],
+            "required": True,
+            "help": "University, institute, company; or none.",
+        }
+    ],
+    "answers": {"affiliation": "A university"},
+    "status": "pending",
+    "has_accepted_terms": True,
+    "missing": "approval",
+    "message": "The organisers have not answered your registration yet; you will get a mail when they have.",
+    "page": "/competitions/demo/registration",
+}
+REGISTERED_EXAMPLE: dict[str, Any] = {
+    "username": "ada",
+    "display_name": "Ada Lovelace",
+    "email": "ada@example.org",
+    "status": "pending",
+    "registered_at": "2026-01-10T12:00:00Z",
+    "terms_accepted_at": "2026-01-10T12:00:00Z",
+    "decided_at": None,
+    "decided_by": None,
+    "answers": {"affiliation": "A university"},
+}
+_TEAM: dict[str, Any] = {
+    "competition": "demo",
+    "name": "Idiomatics",
+    "members": [{"username": "ada", "display_name": "Ada Lovelace", "is_captain": True, "joined_at": None}],
+    "members_max": 5,
+    "invitation_expires_at": "2026-01-17T12:00:00Z",
+    "name_fixed_at": "2026-01-31T12:00:00Z",
+    "page": "/competitions/demo/team",
+}
+_OFFER: dict[str, Any] = {
+    "id": 3,
+    "asking": "Idiomatics",
+    "asked": "Proverbial",
+    "asked_by": "Ada Lovelace",
+    "asked_at": "2026-01-10T12:00:00Z",
+}
+
+
+class RegistrationQuestionOut(ApiModel):
+    """A question to everybody who registers."""
+
+    name: str
+    title: str
+    kind: QuestionKind
+    choices: tuple[str, ...] = Field(description="with kind `choice`: the answers there are")
+    required: bool = Field(description="whether nobody takes part without an answer; of a tick: unless it is ticked")
+    help: str
+
+
+class RegistrationOut(ApiModel):
+    """Your registration in a competition."""
+
+    model_config = example(_REGISTRATION)
+
+    competition: str
+    mode: RegistrationMode = Field(description="who may take part")
+    terms: str = Field(description="Markdown; empty: there is nothing to accept")
+    terms_sha256: str | None
+    questions: list[RegistrationQuestionOut] = Field(description="questions to everybody who registers")
+    answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
+    status: RegistrationStatus | None = Field(description="null: you have not registered")
+    has_accepted_terms: bool = Field(description="as they are now")
+    missing: Missing | None = Field(description="what stands between you and a submission; null: nothing")
+    message: str = Field(description="the same in words; empty: nothing")
+    page: str
+
+    @classmethod
+    def of(cls, competition: Competition, standing: Standing) -> Self:
+        """Return where a user stands."""
+        rules, row, missing = standing.rules, standing.row, standing.missing
+        return cls(
+            competition=competition.name,
+            mode=rules.mode,
+            terms=rules.terms,
+            terms_sha256=rules.terms_sha256,
+            questions=[RegistrationQuestionOut.model_validate(one, from_attributes=True) for one in rules.questions],
+            answers=answers_to(rules.questions, row.answers) if row else {},
+            status=RegistrationStatus(row.status) if row else None,
+            has_accepted_terms=standing.has_accepted,
+            missing=missing,
+            message=MISSING_WORDS[missing] if missing else "",
+            page=links.registration(competition.name),
+        )
+
+
+class RegisteredOut(ApiModel):
+    """Somebody's registration, as organisers see it."""
+
+    model_config = example(REGISTERED_EXAMPLE) | ConfigDict(populate_by_name=True)
+
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+    display_name: str = Field(validation_alias=AliasPath("user", "display_name"))
+    email: str = Field(validation_alias=AliasPath("user", "email"))
+    status: RegistrationStatus
+    registered_at: Moment
+    terms_accepted_at: Moment | None
+    decided_at: Moment | None
+    decided_by: str | None = Field(description="null: the competition's own rule")
+    answers: dict[str, Answer] = Field(description="by question")
+
+
+class MemberOut(ApiModel):
+    """A member of a team."""
+
+    username: str
+    display_name: str
+    is_captain: bool
+    joined_at: Moment | None = Field(description="null: from the beginning")
+
+
+class TeamOut(ApiModel):
+    """A team."""
+
+    model_config = example(_TEAM)
+
+    competition: str
+    name: str
+    members: list[MemberOut] = Field(description="who has been there longest comes first")
+    members_max: int | None = Field(description="null: no limit")
+    invitation_expires_at: Moment | None = Field(description="of the link that works now; null: there is none")
+    name_fixed_at: Moment | None = Field(description="from then on the name stays; null: nothing fixes it yet")
+    page: str
+
+    @property
+    def is_full(self) -> bool:
+        """True if nobody can join."""
+        return self.members_max is not None and len(self.members) >= self.members_max
+
+
+class MergeOfferOut(ApiModel):
+    """An offer by one team to another; if accepted, everybody becomes a member of the offering team."""
+
+    model_config = example(_OFFER) | ConfigDict(populate_by_name=True)
+
+    id: int
+    asking: str = Field(validation_alias=AliasPath("asking", "name"), description="the team that will stay")
+    asked: str = Field(validation_alias=AliasPath("asked", "name"), description="the team that would join it")
+    asked_by: str = Field(
+        validation_alias=AliasPath("user", "display_name"), description="the sender of the offer, by display name"
+    )
+    asked_at: Moment
+
+
+class MergingOut(ApiModel):
+    """Offers that have not been answered."""
+
+    model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER], "by_us": []})
+
+    merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
+    to_us: list[MergeOfferOut] = Field(description="offers to your team")
+    by_us: list[MergeOfferOut] = Field(description="offers by your team")
