@@ -26,7 +26,7 @@ from app.base.queue import _sender, send_run
 from app.base.storage import FolderStorage, StoredFile, store_file
 from app.competitions.find import find_phase_task
 from app.models import RunStatus, ScoringRun, User
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from bench._command import BenchParser, run
 from bench._processors import family, processor_seconds, resident_mib
 from bench.mwe import made_up_pairs
@@ -150,7 +150,7 @@ def accept(place: Place, work: Work, stored: StoredFile, user: User) -> int:
     with writing(place.engine) as session:
         phase_task = find_phase_task(session, "bench", "open", work.name)
         now = datetime.now(UTC)
-        return accept_submission(session, user=user, phase_task=phase_task, upload=stored, now=now).run_id
+        return accept_submission(session, phase_task, stored, Sender(user, now)).run_id
 
 
 def unfinished(engine: Engine) -> int:

@@ -11,7 +11,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition, find_phase_task
 from app.models import CompetitionTask, PhaseTask, Right, Role, User
 from app.people.rights import grant_role
-from app.submissions.accept import Accepted, accept_submission
+from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from tests import world
 from tests.rich_world import OTHER_BOARDS, OTHER_TASK
 from tests.world import COMPETITION, NOW, PHASE
@@ -42,7 +42,7 @@ def submit_other(engine: Engine, user: User, content: str = "other") -> Accepted
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
         return accept_submission(
-            session, user=user, phase_task=asked, upload=world.upload_of(content), filename="predictions.csv", now=NOW
+            session, asked, world.upload_of(content), Sender(user, NOW), SubmissionForm(filename="predictions.csv")
         )
 
 

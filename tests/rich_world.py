@@ -48,7 +48,7 @@ from app.models import (
 from app.people.rights import grant_role
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import start_rescoring
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.teams.membership import leave_team
 from evergold.scoring.task import Score
 from tests import rich_rows, world
@@ -371,12 +371,10 @@ def _enter(
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=user,
-            phase_task=find_phase_task(session, competition, phase, task),
-            upload=world.upload_of(f"{user.username} {phase} {task}"),
-            now=at,
-            system=system,
-            method=system and "Fine-tuned next door",
+            find_phase_task(session, competition, phase, task),
+            world.upload_of(f"{user.username} {phase} {task}"),
+            Sender(user, at),
+            SubmissionForm(system=system, method=system and "Fine-tuned next door"),
         )
     held = world.sure(world.claim(engine, _apart(engine, accepted.run_id), at))
     of_private = None if private is None else _scores(private)

@@ -36,7 +36,7 @@ from app.models import (
 from app.runs.claims import Claim, claim_run
 from app.runs.outcomes import record_failure, record_rejection, record_scores
 from app.runs.report import packed_results
-from app.submissions.accept import Accepted, accept_submission
+from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import NOT_ENTERED, ItemResult, Score
 
@@ -197,13 +197,10 @@ def submit(
     with writing(engine) as session:
         return accept_submission(
             session,
-            user=user,
-            phase_task=the_phase_task(session, competition),
-            upload=stored or upload_of(content),
-            filename="predictions.csv",
-            method=method,
-            idempotency_key=key,
-            now=now,
+            the_phase_task(session, competition),
+            stored or upload_of(content),
+            Sender(user, now, key),
+            SubmissionForm(filename="predictions.csv", method=method),
         )
 
 

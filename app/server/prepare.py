@@ -43,7 +43,7 @@ from app.people.auth import make_account
 from app.people.rights import grant_role
 from app.runs.sweep import mark_sent
 from app.server.datadir import ServeError
-from app.submissions.accept import accept_submission, find_replay
+from app.submissions.accept import Sender, SubmissionForm, accept_submission, find_replay
 from evergold.scoring.tasks import needs_gpu
 
 COMPETITION = "demo"
@@ -175,13 +175,10 @@ def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage: S
         return []
     accepted = accept_submission(
         session,
-        user=user,
-        phase_task=phase_task,
-        upload=store_file(path, storage),
-        filename=path.name,
-        method=team.methods[task],
-        idempotency_key=key,
-        now=now,
+        phase_task,
+        store_file(path, storage),
+        Sender(user, now, key),
+        SubmissionForm(filename=path.name, method=team.methods[task]),
     )
     return [accepted.run_id]
 

@@ -6,7 +6,7 @@ Nothing here reads the uploaded file: a worker decides whether it is well-formed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -56,15 +56,47 @@ from app.teams.registration import check_standing, note_taking_part, standing_by
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """The state that accepting an upload depends on.
+class Sender:
+    """The sender of an upload. arrived_at: when its last byte arrived, which decides whether it is in time."""
 
+    user: User
+    arrived_at: datetime
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionForm:
+    """The file name and the fields sent with a file.
+
+    system: the name of the system. card: further fields of the method card, for `app.cards.form.read_document`.
+    refuse_duplicate: refuse a file that the team submitted before, until a person confirms.
+    """
+
+    filename: str = ""
+    track: str | None = None
+    system: str = ""
+    method: str = ""
+    description: str = ""
+    card: Mapping[str, Any] = field(default_factory=dict)
+    refuse_duplicate: bool = False
+
+
+EMPTY_FORM = SubmissionForm()
+
+
+@dataclass(frozen=True, slots=True)
+class UploadContext:
+    """An upload without its file, and the state that accepting it depends on.
+
+    phase_task: from `find_phase_task`.
     team: the user's; None: there is none yet.
     sees_all: True if they are an organiser by name, with the right to submissions.
     replayed: the user's earlier submission with this Idempotency-Key.
     counts: the team's usage; None if it also includes former teams of its members.
     """
 
+    phase_task: PhaseTask
+    sender: Sender
     team: Team | None
     registration: Registration | None
     sees_all: bool
@@ -72,47 +104,43 @@ class Facts:
     counts: Counts | None
 
 
-def look_up(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
+def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
     """Load the current state, which stays valid only under the team's lock."""
     asked = {
-        "user": user.id,
+        "user": sender.user.id,
         "competition": phase_task.phase.competition_id,
         "phase_task": phase_task.id,
-        "key": key,
-        **moments(now),
+        "key": sender.idempotency_key,
+        **moments(sender.arrived_at),
     }
     team, registration, rights, has_past, replayed, *counts = session.execute(_FACTS, asked).one()
-    owns = phase_task.phase.competition.owner_id == user.id
+    owns = phase_task.phase.competition.owner_id == sender.user.id
     sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
-    return Facts(team, registration, sees_all, replayed, None if has_past else Counts(*counts))
+    used = None if has_past else Counts(*counts)
+    return UploadContext(phase_task, sender, team, registration, sees_all, replayed, used)
 
 
-def load_context(session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime) -> Facts:
+def load_context(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
     """Load the state and lock the team, if there is one, until the transaction ends.
 
     Retries if the user changed teams while waiting for the lock.
     """
     if has_single_writer(session.get_bind()):  # a single writer: there is no lock to wait for
-        return look_up(session, user, phase_task, key, now)
+        return look_up(session, phase_task, sender)
     while True:
-        locked_id = lock_team_of(session, user, phase_task.phase.competition_id)
-        facts = look_up(session, user, phase_task, key, now)
-        if locked_id == (facts.team.id if facts.team is not None else None):
-            return facts
+        locked_id = lock_team_of(session, sender.user, phase_task.phase.competition_id)
+        context = look_up(session, phase_task, sender)
+        if locked_id == (context.team.id if context.team is not None else None):
+            return context
 
 
-def ensure_team(
-    session: Session, user: User, phase_task: PhaseTask, key: str | None, now: datetime, known: Facts | None
-) -> tuple[Team, Facts]:
-    """Return the team, created if there is none; a new one is invisible to others until the transaction ends.
-
-    known: the result of `load_context` in this transaction; None: not loaded yet.
-    """
-    facts = known or load_context(session, user, phase_task, key, now)
-    while facts.team is None:
-        team = new_team_for(session, user, phase_task.phase.competition_id, now)
-        facts = replace(facts, team=team) if team else load_context(session, user, phase_task, key, now)
-    return facts.team, facts
+def ensure_team(session: Session, phase_task: PhaseTask, sender: Sender) -> tuple[Team, UploadContext]:
+    """Return the team, locked, and the state; a new team is invisible to others until the transaction ends."""
+    context = load_context(session, phase_task, sender)
+    while context.team is None:
+        team = new_team_for(session, sender.user, phase_task.phase.competition_id, sender.arrived_at)
+        context = replace(context, team=team) if team else load_context(session, phase_task, sender)
+    return context.team, context
 
 
 _USER, _COMPETITION = bindparam("user", type_=User.id.type), bindparam("competition", type_=User.id.type)
@@ -163,92 +191,73 @@ FILENAME_CHARACTERS = 200
 class Accepted:
     """The result of accepting a submission.
 
-    created: False if an Idempotency-Key returned an earlier submission.
-    is_untouched: True if it has not changed since it was accepted; run, team and system are then set.
     sees_all: True if the submitter is an organiser here by name, with the right to submissions.
+    created: False if an Idempotency-Key returned an earlier submission.
+    is_untouched: True if it has not changed since it was accepted.
     """
 
     submission: Submission
-    run_id: int
-    created: bool
-    is_untouched: bool = False
-    run: ScoringRun | None = None
-    team: Team | None = None
-    system: System | None = None
-    sees_all: bool = False
+    run: ScoringRun
+    team: Team
+    system: System | None
+    sees_all: bool
+    created: bool = True
+    is_untouched: bool = True
+
+    @property
+    def run_id(self) -> int:
+        return self.run.id
 
 
 def accept_submission(
-    session: Session,
-    *,
-    user: User,
-    phase_task: PhaseTask,
-    upload: StoredFile,
-    filename: str = "",
-    track: str | None = None,
-    method: str = "",
-    description: str = "",
-    card: Mapping[str, Any] | None = None,
-    system: str = "",
-    idempotency_key: str | None = None,
-    refuse_duplicate: bool = False,
-    now: datetime,
-    under_lock: Facts | None = None,
+    session: Session, phase_task: PhaseTask, upload: StoredFile, sender: Sender, form: SubmissionForm = EMPTY_FORM
 ) -> Accepted:
     """Create the submission and its queued run; the caller commits, then sends.
 
     phase_task: from `find_phase_task`.
-    card: further fields of the method card, for `app.cards.form.read_document`.
-    system: the name of the system.
-    asks_again: refuse a file that the team submitted before, until a person confirms.
-    under_lock: the result of `load_context`, if the caller has the lock already.
     """
-    check_text_lengths(method, description, idempotency_key)
-    idempotency_key = idempotency_key or None  # an empty header is no key
-    track = track or None
-    competition = phase_task.phase.competition
+    competition, user, now = phase_task.phase.competition, sender.user, sender.arrived_at
+    key = sender.idempotency_key or None  # an empty header is no key
+    check_text_lengths(form.method, form.description, key)
     check_takes_uploads(competition)
-    team, facts = ensure_team(session, user, phase_task, idempotency_key, now, under_lock)
-    if facts.replayed is not None and idempotency_key and (earlier := find_replay(session, user, idempotency_key)):
-        return _replayed(earlier, phase_task, upload, track, team, facts)
-    registered = check_standing(competition, standing_by(session, competition, user, facts.registration))
-    if refuse_duplicate:
+    team, context = ensure_team(session, phase_task, sender)
+    if context.replayed is not None and key and (earlier := find_replay(session, user, key)):
+        return _replayed(earlier, context, team, upload, form)
+    registered = check_standing(competition, standing_by(session, competition, user, context.registration))
+    if form.refuse_duplicate:
         check_is_new(session, team, phase_task, upload.sha256)
     kept = required_cards(session, team.id, phase_task.task_id, form_of(phase_task))
-    document = check_submission_form(
-        phase_task, track=track, method=method, description=description, card=card or {}, system=system, kept=kept
-    )
+    document = check_submission_form(phase_task, form, kept)
     gold = check_gold_present(phase_task)
     late = check_open_for(session, team, phase_task.phase, now)
-    check_submission_limit(session, team, phase_task, now, counts=facts.counts)
+    check_submission_limit(session, team, phase_task, now, counts=context.counts)
     note_taking_part(session, competition, user, registered, now)
-    known = named_system(session, team, phase_task, system, document, now)
+    known = named_system(session, team, phase_task, form.system, document, now)
     submission = Submission(
         team_id=team.id,
         user_id=user.id,
         phase_task_id=phase_task.id,
         sha256=upload.sha256,
         size_bytes=upload.size_bytes,
-        filename=base_name(filename),
-        track=track,
+        filename=base_name(form.filename),
+        track=form.track or None,
         system_id=known.system.id if known else None,
         method=document.get(CardPart.METHOD, ""),
-        description=description.strip(),
-        idempotency_key=idempotency_key,
+        description=form.description.strip(),
+        idempotency_key=key,
         submitted_at=now,
         is_late=late is not None,
     )
     if not insert_now(session, submission):  # concurrent use of the key in another competition, without a common lock
-        earlier = find_replay(session, user, idempotency_key or "")
+        earlier = find_replay(session, user, key or "")
         if earlier is None:
             raise RuntimeError("a submission is neither new nor there")
-        return _replayed(earlier, phase_task, upload, track, team, facts)
+        return _replayed(earlier, context, team, upload, form)
     keep_card(session, submission, known, document, now)
     if late is not None:
         note_late_entry(session, submission, late, now)
     run = add_run(session, submission, gold, now)
-    system_of_it = known.system if known else None
-    return Accepted(submission, run.id, True, True, run, team, system_of_it, facts.sees_all)
+    return Accepted(submission, run, team, known.system if known else None, context.sees_all)
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
@@ -259,42 +268,37 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
     return run
 
 
-def precheck(session: Session, user: User, facts: Facts, phase_task: PhaseTask, now: datetime) -> None:
+def precheck(session: Session, context: UploadContext) -> None:
     """Raise every refusal that is certain before the body is read; `accept_submission` decides."""
+    phase_task, user, now = context.phase_task, context.sender.user, context.sender.arrived_at
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
-    check_standing(competition, standing_by(session, competition, user, facts.registration))
+    check_standing(competition, standing_by(session, competition, user, context.registration))
     check_gold_present(phase_task)
-    check_open_for(session, facts.team, phase_task.phase, now)
-    check_submission_limit(session, facts.team, phase_task, now, user=user, counts=facts.counts)
+    check_open_for(session, context.team, phase_task.phase, now)
+    check_submission_limit(session, context.team, phase_task, now, user=user, counts=context.counts)
 
 
 def check_submission_form(
-    phase_task: PhaseTask,
-    *,
-    track: str | None,
-    method: str,
-    description: str,
-    card: Mapping[str, Any],
-    system: str = "",
-    kept: Mapping[str, Document] | None = None,
+    phase_task: PhaseTask, form: SubmissionForm, kept: Mapping[str, Document] | None = None
 ) -> dict[str, Any]:
     """Return the method card to store. Raises InvalidForm with all errors in the fields at once.
 
     kept: the result of `required_cards`.
     """
-    wrong = {NAME_FIELD: fault} if (fault := name_fault(system)) else {}
+    wrong = {NAME_FIELD: fault} if (fault := name_fault(form.system)) else {}
     checks: tuple[Callable[[], None], ...] = (
-        lambda: check_text_lengths(method, description, None),
-        lambda: check_track(phase_task.phase.competition, track or None),
+        lambda: check_text_lengths(form.method, form.description, None),
+        lambda: check_track(phase_task.phase.competition, form.track or None),
     )
     for check in checks:
         try:
             check()
         except InvalidForm as invalid:
             wrong |= invalid.details["fields"]
-    method = method.strip()
-    of_system = (kept or {}).get(wanted_name(system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))
+    card = form.card
+    method = form.method.strip()
+    of_system = (kept or {}).get(wanted_name(form.system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))
     # The separate field may be any text; only the card's is validated.
     sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
     document, faults = read_document(sent, form_of(phase_task), of_system)
@@ -372,9 +376,10 @@ def base_name(filename: str) -> str:
 
 
 def _replayed(
-    earlier: Submission, phase_task: PhaseTask, upload: StoredFile, track: str | None, team: Team, facts: Facts
+    earlier: Submission, context: UploadContext, team: Team, upload: StoredFile, form: SubmissionForm
 ) -> Accepted:
-    if (earlier.phase_task_id, earlier.sha256, earlier.track) != (phase_task.id, upload.sha256, track):
+    sent = (context.phase_task.id, upload.sha256, form.track or None)
+    if (earlier.phase_task_id, earlier.sha256, earlier.track) != sent:
         raise IdempotencyConflict(
             "This Idempotency-Key was already used for another upload; use a new key for a new submission.",
             submission=str(earlier.id),
@@ -382,4 +387,4 @@ def _replayed(
     run = current_run(earlier)
     is_first = run.status == RunStatus.QUEUED and earlier.runs == [run] and earlier.withdrawn_at is None
     is_untouched = is_first and earlier.team_id == team.id
-    return Accepted(earlier, run.id, False, is_untouched, run, team, earlier.system, facts.sees_all)
+    return Accepted(earlier, run, team, earlier.system, context.sees_all, created=False, is_untouched=is_untouched)

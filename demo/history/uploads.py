@@ -18,7 +18,7 @@ from app.competitions.find import find_phase_task
 from app.models import ScoringRun, User
 from app.runs.claims import Claim, claim_run
 from app.server.prepare import COMPETITION
-from app.submissions.accept import accept_submission, find_replay
+from app.submissions.accept import Sender, SubmissionForm, accept_submission, find_replay
 from demo.history import draw
 from demo.history.cast import (
     BLIND,
@@ -113,13 +113,10 @@ def _send(engine: Engine, settings: Settings, upload: Upload, at: datetime) -> N
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=_user(session, upload.team.username),
-            phase_task=find_phase_task(session, COMPETITION, upload.phase, upload.task),
-            upload=stored,
-            filename=upload.filename,
-            card=upload.team.card,
-            idempotency_key=upload.key,
-            now=at,
+            find_phase_task(session, COMPETITION, upload.phase, upload.task),
+            stored,
+            Sender(_user(session, upload.team.username), at, upload.key),
+            SubmissionForm(filename=upload.filename, card=upload.team.card),
         )
         claim = claimed(session, accepted.run_id, at)
     score(engine, claim, at)

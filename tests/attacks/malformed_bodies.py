@@ -10,9 +10,13 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
+from fastapi import Request
 from sqlalchemy import update
+from starlette.types import Message
 
 from app.base.db import writing
 from app.models import Phase
@@ -41,6 +45,20 @@ def malformed_bodies(seed: int, number: int) -> Iterator[bytes]:
             body = chance.choice(_CHANGES)(body, chance)
         if body != WHOLE:
             yield body
+
+
+def request_in_pieces(pieces: Sequence[bytes], content_type: str) -> Request:
+    """A request whose body comes in these pieces, on no server."""
+    messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+    messages.append({"type": "http.request", "body": b"", "more_body": False})
+
+    async def next_piece() -> Message:
+        return messages.pop(0)
+
+    server = SimpleNamespace(clock=lambda: datetime.now(UTC))
+    headers = [(b"content-type", content_type.encode())]
+    scope = {"type": "http", "headers": headers, "app": SimpleNamespace(state=SimpleNamespace(server=server))}
+    return Request(scope, next_piece)
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs
 from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from tests import world
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
@@ -79,11 +79,10 @@ def enter(
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=user,
-            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
-            upload=world.upload_of(f"{user.username} {phase} {at}"),
-            now=at,
-            **more,
+            find_phase_task(session, COMPETITION, phase, TASK),
+            world.upload_of(f"{user.username} {phase} {at}"),
+            Sender(user, at),
+            SubmissionForm(**more),
         )
         submission_id = accepted.submission.id
     world.score(engine, accepted.run_id, zero_shot, one_shot)

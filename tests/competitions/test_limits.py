@@ -12,7 +12,7 @@ from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
 from app.competitions.find import find_phase_task
 from app.competitions.limits import Quota, check_phase_open, phase_state, quota
 from app.models import Phase, Submission, User
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from app.teams.find import find_team
 from tests.competitions.embargo import add_phase, declare, enter
 from tests.rescoring import rescored
@@ -284,7 +284,7 @@ def test_files_rejected_in_another_phase_stand_in_nobodys_way(sqlite_engine: Eng
     ada = add_user(sqlite_engine, "ada")
     with writing(sqlite_engine) as session:
         practice = find_phase_task(session, COMPETITION, "practice", TASK)
-        sent = accept_submission(session, user=ada, phase_task=practice, upload=upload_of("practice"), now=NOW)
+        sent = accept_submission(session, practice, upload_of("practice"), Sender(ada, NOW))
     reject(sqlite_engine, sent.run_id)
     assert quota_of(sqlite_engine, ada).rejected_last_hour == 0
     submit(sqlite_engine, ada)

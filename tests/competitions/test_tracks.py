@@ -13,7 +13,7 @@ from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.competitions.tracks import Track, track_title
 from app.models import Board, Competition, Submission, Team, TeamKind, User
-from app.submissions.accept import Accepted, accept_submission
+from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from tests.declarations.applying import apply, made, noted, submit as submit_in_demo
 from tests.declarations.competition_folder import Competition as Folder, make_competition
 from tests.rich_world import NEIGHBOURS, own
@@ -48,12 +48,10 @@ def send(
     with writing(engine) as session:
         return accept_submission(
             session,
-            user=user,
-            phase_task=the_phase_task(session),
-            upload=upload_of(content),
-            track=track,
-            idempotency_key=key,
-            now=NOW + second * SECOND,
+            the_phase_task(session),
+            upload_of(content),
+            Sender(user, NOW + second * SECOND, key),
+            SubmissionForm(track=track),
         )
 
 

@@ -14,7 +14,7 @@ from app.competitions.find import find_phase_task
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import load_competitions
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, PhaseTask, PublicFile, Submission, User
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from tests.declarations.competition_folder import NOW, Competition as Folder
 from tests.rich_world import NEIGHBOURS, fresh, own
 from tests.world import PREPARED
@@ -68,4 +68,4 @@ def submit(engine: Engine, phase: str = "evaluation") -> int:
             session.flush()
         asked = find_phase_task(session, "demo", phase, "detection")
         upload = StoredFile(hashlib.sha256(b"x").hexdigest(), 1)
-        return accept_submission(session, user=user, phase_task=asked, upload=upload, now=NOW).run_id
+        return accept_submission(session, asked, upload, Sender(user, NOW)).run_id

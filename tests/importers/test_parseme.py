@@ -22,7 +22,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
 from app.models import User
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from evergold.corpora.annotated import blanked
 from evergold.scoring import score, validate
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem
@@ -143,15 +143,10 @@ def submit(engine: Engine, user: User, path: Path, storage: Path) -> int:
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=user,
-            phase_task=find_phase_task(session, "parseme-1-2", "post-evaluation", NAME),
-            upload=store_file(path, FolderStorage(storage)),
-            filename=path.name,
-            track="closed",
-            method="",
-            description="",
-            idempotency_key=None,
-            now=NOW,
+            find_phase_task(session, "parseme-1-2", "post-evaluation", NAME),
+            store_file(path, FolderStorage(storage)),
+            Sender(user, NOW, None),
+            SubmissionForm(filename=path.name, track="closed", method="", description=""),
         )
         return accepted.run_id
 

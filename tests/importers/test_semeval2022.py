@@ -30,7 +30,7 @@ from app.importers.semeval2022_results import PUBLISHED, SYSTEMS
 from app.importers.writing import read_published
 from app.models import HistoricRow, RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from evergold.scoring.errors import InvalidFile
 from tests import official_shapes
 from tests.conformance import conformance
@@ -420,7 +420,7 @@ def score_in_practice(predictions: Mapping[str, Path]) -> None:
         for task, path in predictions.items():
             phase_task = find_phase_task(session, "semeval2022-task2", "practice", task)
             upload = store_file(path, FolderStorage(get_settings().storage_dir))
-            runs.append(accept_submission(session, user=user, phase_task=phase_task, upload=upload, now=NOW).run_id)
+            runs.append(accept_submission(session, phase_task, upload, Sender(user, NOW)).run_id)
     for run_id in runs:
         score_submission(run_id)
     with reading(engine) as session:

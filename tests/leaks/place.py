@@ -49,7 +49,7 @@ from app.people.rights import grant_role, set_rights
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
 from app.runs.validations import claim_validation, record_invalid
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.validations import accept_validation
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
@@ -412,11 +412,10 @@ def _accept(engine: Engine, team: str, phase: str, at: Any) -> tuple[UUID, int]:
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=_user(session, team),
-            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
-            upload=StoredFile(sha256, size),
-            filename="predictions.zip",
-            now=at,
+            find_phase_task(session, COMPETITION, phase, TASK),
+            StoredFile(sha256, size),
+            Sender(_user(session, team), at),
+            SubmissionForm(filename="predictions.zip"),
         )
         return accepted.submission.id, accepted.run_id
 

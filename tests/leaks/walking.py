@@ -17,7 +17,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.models import Team
 from app.operations import metrics
 from app.rescoring.sets import drop_rescoring
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from tests import world
 from tests.leaks import place
 from tests.leaks.place import Place
@@ -124,5 +124,5 @@ def _send_as(engine: Engine, username: str) -> None:
     with writing(engine) as session:
         practice = find_phase_task(session, COMPETITION, "practice", TASK)
         upload = world.upload_of(username)
-        accepted = accept_submission(session, user=user, phase_task=practice, upload=upload, now=NOW)
+        accepted = accept_submission(session, practice, upload, Sender(user, NOW))
     place.score(engine, accepted.run_id, (0.4, 0.5))

@@ -36,7 +36,7 @@ from app.competitions.visibility import View
 from app.models import Board, EntryRule, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, TeamKind, User
 from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from app.submissions.choices import choose_entry, withdraw_choice, withdraw_submission
 from app.submissions.find import get_submission
 from app.teams.find import captain_of, find_team, members_of
@@ -112,10 +112,9 @@ class Server(RuleBasedStateMachine):
         with writing(self.engine) as session:
             accepted = accept_submission(
                 session,
-                user=self.people[who],
-                phase_task=find_phase_task(session, COMPETITION, phase, TASK),
-                upload=upload_of(f"{who} {self.now}"),
-                now=self.now,
+                find_phase_task(session, COMPETITION, phase, TASK),
+                upload_of(f"{who} {self.now}"),
+                Sender(self.people[who], self.now),
             )
             accepted.submission.track = track  # as of a competition that had tracks once
         self.waiting.append(accepted.run_id)

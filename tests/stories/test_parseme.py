@@ -22,7 +22,7 @@ from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
 from app.models import RunStatus, ScoringRun, User
 from app.operations.migrate import upgrade
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from tests.official_cases import Parseme, parseme
 from tests.world import add_user
 
@@ -96,7 +96,7 @@ def submit(
     upload = store_file(packed, FolderStorage(get_settings().storage_dir))
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, phase, TASK)
-        accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, track=track, now=now)
+        accepted = accept_submission(session, asked, upload, Sender(user, now), SubmissionForm(track=track))
     score_submission(accepted.run_id)
     with reading(engine) as session:
         run = session.get_one(ScoringRun, accepted.run_id)

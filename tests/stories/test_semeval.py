@@ -25,7 +25,7 @@ from app.people.rights import grant_role
 from app.rescoring.difference import Difference, difference_of
 from app.rescoring.publishing import RescoringNotReady, publish_rescoring
 from app.rescoring.sets import find_rescoring, start_rescoring
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, accept_submission
 from app.teams.registration import RegistrationNeeded, decide, register, rules_of
 from tests.official_cases import Semeval, semeval
 from tests.sealed import make_key, seal_gold
@@ -98,7 +98,7 @@ def submit(engine: Engine, user: User, phase: str, file: Path, now: datetime) ->
     upload = store_file(file, FolderStorage(get_settings().storage_dir))
     with writing(engine) as session:
         asked = find_phase_task(session, "semeval", phase, "detection")
-        accepted = accept_submission(session, user=user, phase_task=asked, upload=upload, now=now)
+        accepted = accept_submission(session, asked, upload, Sender(user, now))
     score_submission(accepted.run_id)
 
 

@@ -13,7 +13,7 @@ from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, Name
 from app.competitions.find import find_competition
 from app.models import Right, Role, RunStatus, ScoringRun, Submission, Team, TeamMember, User
 from app.people.rights import grant_role, rights_of
-from app.submissions.accept import accept_submission, find_replay, look_up, precheck
+from app.submissions.accept import Sender, SubmissionForm, accept_submission, find_replay, look_up, precheck
 from app.teams.find import find_team
 from app.teams.membership import leave_team
 from tests.rich_world import own
@@ -90,7 +90,7 @@ def test_of_a_file_name_the_showable_last_part_is_kept(engine: Engine, sent: str
     ada = add_user(engine, "ada")
     with writing(engine) as session:
         accepted = accept_submission(
-            session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), filename=sent, now=NOW
+            session, the_phase_task(session), upload_of("x"), Sender(ada, NOW), SubmissionForm(filename=sent)
         )
     with reading(engine) as session:
         assert session.get_one(Submission, accepted.submission.id).filename == kept
@@ -100,9 +100,7 @@ def test_what_was_sent_without_a_name_has_none(sqlite_engine: Engine) -> None:
     add_competition(sqlite_engine)
     ada = add_user(sqlite_engine, "ada")
     with writing(sqlite_engine) as session:
-        accepted = accept_submission(
-            session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), now=NOW
-        )
+        accepted = accept_submission(session, the_phase_task(session), upload_of("x"), Sender(ada, NOW))
         assert (accepted.submission.filename, accepted.submission.method, accepted.submission.description) == ("",) * 3
         assert accepted.system is None
 
@@ -113,13 +111,10 @@ def test_a_submission_is_of_the_system_that_was_named_and_of_the_method_on_its_c
     with writing(sqlite_engine) as session:
         accepted = accept_submission(
             session,
-            user=ada,
-            phase_task=the_phase_task(session),
-            upload=upload_of("x"),
-            card={"method": "BERT"},
-            system="Mark I",
-            description="  as ever ",
-            now=NOW,
+            the_phase_task(session),
+            upload_of("x"),
+            Sender(ada, NOW),
+            SubmissionForm(system="Mark I", description="  as ever ", card={"method": "BERT"}),
         )
         kept = session.get_one(Submission, accepted.submission.id)
         assert accepted.system is not None
@@ -139,14 +134,12 @@ def test_what_is_wrong_with_the_system_the_track_and_the_card_is_said_at_once(sq
     with writing(sqlite_engine) as session, pytest.raises(InvalidForm) as refused:
         accept_submission(
             session,
-            user=ada,
-            phase_task=the_phase_task(session),
-            upload=upload_of("x"),
-            track="closed",
-            method="BERT",
-            card={"method": "T5", "paper": "no address"},
-            system="x" * 101,
-            now=NOW,
+            the_phase_task(session),
+            upload_of("x"),
+            Sender(ada, NOW),
+            SubmissionForm(
+                track="closed", system="x" * 101, method="BERT", card={"method": "T5", "paper": "no address"}
+            ),
         )
     assert set(refused.value.details["fields"]) == {"track", "method", "paper", "system"}
 
@@ -157,13 +150,10 @@ def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
     with writing(engine) as session, pytest.raises(InvalidForm) as refused:
         accept_submission(
             session,
-            user=ada,
-            phase_task=the_phase_task(session),
-            upload=upload_of("x"),
-            method="x" * 201,
-            description="y\0",
-            idempotency_key="k" * 201,
-            now=NOW,
+            the_phase_task(session),
+            upload_of("x"),
+            Sender(ada, NOW, "k" * 201),
+            SubmissionForm(method="x" * 201, description="y\0"),
         )
     assert refused.value.details["fields"] == {
         "method": "At most 200 characters; this has 201.",
@@ -190,7 +180,7 @@ def test_an_organiser_who_uploads_sees_all_only_with_the_right_to_submissions(en
                 grant_role(session, here, users[name], Role.ORGANISER, NOW, rights=rights)
     with reading(engine) as session:
         found = {
-            name: look_up(session, user, the_phase_task(session), None, NOW).sees_all for name, user in users.items()
+            name: look_up(session, the_phase_task(session), Sender(user, NOW)).sees_all for name, user in users.items()
         }
         here = find_competition(session, COMPETITION)
         assert found == {name: Right.SUBMISSIONS in rights_of(session, user, here) for name, user in users.items()}
@@ -198,8 +188,7 @@ def test_an_organiser_who_uploads_sees_all_only_with_the_right_to_submissions(en
 
 
 def check_early(session: Session, user: User, now: datetime) -> None:
-    phase_task = the_phase_task(session)
-    precheck(session, user, look_up(session, user, phase_task, None, now), phase_task, now)
+    precheck(session, look_up(session, the_phase_task(session), Sender(user, now)))
 
 
 def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) -> None:

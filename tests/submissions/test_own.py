@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, update
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Board, Submission, User
-from app.submissions.accept import check_submission_form
+from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
 from app.submissions.find import count_own, get_submission, is_at, own_places
 from app.teams.membership import leave_team
@@ -49,7 +49,7 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:
     with reading(engine) as session:
-        card = check_submission_form(the_phase_task(session), track=None, method=" BERT ", description="", card={})
+        card = check_submission_form(the_phase_task(session), SubmissionForm(method=" BERT "))
     assert card == {"method": "BERT"}
 
 

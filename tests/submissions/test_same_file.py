@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -11,7 +10,7 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.competitions.find import find_phase_task
 from app.models import User
-from app.submissions.accept import Accepted, SameFile, accept_submission
+from app.submissions.accept import Accepted, SameFile, Sender, SubmissionForm, accept_submission
 from tests import world
 from tests.competitions.embargo import add_phase
 from tests.rich_world import LATER_PHASE
@@ -26,17 +25,15 @@ def ada(sqlite_engine: Engine) -> User:
     return add_user(sqlite_engine, "ada")
 
 
-def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, **more: Any) -> Accepted:
+def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, key: str | None = None) -> Accepted:
     """Send it as the page does, which asks before it uses quota for the same file again."""
     with writing(engine) as session:
         return accept_submission(
             session,
-            user=user,
-            phase_task=find_phase_task(session, COMPETITION, phase, TASK),
-            upload=upload_of(content),
-            refuse_duplicate=True,
-            now=NOW + 5 * MINUTE,
-            **more,
+            find_phase_task(session, COMPETITION, phase, TASK),
+            upload_of(content),
+            Sender(user, NOW + 5 * MINUTE, key),
+            SubmissionForm(refuse_duplicate=True),
         )
 
 
@@ -68,7 +65,7 @@ def test_a_file_that_was_rejected_is_not_asked_about(sqlite_engine: Engine, ada:
 
 def test_a_retry_with_its_key_is_the_same_submission_and_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
     sent = submit(sqlite_engine, ada, content="same", key="k")
-    again = ask(sqlite_engine, ada, "same", idempotency_key="k")
+    again = ask(sqlite_engine, ada, "same", key="k")
     assert (again.submission.id, again.run_id, again.created) == (sent.submission.id, sent.run_id, False)
     with reading(sqlite_engine) as session:
         assert len(session.scalars(world.submissions_here()).all()) == 1

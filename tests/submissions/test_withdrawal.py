@@ -16,7 +16,7 @@ from app.competitions.visibility import views_of
 from app.feedback.standings import standings_of_one
 from app.models import AuditEntry, EntryChoice, EntryRule, Right, User
 from app.standings.check import check_task
-from app.submissions.accept import SameFile, accept_submission
+from app.submissions.accept import SameFile, Sender, SubmissionForm, accept_submission
 from app.submissions.choices import (
     NoChoice,
     NotWithdrawable,
@@ -131,11 +131,10 @@ def test_its_file_can_be_sent_again_without_a_question(engine: Engine, people: l
         with writing(engine) as session:
             accept_submission(
                 session,
-                user=ada,
-                phase_task=the_phase_task(session),
-                upload=upload_of("the file"),
-                refuse_duplicate=True,
-                now=NOW + HOUR,
+                the_phase_task(session),
+                upload_of("the file"),
+                Sender(ada, NOW + HOUR),
+                SubmissionForm(refuse_duplicate=True),
             )
 
     with pytest.raises(SameFile):

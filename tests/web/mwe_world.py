@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, update
 from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, User
 from app.runs.outcomes import record_scores
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 from tests import world
@@ -38,13 +38,10 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=user,
-            phase_task=world.the_phase_task(session),
-            upload=world.upload_of(user.username),
-            filename="system.zip",
-            track="closed",
-            method="Lexicon",
-            now=NOW,
+            world.the_phase_task(session),
+            world.upload_of(user.username),
+            Sender(user, NOW),
+            SubmissionForm(filename="system.zip", track="closed", method="Lexicon"),
         )
     held = world.sure(world.claim(engine, accepted.run_id))
     options = read_options(TASK, {"languages": languages})

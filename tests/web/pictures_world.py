@@ -9,7 +9,7 @@ from sqlalchemy import Engine, update
 from app.base.db import writing
 from app.models import Team, TeamKind
 from app.runs.outcomes import record_scores
-from app.submissions.accept import accept_submission
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from evergold.scoring.task import Score
 from tests import world
 from tests.web.mwe_world import become_mwe
@@ -41,13 +41,10 @@ def enter(engine: Engine, name: str, now: datetime = NOW) -> int:
     with writing(engine) as session:
         accepted = accept_submission(
             session,
-            user=user,
-            phase_task=world.the_phase_task(session),
-            upload=world.upload_of(name),
-            filename="system.zip",
-            track="closed",
-            method=f"The system of {name}",
-            now=now,
+            world.the_phase_task(session),
+            world.upload_of(name),
+            Sender(user, now),
+            SubmissionForm(filename="system.zip", track="closed", method=f"The system of {name}"),
         )
         kind = TeamKind.BASELINE if name in BASELINES else TeamKind.TEAM
         session.execute(update(Team).where(Team.id == accepted.submission.team_id).values(kind=kind))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from anyio.to_thread import run_sync
@@ -10,7 +9,7 @@ from fastapi import Request
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
-from app.base.storage import StoredFile, local_file, storage_of
+from app.base.storage import StoredFile, UploadWriter, local_file, storage_of
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
 from app.declarations.blueprints.kept import add_file, begin_blueprint
 from app.declarations.blueprints.zips import Brought, read_zip
@@ -19,7 +18,7 @@ from app.web.declarations.editing_turns import editing
 from app.web.html.guards import SentUpload
 from app.web.http import csrf
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.multipart import FieldsCheck, Policy, Upload, accept_any_fields, receive
 from app.web.http.room import room_left, within
 
 FIELDS = frozenset({csrf.FORM_FIELD})
@@ -32,9 +31,7 @@ async def receive_file(request: Request, server: Server, upload: SentUpload, blu
     await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
 
 
-async def receive_zip(
-    request: Request, server: Server, user: User, on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None
-) -> int:
+async def receive_zip(request: Request, server: Server, user: User, on_fields: FieldsCheck = accept_any_fields) -> int:
     """Create a blueprint from the zip and return its id."""
     await run_sync(check_may_create, user, server.settings.organise)
     received = await _received(request, server, user, on_fields)
@@ -42,17 +39,10 @@ async def receive_zip(
         return await run_sync(_begin, server, user, received.file)
 
 
-async def _received(
-    request: Request, server: Server, user: User, on_fields: Callable[[Mapping[str, str]], None]
-) -> Upload:
+async def _received(request: Request, server: Server, user: User, on_fields: FieldsCheck) -> Upload:
     with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
-        return await receive_upload(
-            incoming_of(request),
-            storage=storage_of(server.settings),
-            limit_bytes=limit_bytes,
-            fields=FIELDS,
-            on_fields=on_fields,
-        )
+        writer = UploadWriter(storage_of(server.settings), limit_bytes)
+        return await receive(request, Policy(writer, limit_bytes, FIELDS, on_fields))
 
 
 def _begin(server: Server, user: User, file: StoredFile) -> int:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NotFound
-from app.base.storage import StoredFile, local_file, storage_of, store_upload
+from app.base.storage import StoredFile, UploadWriter, local_file, storage_of, store_upload
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised
 from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
@@ -33,7 +33,7 @@ from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.images import image_response
-from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.multipart import Policy, Upload, receive
 from app.web.http.room import room_left, within
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -51,13 +51,8 @@ async def _received(
     """Return the upload, its file name, and the re-encoded image; raise InvalidForm."""
     settings = server.settings
     with within(await room_left(server, owner), min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
-        received = await receive_upload(
-            incoming_of(request),
-            storage=storage_of(settings),
-            limit_bytes=limit_bytes,
-            fields=FIELDS,
-            on_fields=upload.check,
-        )
+        writer = UploadWriter(storage_of(settings), limit_bytes)
+        received = await receive(request, Policy(writer, limit_bytes, FIELDS, upload.check))
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
     refuse(
         {

@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
@@ -28,7 +28,7 @@ from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, publish_gold
 from app.models import Right, User
 from app.web.http.context import Server
-from app.web.http.multipart import incoming_of, receive_upload
+from app.web.http.multipart import FieldsCheck, Policy, accept_any_fields, receive
 from app.web.http.room import room_for, within
 from app.web.submissions.receiving import Target
 from evergold.scoring.tasks import needs_gpu
@@ -70,7 +70,7 @@ async def receive_gold(
     target: Target,
     *,
     extra_fields: frozenset[str] = frozenset(),
-    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    on_fields: FieldsCheck = accept_any_fields,
 ) -> None:
     """Store a new gold version in every phase named; raise Forbidden unless the user organises the competition."""
     sealing = await run_sync(_check, server, user, target)
@@ -80,14 +80,8 @@ async def receive_gold(
         sealing.begin(fields)
 
     with within(sealing.room, UPLOAD_LIMIT_BYTES) as limit_bytes:
-        upload = await receive_upload(
-            incoming_of(request),
-            storage=sealing.storage,
-            limit_bytes=limit_bytes,
-            fields=FIELDS | extra_fields,
-            on_fields=begin,
-            before_storing=sealing.check_unchanged,
-            into=sealing,
+        upload = await receive(
+            request, Policy(sealing, limit_bytes, FIELDS | extra_fields, begin, sealing.check_unchanged)
         )
     keep = partial(
         keep_gold,

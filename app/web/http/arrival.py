@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.base.errors import EvergoldError
 from app.base.text import readable_size
-from app.web.http.context import Server
+from app.web.http.context import Server, server_of
 from app.web.http.errors import error_response
 from app.web.http.rate_limits import Elsewhere, Try
 from app.web.http.turns import Turn, Turns
@@ -305,9 +305,12 @@ def _whole_at(state: MutableMapping[str, Any], server: Server) -> datetime:
     return server.clock() - timedelta(seconds=time.monotonic() - whole_at if isinstance(whole_at, float) else 0.0)
 
 
-def mark_received(request: Request, server: Server) -> datetime:
+def mark_received(request: Request) -> datetime:
     """Mark the body as fully received, so that later attempts wait for its result, and return its arrival time."""
-    server.tries.note_whole(request.state.upload_try)
+    server = server_of(request)
+    this_try = getattr(request.state, "upload_try", None)  # none for files of a competition that is being written
+    if isinstance(this_try, Try):
+        server.tries.note_whole(this_try)
     return arrival_of(request, server)
 
 

@@ -1,15 +1,15 @@
 """Receiving multipart uploads: parsed piece by piece, with the file streamed to storage.
 
 All size limits (file, field, whole body) are enforced while reading; the minimum rate is enforced by
-`app.web.http.arrival`. A small body that is already in memory is stored by `store_whole`. The parser gets pieces of a
-fixed size, however the network cut the body, so that the same bytes always get the same verdict. No error, not even a
-broken connection, leaves a file behind.
+`app.web.http.arrival`. The parser gets pieces of a fixed size, however the network cut the body, so that the same bytes
+always get the same verdict. No error, not even a broken connection, leaves a file behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NoReturn, Protocol
 
 from anyio.to_thread import run_sync
@@ -17,8 +17,9 @@ from fastapi import Request
 from multipart import MultipartError, MultipartSegment, ParserError, PushMultipartParser, parse_options_header
 
 from app.base.errors import EmptyUpload, EvergoldError, InvalidForm, UploadTooLarge
-from app.base.storage import Storage, StoredFile, UploadWriter
+from app.base.storage import StoredFile
 from app.base.text import readable_size
+from app.web.http.arrival import mark_received
 
 FILE_FIELD = "file"
 FIELD_LIMIT_BYTES = 32 * 1024
@@ -50,22 +51,37 @@ class FileWriter(Protocol):
     def discard(self) -> None: ...
 
 
+FieldsCheck = Callable[[Mapping[str, str]], None]
+
+
+def accept_any_fields(fields: Mapping[str, str]) -> None:
+    """Check nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Requirements of an upload, and the writer of its file.
+
+    fields: names allowed besides `file`.
+    on_fields: called with the fields that precede the file.
+    before_storing: called with all fields before the file is stored.
+    """
+
+    writer: FileWriter
+    limit_bytes: int
+    fields: frozenset[str] = frozenset()
+    on_fields: FieldsCheck = accept_any_fields
+    before_storing: FieldsCheck = accept_any_fields
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A stored file with its original name and the fields sent with it."""
+    """A stored file with its original name and the fields sent with it. arrived_at: when its last byte arrived."""
 
     file: StoredFile
     filename: str
     fields: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """The unread body of a request. content_length: as declared; None if the body is chunked."""
-
-    chunks: AsyncIterator[bytes]
-    content_type: str
-    content_length: int | None
+    arrived_at: datetime
 
 
 @dataclass(slots=True)
@@ -73,7 +89,7 @@ class _Form:
     """The parsed part of an upload. part: the field being read; pending: bytes of the file not yet written."""
 
     known_fields: frozenset[str]
-    on_fields: Callable[[Mapping[str, str]], None]
+    on_fields: FieldsCheck
     fields: dict[str, str] = field(default_factory=dict)
     filename: str | None = None
     pending: bytearray = field(default_factory=bytearray)
@@ -81,72 +97,28 @@ class _Form:
     value: bytearray = field(default_factory=bytearray)
 
 
-def incoming_of(request: Request) -> Incoming:
-    """Return the unread body of the request."""
-    declared = request.headers.get("content-length", "")
-    return Incoming(
-        chunks=request.stream(),
-        content_type=request.headers.get("content-type", ""),
-        content_length=int(declared) if declared.isdigit() else None,
-    )
-
-
-async def receive_upload(
-    incoming: Incoming,
-    *,
-    storage: Storage,
-    limit_bytes: int,
-    fields: frozenset[str],
-    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
-    before_storing: Callable[[Mapping[str, str]], None] = lambda fields: None,
-    into: FileWriter | None = None,
-) -> Upload:
-    """Receive and store an upload.
-
-    fields: names allowed besides `file`. before_file: called with the fields that precede the file. before_storing:
-    called with all fields before anything is stored. into: writer to use instead of a plain one for `storage`.
-    """
-    writer = into or UploadWriter(storage, limit_bytes)
+async def receive(request: Request, policy: Policy) -> Upload:
+    """Read the body, small or large, and store its file."""
     try:
-        check_declared_size(incoming.content_length, limit_bytes)
-        form = _Form(fields, on_fields)
-        body, received = _Body(_parser(incoming.content_type), form), 0
-        async for chunk in incoming.chunks:
+        _check_declared_size(request.headers.get("content-length", ""), policy.limit_bytes)
+        form = _Form(policy.fields, policy.on_fields)
+        body, received = _Body(_parser(request.headers.get("content-type", "")), form), 0
+        async for chunk in request.stream():
             received += len(chunk)
-            if received > limit_bytes + OVERHEAD_BYTES:
-                _refuse_size(limit_bytes)
+            if received > policy.limit_bytes + OVERHEAD_BYTES:
+                _refuse_size(policy.limit_bytes)
             body.push(chunk)
             if len(form.pending) >= PIECE_BYTES:
-                await _write(form, writer)
-        return await run_sync(_finish, body, writer, before_storing)
+                await _write(form, policy.writer)
+        arrived_at = mark_received(request)  # before anything is written: a slow disk must not make anybody late
+        return await run_sync(_finish, body, policy, arrived_at)
     finally:
-        writer.discard()
+        policy.writer.discard()
 
 
-def store_whole(
-    content: bytes,
-    content_type: str,
-    *,
-    storage: Storage,
-    limit_bytes: int,
-    fields: frozenset[str],
-    on_fields: Callable[[Mapping[str, str]], None],
-    before_storing: Callable[[Mapping[str, str]], None],
-) -> Upload:
-    """Like receive_upload, for a body in memory; runs in the caller's thread."""
-    writer = UploadWriter(storage, limit_bytes)
-    try:
-        check_declared_size(len(content), limit_bytes)
-        body = _Body(_parser(content_type), _Form(fields, on_fields))
-        body.push(content)
-        return _finish(body, writer, before_storing)
-    finally:
-        writer.discard()
-
-
-def check_declared_size(content_length: int | None, limit_bytes: int) -> None:
-    """Raise UploadTooLarge if the declared size exceeds the limit."""
-    if content_length is not None and content_length > limit_bytes + OVERHEAD_BYTES:
+def _check_declared_size(content_length: str, limit_bytes: int) -> None:
+    """Raise UploadTooLarge if the declared size exceeds the limit; a body in chunks declares none."""
+    if content_length.isdigit() and int(content_length) > limit_bytes + OVERHEAD_BYTES:
         _refuse_size(limit_bytes)
 
 
@@ -155,14 +127,14 @@ async def _write(form: _Form, writer: FileWriter) -> None:
     await run_sync(writer.write, piece)
 
 
-def _finish(body: _Body, writer: FileWriter, before_storing: Callable[[Mapping[str, str]], None]) -> Upload:
+def _finish(body: _Body, policy: Policy, arrived_at: datetime) -> Upload:
     body.close()
     form = body.form
     if form.filename is None:
         _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
-    before_storing(form.fields)
+    policy.before_storing(form.fields)
     try:
-        return Upload(_store(writer, bytes(form.pending)), form.filename, form.fields)
+        return Upload(_store(policy.writer, bytes(form.pending)), form.filename, form.fields, arrived_at)
     except EmptyUpload:
         if not form.filename:  # browsers send this when no file was chosen
             _wrong_field(FILE_FIELD, "No file was chosen.")

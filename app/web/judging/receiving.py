@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 from anyio.to_thread import run_sync
 from fastapi import Request
 
 from app.base.db import reading
-from app.base.storage import storage_of
+from app.base.storage import UploadWriter, storage_of
 from app.competitions.find import organised_task
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import import_file
@@ -17,7 +16,7 @@ from app.judging.rounds import DEFAULT_NAME
 from app.judging.views import ImportOut
 from app.models import Right, User
 from app.web.http.context import Server
-from app.web.http.multipart import incoming_of, receive_upload
+from app.web.http.multipart import FieldsCheck, Policy, accept_any_fields, receive
 from app.web.submissions.receiving import Target
 
 #: The form field with the name of the round.
@@ -32,7 +31,7 @@ async def receive_marks(
     *,
     round_name: str = DEFAULT_NAME,
     fields: frozenset[str] = frozenset(),
-    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    on_fields: FieldsCheck = accept_any_fields,
 ) -> ImportOut:
     """Import the uploaded marks.
 
@@ -40,13 +39,8 @@ async def receive_marks(
     """
     await run_sync(_check, server, user, target)
     storage = storage_of(server.settings)
-    upload = await receive_upload(
-        incoming_of(request),
-        storage=storage,
-        limit_bytes=IMPORT_LIMIT_BYTES,
-        fields=fields,
-        on_fields=on_fields,
-    )
+    writer = UploadWriter(storage, IMPORT_LIMIT_BYTES)
+    upload = await receive(request, Policy(writer, IMPORT_LIMIT_BYTES, fields, on_fields))
     bring = partial(import_file, server.engine, storage, user=user, now=server.clock())
     place, name = (target.competition, target.phase, target.task), upload.fields.get(ROUND_FIELD, round_name)
     return await run_sync(bring, place, name, upload.file.sha256)

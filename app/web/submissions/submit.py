@@ -52,7 +52,7 @@ from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Viewer, ViewerHere, VisitorHere
 from app.web.http.routers import page_router
-from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, receive_submission
+from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, SubmissionRequest, Target, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
@@ -277,17 +277,16 @@ async def send_form(
     task: str,
     key: FormKey = "",
 ) -> Response:
-    place = await receive_submission(
+    sent = SubmissionRequest(
         request,
-        server,
-        lambda: upload.user,
         Target(competition, phase, task),
-        lambda received: links.submission(received.submission_id),
+        authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
         on_fields=upload.check,
         refuse_duplicate=True,
     )
+    place = await receive_submission(sent, lambda received: links.submission(received.submission_id))
     return RedirectResponse(place, 303)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID, uuid4
@@ -27,7 +26,7 @@ from app.submissions.validations import (
     find_validation_replay,
 )
 from app.web.http.context import Server
-from app.web.http.multipart import Upload, incoming_of, receive_upload
+from app.web.http.multipart import FieldsCheck, Policy, Upload, accept_any_fields, receive
 from app.web.http.rate_limits import limits_of
 from app.web.submissions.receiving import Target
 from evergold.scoring.tasks import needs_gpu
@@ -49,24 +48,18 @@ async def receive_validation(
     *,
     idempotency_key: str | None = None,
     extra_fields: frozenset[str] = frozenset(),
-    on_fields: Callable[[Mapping[str, str]], None] = lambda fields: None,
+    on_fields: FieldsCheck = accept_any_fields,
 ) -> ReceivedValidation:
     """Receive a validation.
 
-    more_fields: further fields of a form, which are not stored. before_file: called with the fields that precede the
+    extra_fields: further fields of a form, which are not stored. on_fields: called with the fields that precede the
     file.
     """
     limit_bytes, of_card = await run_sync(_refuse_early, request, server, user, target, idempotency_key)
     storage, validation_id = storage_of(server.settings), uuid4()
     name = check_name(validation_id)
-    upload = await receive_upload(
-        incoming_of(request),
-        storage=storage,
-        limit_bytes=limit_bytes,
-        fields=extra_fields | of_card,
-        on_fields=on_fields,
-        into=UploadWriter(storage, limit_bytes, name=name),
-    )
+    writer = UploadWriter(storage, limit_bytes, name=name)
+    upload = await receive(request, Policy(writer, limit_bytes, extra_fields | of_card, on_fields))
     received = None
     try:
         received = await run_sync(_accept, server, user, target, upload, idempotency_key, validation_id)

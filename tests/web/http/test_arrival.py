@@ -70,7 +70,7 @@ def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
     site: Site, ada: Person, soon_over: None, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     """The first one is still on its way to be stored: a refusal of the second would not be true."""
-    accept, earlier_answered = receiving._accepting, InFlightUploads.earlier_answered
+    accept, earlier_answered = receiving._accept, InFlightUploads.earlier_answered
     first_is_here, second_is_here, second_waits = threading.Event(), threading.Event(), threading.Event()
 
     def held(*arguments: Any) -> object:
@@ -85,7 +85,7 @@ def test_a_second_try_behind_the_end_waits_for_the_first_that_came_in_time(
             second_waits.set()
         await waiting
 
-    monkeypatch.setattr(receiving, "_accepting", held)
+    monkeypatch.setattr(receiving, "_accept", held)
     monkeypatch.setattr(InFlightUploads, "earlier_answered", noted)
     key = {"Idempotency-Key": "one"}
     with ThreadPoolExecutor(2) as senders:

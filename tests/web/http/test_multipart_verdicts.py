@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from app.base.errors import EvergoldError
-from app.base.storage import FolderStorage, StoredFile
-from app.web.http.multipart import Incoming, receive_upload, store_whole
+from app.base.storage import FolderStorage, StoredFile, UploadWriter
+from app.web.http.multipart import FileWriter, Policy, receive
 from tests import lanes
-from tests.attacks.malformed_bodies import CONTENT, END, HEAD, TYPE, WHOLE, malformed_bodies
+from tests.attacks.malformed_bodies import CONTENT, END, HEAD, TYPE, WHOLE, malformed_bodies, request_in_pieces
 
 LIMIT_BYTES = 100_000
 SEED = 38
@@ -37,40 +36,21 @@ class InMemory:
 
 
 def whole(body: bytes, storage: FolderStorage) -> tuple[object, ...]:
+    return asyncio.run(in_pieces([body], UploadWriter(storage, LIMIT_BYTES)))
+
+
+async def in_pieces(pieces: list[bytes], writer: FileWriter) -> tuple[object, ...]:
     try:
-        upload = store_whole(
-            body,
-            TYPE,
-            storage=storage,
-            limit_bytes=LIMIT_BYTES,
-            fields=frozenset({"method"}),
-            on_fields=lambda fields: None,
-            before_storing=lambda fields: None,
-        )
+        upload = await receive(request_in_pieces(pieces, TYPE), Policy(writer, LIMIT_BYTES, frozenset({"method"})))
     except EvergoldError as refusal:
         return refusal.code, refusal.message
     return upload.file.sha256, upload.filename, dict(upload.fields)
 
 
-async def in_pieces(pieces: list[bytes], storage: FolderStorage) -> tuple[object, ...]:
-    async def chunks() -> AsyncIterator[bytes]:
-        for piece in pieces:
-            yield piece
-
-    incoming = Incoming(chunks(), TYPE, None)
-    try:
-        upload = await receive_upload(
-            incoming, storage=storage, limit_bytes=LIMIT_BYTES, fields=frozenset({"method"}), into=InMemory()
-        )
-    except EvergoldError as refusal:
-        return refusal.code, refusal.message
-    return upload.file.sha256, upload.filename, dict(upload.fields)
-
-
-async def split_everywhere(body: bytes, storage: FolderStorage) -> list[tuple[object, ...]]:
+async def split_everywhere(body: bytes) -> list[tuple[object, ...]]:
     splits = [[body[:place], body[place:]] for place in range(1, min(len(body), len(HEAD) + 40))]
     byte_by_byte = [body[place : place + 1] for place in range(len(body))]
-    return [await in_pieces(pieces, storage) for pieces in [*splits, byte_by_byte]]
+    return [await in_pieces(pieces, InMemory()) for pieces in [*splits, byte_by_byte]]
 
 
 @pytest.mark.parametrize("ten", range(4))
@@ -78,7 +58,7 @@ def test_a_malformed_body_is_judged_alike_whole_and_split_anywhere_in_its_head(t
     storage = FolderStorage(tmp_path)
     for body in malformed_bodies(SEED + ten, lanes.examples(40)):
         verdict = whole(body, storage)
-        assert set(map(repr, asyncio.run(split_everywhere(body, storage)))) == {repr(verdict)}, body
+        assert set(map(repr, asyncio.run(split_everywhere(body)))) == {repr(verdict)}, body
 
 
 @pytest.mark.parametrize(
@@ -108,7 +88,7 @@ def test_a_malformed_body_is_judged_alike_whole_and_split_anywhere_in_its_head(t
 )
 def test_a_malformed_head_is_refused_however_it_arrives(tmp_path: Path, body: bytes) -> None:
     storage = FolderStorage(tmp_path)
-    verdicts = [whole(body, storage), *asyncio.run(split_everywhere(body, storage))]
+    verdicts = [whole(body, storage), *asyncio.run(split_everywhere(body))]
     assert {code for code, *_ in verdicts} == {MALFORMED}
 
 
@@ -118,7 +98,7 @@ def test_a_longest_header_line_is_judged_alike(tmp_path: Path) -> None:
     for length in range(4220, 4228):
         body = HEAD.replace(b"text/csv", b"t" * (length - len(b"Content-Type: "))) + CONTENT + END
         place = body.find(b"\r\n\r\n") + 1
-        assert asyncio.run(in_pieces([body[:place], body[place:]], storage)) == whole(body, storage), length
+        assert asyncio.run(in_pieces([body[:place], body[place:]], InMemory())) == whole(body, storage), length
 
 
 def test_a_well_formed_body_is_accepted_however_it_arrives(tmp_path: Path) -> None:
@@ -126,7 +106,7 @@ def test_a_well_formed_body_is_accepted_however_it_arrives(tmp_path: Path) -> No
     for body in (WHOLE, b"\r\n" + WHOLE, WHOLE + b"after the end"):
         verdict = whole(body, storage)
         assert verdict == (hashlib.sha256(CONTENT).hexdigest(), "a.csv", {})
-        assert set(map(repr, asyncio.run(split_everywhere(body, storage)))) == {repr(verdict)}
+        assert set(map(repr, asyncio.run(split_everywhere(body)))) == {repr(verdict)}
 
 
 def test_a_body_of_many_pieces_is_stored_as_it_is(tmp_path: Path) -> None:

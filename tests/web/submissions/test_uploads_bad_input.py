@@ -9,7 +9,7 @@ import random
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from app.base import storage
 from app.base.errors import EvergoldError
-from app.base.storage import FolderStorage
+from app.base.storage import FolderStorage, UploadWriter
 from app.web.http import arrival
-from app.web.http.multipart import Incoming, Upload, receive_upload
+from app.web.http.multipart import Policy, Upload, receive
 from tests import lanes
+from tests.attacks.malformed_bodies import request_in_pieces
 from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, read_all, talk
 
 TYPE = "multipart/form-data; boundary=b"
@@ -352,14 +353,8 @@ class _FullFile:
 
 
 async def received(chunks: list[bytes], folder: Path) -> Upload:
-    async def stream() -> AsyncIterator[bytes]:
-        for chunk in chunks:
-            yield chunk
-
-    fields = frozenset({"method", "description"})
-    return await receive_upload(
-        Incoming(stream(), TYPE, None), storage=FolderStorage(folder), limit_bytes=10**6, fields=fields
-    )
+    policy = Policy(UploadWriter(FolderStorage(folder), 10**6), 10**6, frozenset({"method", "description"}))
+    return await receive(request_in_pieces(chunks, TYPE), policy)
 
 
 @settings(deadline=None, max_examples=lanes.examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
