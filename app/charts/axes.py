@@ -20,7 +20,7 @@ _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 # ---------------------------------------------------------------------------------------------------------- numbers
 
 
-def axis_of(axis: AxisOut, values: Sequence[float]) -> Axis:
+def plot_axis(axis: AxisOut, values: Sequence[float]) -> Axis:
     """Return an axis of the plot around all values, with numbers in the picture's format."""
     around_one = 100.0 if axis.percent else 20.0  # around a single value, the axis shows a hundredth or a twentieth
     found = axis_around(values, axis.title, scale=around_one)

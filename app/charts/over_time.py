@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil
 from xml.etree.ElementTree import Element
 
-from app.charts.axes import axis_of, day_name, draw_time_axis, draw_y_axis, left_of_ticks, month_name
+from app.charts.axes import day_name, draw_time_axis, draw_y_axis, left_of_ticks, month_name, plot_axis
 from app.charts.labels import Box, text_place, text_width
 from app.charts.marks import Shape, add_mark, add_tooltip, name_point, point_box
 from app.charts.picture import AxisOut, Picture, PointOut
@@ -29,7 +29,7 @@ def draw_steps(picture: Picture, width: int) -> Element:
     """Draw a step for each record, a point for each entry, and reference lines."""
     entries, record = picture.series
     values = [point.y for point in entries.points if isinstance(point.y, float)]
-    y = axis_of(picture.y, [*values, *(line.value for line in picture.lines)])
+    y = plot_axis(picture.y, [*values, *(line.value for line in picture.lines)])
     top = 12 + rules_height(picture.lines)
     bottom = top + (250 if width == NARROW else 330)
     svg = sheet_of(picture, width, bottom + 44)
