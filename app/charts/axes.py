@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from app.charts.labels import Box, text_place, text_width
 from app.charts.picture import AxisOut
@@ -20,7 +20,7 @@ _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 # ---------------------------------------------------------------------------------------------------------- numbers
 
 
-def axis_of(axis: AxisOut, values: Sequence[float]) -> Axis:
+def plot_axis(axis: AxisOut, values: Sequence[float]) -> Axis:
     """Return an axis of the plot around all values, with numbers in the picture's format."""
     around_one = 100.0 if axis.percent else 20.0  # around a single value, the axis shows a hundredth or a twentieth
     found = axis_around(values, axis.title, scale=around_one)
@@ -95,14 +95,14 @@ def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetim
     return [(first, month_name(first)), (last, month_name(last))]
 
 
-def day_name(moment: datetime) -> str:
+def day_name(day: date) -> str:
     """Return `5 Jan`."""
-    return f"{moment.day} {_NAMES[moment.month - 1]}"
+    return f"{day.day} {_NAMES[day.month - 1]}"
 
 
-def month_name(moment: datetime) -> str:
+def month_name(day: date) -> str:
     """Return `Jan 2026`."""
-    return f"{_NAMES[moment.month - 1]} {moment.year}"
+    return f"{_NAMES[day.month - 1]} {day.year}"
 
 
 def _multiples(first: datetime, last: datetime, step: timedelta, most: int) -> list[datetime]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from app.charts.axes import axis_of, draw_x_axis
+from app.charts.axes import draw_x_axis, plot_axis
 from app.charts.labels import Place, cut_to, text_place, text_width
 from app.charts.marks import REACH, SHAPES, Key, Shape, add_mark, add_tooltip, draw_keys, keys_height, point_box
 from app.charts.picture import Picture, PointOut, SeriesOut
@@ -21,7 +21,7 @@ _STEP = 3.0
 def draw_dots(picture: Picture, width: int) -> Element:
     """Draw the picture: values run from left to right; rows are in the order of the picture."""
     values = [point.x for one in picture.series for point in one.points if isinstance(point.x, float)]
-    x = axis_of(picture.x, values)
+    x = plot_axis(picture.x, values)
     keys = _keys(picture.series)
     top = 8 + keys_height(keys, width)
     bottom = top + _ROW * len(picture.y.categories)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from xml.etree.ElementTree import Element, SubElement
 
+from app.charts.bars import draw_bars, draw_histogram
 from app.charts.dots import draw_dots
 from app.charts.forest import draw_forest
-from app.charts.histogram import draw_histogram
 from app.charts.matrix import draw_matrix
-from app.charts.over_time import draw_bars, draw_steps
+from app.charts.over_time import draw_steps
 from app.charts.picture import Kind, Picture
 from app.charts.scatter import draw_scatter
 from app.charts.sheet import NARROW, WIDE, Drawn, draw_both, svg_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
-from app.charts.axes import axis_of, draw_x_axis
+from app.charts.axes import draw_x_axis, plot_axis
 from app.charts.labels import cut_to, text_width
-from app.charts.marks import OWN_MARK, SYSTEM_MARKS, add_mark, add_tooltip
+from app.charts.marks import OWN_MARK, SYSTEM_MARKS, add_mark, add_tooltip, shown_name
 from app.charts.picture import Look, Picture, PointOut
 from app.charts.rules import draw_upright_rules, rules_height
-from app.charts.sheet import LABEL_SIZE, NARROW, SIZE, YOU, Plot, plot_of, sheet_of
+from app.charts.sheet import LABEL_SIZE, NARROW, SIZE, Plot, plot_of, sheet_of
 from evergold.figures.axes import Axis
 from evergold.figures.svg import add_line, add_text
 
@@ -26,10 +26,10 @@ def draw_forest(picture: Picture, width: int) -> Element:
     found.sort(key=lambda one: order[str(one[1].y)])
     points = [point for _, point in found]
     ends = [value for point in points for value in (point.x, point.low, point.high) if isinstance(value, float)]
-    x = axis_of(picture.x, [*ends, *(line.value for line in picture.lines)])
+    x = plot_axis(picture.x, [*ends, *(line.value for line in picture.lines)])
     is_narrow = width == NARROW
     ranks = _NARROW_RANKS if is_narrow else _RANKS
-    names = [cut_to(_name(point), LABEL_SIZE, 96 if is_narrow else 230) for point in points]
+    names = [cut_to(shown_name(point), LABEL_SIZE, 96 if is_narrow else 230) for point in points]
     told = 0.0 if is_narrow else max(text_width(_numbers(picture, point), SIZE) for point in points) + 16
     top = 8 + rules_height(picture.lines)
     bottom = top + _ROW * len(points)
@@ -62,10 +62,6 @@ def _draw_row(plot: Plot, picture: Picture, look: Look, point: PointOut, x: Axis
         mark = add_mark(plot.svg, kind, shape, x.place(point.x, plot.left, plot.right), y, 4.6)
         rank = f"Rank {point.rank}\n" if point.rank else ""
         add_tooltip(mark, f"{point.label}\n{rank}{_numbers(picture, point)}", point.label)
-
-
-def _name(point: PointOut) -> str:
-    return f"{point.label} ({YOU})" if point.is_mine else point.label
 
 
 def _numbers(picture: Picture, point: PointOut) -> str:

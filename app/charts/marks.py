@@ -8,8 +8,8 @@ from typing import Literal
 from xml.etree.ElementTree import Element, SubElement
 
 from app.charts.labels import Box, around, cut_to, text_place, text_width
-from app.charts.picture import Look
-from app.charts.sheet import LABEL_SIZE, SIZE, Plot, write
+from app.charts.picture import Look, PointOut
+from app.charts.sheet import LABEL_SIZE, SIZE, YOU, Plot, write
 from evergold.figures.svg import add, clean, number
 
 #: Radius of a mark.
@@ -68,6 +68,11 @@ def add_tooltip(mark: Element, words: str, owner: str = "") -> None:
 def point_box(x: float, y: float, reach: float = REACH) -> Box:
     """Return the box of a mark."""
     return Box(x - reach, y - reach, x + reach, y + reach)
+
+
+def shown_name(point: PointOut) -> str:
+    """Return the name of a point's system, and who it is to the reader."""
+    return f"{point.label} ({YOU})" if point.is_mine else point.label
 
 
 def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = False, width: float = 170) -> None:

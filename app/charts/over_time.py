@@ -1,21 +1,19 @@
-"""Drawings over time: records and entries, and a bar for each day or month."""
+"""Drawing of progress over time: records and entries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
-from math import ceil
 from xml.etree.ElementTree import Element
 
-from app.charts.axes import axis_of, day_name, draw_time_axis, draw_y_axis, left_of_ticks, month_name
-from app.charts.labels import Box, text_place, text_width
+from app.charts.axes import draw_time_axis, draw_y_axis, left_of_ticks, plot_axis
+from app.charts.labels import Box
 from app.charts.marks import Shape, add_mark, add_tooltip, name_point, point_box
-from app.charts.picture import AxisOut, Picture, PointOut
+from app.charts.picture import Picture, PointOut
 from app.charts.rules import draw_level_rules, rules_height
-from app.charts.sheet import NARROW, SIZE, TICK_SIZE, YOU, Plot, plot_of, sheet_of, write
-from evergold.figures.axes import count_axis
-from evergold.figures.svg import add, add_line, add_rect, add_text, number
+from app.charts.sheet import NARROW, YOU, Plot, plot_of, sheet_of
+from evergold.figures.svg import add, number
 
 #: Margin around the first and the last moment, as a share of the time between them, and its minimum.
 _AIR, _LEAST_AIR = 0.04, timedelta(hours=3)
@@ -29,7 +27,7 @@ def draw_steps(picture: Picture, width: int) -> Element:
     """Draw a step for each record, a point for each entry, and reference lines."""
     entries, record = picture.series
     values = [point.y for point in entries.points if isinstance(point.y, float)]
-    y = axis_of(picture.y, [*values, *(line.value for line in picture.lines)])
+    y = plot_axis(picture.y, [*values, *(line.value for line in picture.lines)])
     top = 12 + rules_height(picture.lines)
     bottom = top + (250 if width == NARROW else 330)
     svg = sheet_of(picture, width, bottom + 44)
@@ -96,44 +94,3 @@ def _ends(moments: Sequence[datetime]) -> tuple[datetime, datetime]:
     first, last = min(moments), max(moments)
     air = max((last - first) * _AIR, _LEAST_AIR)
     return first - air, last + air
-
-
-def draw_bars(picture: Picture, width: int) -> Element:
-    """Draw a bar for each day or month, with its number where there is room."""
-    [counts] = picture.series
-    most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
-    y = count_axis(picture.y.title, most)
-    bottom = 20 + (190 if width == NARROW else 230)
-    svg = sheet_of(picture, width, bottom + 44)
-    plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
-    draw_y_axis(plot, y)
-    each = (plot.right - plot.left) / len(counts.points)
-    bar = min(each * 0.8, 44)
-    for at, point in enumerate(counts.points):
-        if point.y:
-            x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
-            mark = add_rect(plot.svg, "fig-bar", x - bar / 2, top, bar, plot.bottom - top)
-            add_tooltip(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
-            words = picture.y.text_of(point.y)
-            if text_width(words, SIZE) + 3 < each:
-                write(plot.svg, words, "fig-value", text_place(words, SIZE, x, top - 5, "middle"))
-    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
-    _name_days(plot, picture.x, each)
-    return svg
-
-
-def _name_days(plot: Plot, axis: AxisOut, each: float) -> None:
-    names = [_day_or_month(name) for name in axis.categories]
-    every = max(1, ceil((max(text_width(name, TICK_SIZE) for name in names) + 12) / each))
-    for at in range(0, len(names), every):
-        x = plot.left + each * (at + 0.5)
-        half = text_width(names[at], TICK_SIZE) / 2
-        add_text(plot.svg, names[at], "fig-tick", min(x, plot.right + 10 - half), plot.bottom + 17, "middle")
-    add_text(plot.svg, axis.title, "fig-tick", plot.middle, plot.bottom + 36, "middle")
-
-
-def _day_or_month(name: str) -> str:
-    """Return `2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
-    if len(name) == len("2026-01"):
-        return month_name(datetime.combine(date.fromisoformat(f"{name}-01"), datetime.min.time()))
-    return day_name(datetime.combine(date.fromisoformat(name), datetime.min.time()))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree.ElementTree import Element, SubElement
 
-from app.charts.axes import axis_of, draw_x_axis, draw_y_axis, left_of_ticks
+from app.charts.axes import draw_x_axis, draw_y_axis, left_of_ticks, plot_axis
 from app.charts.labels import Box, Room, around
 from app.charts.marks import (
     OWN_MARK,
@@ -24,10 +24,11 @@ from app.charts.marks import (
     keys_height,
     name_point,
     point_box,
+    shown_name,
 )
 from app.charts.picture import Picture, PointOut
 from app.charts.rules import draw_upright_rules, rules_height
-from app.charts.sheet import NARROW, SIZE, YOU, Plot, plot_of, sheet, sheet_of, svg_text, write
+from app.charts.sheet import NARROW, SIZE, Plot, plot_of, sheet, sheet_of, svg_text, write
 from evergold.figures.axes import Axis, draw_axes
 from evergold.figures.svg import (
     add_heading,
@@ -176,8 +177,8 @@ def draw_scatter(picture: Picture, width: int) -> Element:
     ends = [float(point.x or 0.0) for _, point in points], [float(point.y or 0.0) for _, point in points]
     if picture.diagonal:
         ends = (ends[0] + ends[1],) * 2
-    x = axis_of(picture.x, [*ends[0], *(line.value for line in picture.lines)])
-    y = axis_of(picture.y, ends[1])
+    x = plot_axis(picture.x, [*ends[0], *(line.value for line in picture.lines)])
+    y = plot_axis(picture.y, ends[1])
     keys = [Key(one.name, *SYSTEM_MARKS[one.look]) for one in picture.series] if len(picture.series) > 1 else []
     top = 14 + keys_height(keys, width) + rules_height(picture.lines)
     bottom = top + (300 if width == NARROW else 480)
@@ -199,8 +200,7 @@ def draw_scatter(picture: Picture, width: int) -> Element:
         add_tooltip(mark, _tooltip(picture, point), point.label)
         plot.room.take(point_box(across, down, REACH + 1))
     for _, point, across, down in sorted(places, key=lambda one: not one[1].is_mine):
-        name = f"{point.label} ({YOU})" if point.is_mine else point.label
-        name_point(plot, name, across, down, is_mine=point.is_mine, width=110 if width == NARROW else 190)
+        name_point(plot, shown_name(point), across, down, is_mine=point.is_mine, width=110 if width == NARROW else 190)
     return svg
 
 

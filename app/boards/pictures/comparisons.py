@@ -9,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Literal
 
-from app.boards.pictures.languages import LOOKS, listed
+from app.boards.pictures.languages import LOOKS, listed, series_of_systems
 from app.boards.pictures.seen import Seen, value_of
 from app.boards.rows import LeaderboardRow
-from app.charts.picture import AxisOut, Heading, LineOut, Look, Picture, PointOut, SeriesOut, Table
+from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, SeriesOut, Table
 from evergold.scoring.resampling.ranking import ALPHA
 
 #: Limits of readability; of longer boards the first rows are drawn, and the viewer's own.
 MOST_ROWS, MOST_SYSTEMS = 60, 24
 #: Maximum number of names in a text.
 _MOST_NAMES = 4
-_TITLES: Mapping[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
 Outcome = Literal["better", "worse", "same"]
 _OUTCOMES: Mapping[Outcome, str] = {"better": "Better", "worse": "Worse", "same": "No significant difference"}
 
@@ -40,8 +39,7 @@ def forest(seen: Seen) -> Picture | None:
         return None
     kept = [one for at, one in enumerate(rows) if at < MOST_ROWS or one[1].is_mine]
     x = seen.ranking_axis
-    points = [(row, _point(seen, name, row)) for name, row in kept]
-    looks = dict.fromkeys(LOOKS[row.kind] for row, _ in points)
+    points = [(LOOKS[row.kind], _point(seen, name, row)) for name, row in kept]
     level = next(one.level for _, row in rows if (one := row.cells[rank_by].interval))
     return Picture(
         name="forest",
@@ -52,12 +50,7 @@ def forest(seen: Seen) -> Picture | None:
         summary=_sureness(kept, seen),
         x=x,
         y=AxisOut(title="System", kind="category", categories=tuple(name for name, _ in kept)),
-        series=tuple(
-            SeriesOut(
-                name=_TITLES[look], look=look, points=tuple(point for row, point in points if LOOKS[row.kind] == look)
-            )
-            for look in looks
-        ),
+        series=series_of_systems(points, dict.fromkeys(look for look, _ in points)),
         lines=_best_baseline(seen),
         table=Table(
             (Heading("System"), Heading("Rank"), *(Heading(one, is_number=True) for one in (x.title, "From", "To"))),

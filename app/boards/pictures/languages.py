@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -21,6 +21,7 @@ from evergold.scoring.task import Score
 MOST_TEAMS = 6
 FIRST_TEAMS = 3
 LOOKS: dict[str, Look] = {"team": "team", "baseline": "baseline", "historic": "published"}
+_TITLES: dict[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
 _MEANS = ("macro", "all")
 
 
@@ -160,6 +161,12 @@ def _count(number: int, noun: str, plural: str = "") -> str:
 
 def _words(point: PointOut, x: AxisOut) -> str:
     return f"{x.text_of(point.x)} ({point.label}, {point.y})"
+
+
+def series_of_systems(points: Sequence[tuple[Look, PointOut]], looks: Iterable[Look]) -> tuple[SeriesOut, ...]:
+    """Return teams, baselines and published results as series. looks: the possible ones, in this order."""
+    found = {look: tuple(point for one, point in points if one == look) for look in looks}
+    return tuple(SeriesOut(name=_TITLES[look], look=look, points=ones) for look, ones in found.items() if ones)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.boards.pictures.languages import LOOKS
+from app.boards.pictures.languages import LOOKS, series_of_systems
 from app.boards.pictures.seen import Seen, value_of
 from app.boards.pictures.splits import check_known, choices, plane_splits, title_of
 from app.boards.rows import Cell
-from app.charts.picture import AxisOut, Heading, LineOut, Look, Picture, PointOut, SeriesOut, Table
+from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, Table
 from app.competitions.columns import BoardColumn
 from app.runs.report import aggregates_of
 from evergold.scoring.tasks import TASKS
@@ -19,8 +19,6 @@ from evergold.scoring.tasks import TASKS
 ENTROPY = "entropy"
 #: Systems beyond this number are only in the table.
 MOST_TOLD = 6
-_SERIES: dict[Look, str] = {"team": "Teams", "baseline": "Baselines", "published": "Published"}
-_KINDS: dict[Look, str] = {"team": "team", "baseline": "baseline", "published": "published"}
 
 
 def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | None:
@@ -42,11 +40,6 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
     drawn = [point for _, point in points if point.x is not None and point.y is not None]
     told, names = drawn[:MOST_TOLD], (x.title, y.title) if is_quality else ("seen", "unseen")
     lines = _references(session, seen, root) if is_quality else ()
-    series = tuple(
-        SeriesOut(name=title, look=look, points=tuple(point for one, point in points if one == look))
-        for look, title in _SERIES.items()
-        if any(one == look for one, _ in points)
-    )
     return Picture(
         name="bertscore-entropy" if is_quality else "seen-unseen",
         title="BERTScore against entropy" if is_quality else "Seen against unseen MWEs",
@@ -60,14 +53,14 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         + _not_drawn([point for _, point in points if point not in drawn]),
         x=x,
         y=y,
-        series=series,
+        series=series_of_systems(points, LOOKS.values()),
         lines=lines,
         diagonal=not is_quality,
         splits=choices(list(found), [root]),
         table=Table(
             (Heading("System"), Heading("Kind"), Heading(y.title, is_number=True), Heading(x.title, is_number=True)),
             (
-                *((point.label, _KINDS[look], y.text_of(point.y), x.text_of(point.x)) for look, point in points),
+                *((point.label, look, y.text_of(point.y), x.text_of(point.x)) for look, point in points),
                 *((line.label, "reference", "", x.text_of(line.value)) for line in lines),
             ),
         ),

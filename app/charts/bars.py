@@ -1,15 +1,16 @@
-"""Drawing of the score distribution: a bar for each range, lines for baselines and the reader's own score."""
+"""Bars: of the score distribution, one for each range, and of submissions, one for each day or month."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from math import ceil
 from xml.etree.ElementTree import Element
 
-from app.charts.axes import draw_y_axis, left_of_ticks
+from app.charts.axes import day_name, draw_y_axis, left_of_ticks, month_name
 from app.charts.labels import Place, text_place, text_width
 from app.charts.marks import add_tooltip
-from app.charts.picture import Picture
+from app.charts.picture import AxisOut, Picture
 from app.charts.rules import draw_upright_rules, rules_height
 from app.charts.sheet import NARROW, SIZE, TICK_SIZE, Plot, plot_of, sheet_of, write
 from evergold.figures.axes import Axis, count_axis
@@ -17,7 +18,7 @@ from evergold.figures.svg import add_line, add_rect, add_text
 
 
 def draw_histogram(picture: Picture, width: int) -> Element:
-    """Draw the ranges side by side, from the lower end of the first one."""
+    """Draw the ranges side by side, from the lower end of the first one, with lines for baselines and the own score."""
     [counts] = picture.series
     heights = [float(point.y) for point in counts.points if isinstance(point.y, float)]
     y = count_axis(picture.y.title, max(heights))
@@ -67,3 +68,44 @@ def _draw_edges(plot: Plot, x: Axis, step: float) -> None:
         add_line(plot.svg, "fig-axis", place, plot.bottom, place, plot.bottom + 4)
         add_text(plot.svg, texts[at], "fig-tick", place, plot.bottom + 18, "middle")
     add_text(plot.svg, x.heading, "fig-tick", plot.middle, plot.bottom + 36, "middle")
+
+
+def draw_bars(picture: Picture, width: int) -> Element:
+    """Draw a bar for each day or month, with its number where there is room."""
+    [counts] = picture.series
+    most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
+    y = count_axis(picture.y.title, most)
+    bottom = 20 + (190 if width == NARROW else 230)
+    svg = sheet_of(picture, width, bottom + 44)
+    plot = plot_of(svg, width, left_of_ticks(y), 20, bottom)
+    draw_y_axis(plot, y)
+    each = (plot.right - plot.left) / len(counts.points)
+    bar = min(each * 0.8, 44)
+    for at, point in enumerate(counts.points):
+        if point.y:
+            x, top = plot.left + each * (at + 0.5), y.place(float(point.y), plot.bottom, plot.top)
+            mark = add_rect(plot.svg, "fig-bar", x - bar / 2, top, bar, plot.bottom - top)
+            add_tooltip(mark, f"{point.x}\n{picture.y.text_of(point.y)}")
+            words = picture.y.text_of(point.y)
+            if text_width(words, SIZE) + 3 < each:
+                write(plot.svg, words, "fig-value", text_place(words, SIZE, x, top - 5, "middle"))
+    add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
+    _name_days(plot, picture.x, each)
+    return svg
+
+
+def _name_days(plot: Plot, axis: AxisOut, each: float) -> None:
+    names = [_day_or_month(name) for name in axis.categories]
+    every = max(1, ceil((max(text_width(name, TICK_SIZE) for name in names) + 12) / each))
+    for at in range(0, len(names), every):
+        x = plot.left + each * (at + 0.5)
+        half = text_width(names[at], TICK_SIZE) / 2
+        add_text(plot.svg, names[at], "fig-tick", min(x, plot.right + 10 - half), plot.bottom + 17, "middle")
+    add_text(plot.svg, axis.title, "fig-tick", plot.middle, plot.bottom + 36, "middle")
+
+
+def _day_or_month(name: str) -> str:
+    """Return `2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
+    if len(name) == len("2026-01"):
+        return month_name(date.fromisoformat(f"{name}-01"))
+    return day_name(date.fromisoformat(name))
