@@ -1,4 +1,4 @@
-"""What organisers send about extensions for single teams, and about a competition's status."""
+"""Extensions for single teams, and a competition's status, as organisers send them in JSON."""
 
 from __future__ import annotations
 
