@@ -12,7 +12,7 @@ from app.cli.settings import DataDirOption
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from app.web.competitions.allowance_schemas import AllowanceOut
+    from app.competitions.views import AllowanceOut
 
 commands = typer.Typer()
 allowances = typer.Typer(no_args_is_help=True, help="Extension for one team.")
@@ -26,10 +26,10 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     """List the extensions of a competition's teams."""
     from app.competitions.allowances import list_allowances
     from app.competitions.find import find_competition
-    from app.web.competitions.allowance_schemas import allowance_out
+    from app.competitions.views import describe_allowance
 
     with database(data_dir) as session:
-        found = [allowance_out(one) for one in list_allowances(session, find_competition(session, competition))]
+        found = [describe_allowance(one) for one in list_allowances(session, find_competition(session, competition))]
     if as_json:
         print_json({"allowances": [one.model_dump(mode="json") for one in found]})
         return
@@ -56,13 +56,14 @@ def allow(
     from app.base.config import get_settings
     from app.competitions.allowances import Wanted, grant
     from app.competitions.find import find_competition
-    from app.web.competitions.allowance_schemas import allowance_out
+    from app.competitions.views import describe_allowance
 
     competition, _, phase = place.strip("/").partition("/")
     wanted = Wanted(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
     with database(data_dir) as session:
         found = find_competition(session, competition)
-        granted = allowance_out(grant(session, found, wanted, get_settings(), actor=None, now=datetime.now(UTC)))
+        now = datetime.now(UTC)
+        granted = describe_allowance(grant(session, found, wanted, get_settings(), actor=None, now=now))
     if as_json:
         print_json(granted.model_dump(mode="json"))
     else:

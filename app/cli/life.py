@@ -93,9 +93,9 @@ def _halt(text: str) -> Halt | None:
 
 def _tell(competition: Competition, as_json: bool) -> None:
     from app.base.times import in_utc
-    from app.web.competitions.life_schemas import life_out
+    from app.competitions.views import describe_life
 
-    told = life_out(competition)
+    told = describe_life(competition)
     if as_json:
         print_json(told.model_dump(mode="json"))
         return

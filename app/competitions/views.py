@@ -1,4 +1,4 @@
-"""The answers about competitions, for the API and the command line alike."""
+"""The answers about competitions, for the API, the pages and the command line alike."""
 
 from __future__ import annotations
 
@@ -6,8 +6,92 @@ import math
 
 from pydantic import Field
 
-from app.base.answers import ApiModel, example
+from app.base.answers import ApiModel, Moment, example
+from app.competitions.allowances import Granted
 from app.competitions.leak import COLLUDING, Leak, Level, leak_words
+from app.competitions.life import life_of
+from app.models import Competition, Halt, Stage
+
+_EXAMPLE_ALLOWANCE: dict[str, object] = {
+    "id": 3,
+    "phase": "evaluation",
+    "team": "Ada Lovelace",
+    "until": "2026-02-03T12:00:00Z",
+    "is_ranked": False,
+    "extra_per_day": 0,
+    "extra_total": 2,
+    "in_official": None,
+    "reason": "their cluster was down",
+    "granted_by": "grace",
+    "granted_at": "2026-02-01T12:00:00Z",
+}
+
+
+class AllowanceOut(ApiModel):
+    """An extension for one team in a phase, with who granted it and when."""
+
+    model_config = example(_EXAMPLE_ALLOWANCE)
+
+    id: int
+    phase: str
+    team: str
+    until: Moment | None
+    is_ranked: bool
+    extra_per_day: int
+    extra_total: int
+    in_official: bool | None = Field(
+        description="whether ranked late entries count in the official results, which then wait for them; false: these "
+        "are frozen; null: there are no such entries, or no official results"
+    )
+    reason: str
+    granted_by: str | None = Field(description="a user name; null: on the command line")
+    granted_at: Moment
+
+
+class AllowancesOut(ApiModel):
+    """All that single teams are allowed, by phase and team."""
+
+    model_config = example({"allowances": [_EXAMPLE_ALLOWANCE]})
+
+    allowances: list[AllowanceOut]
+
+
+def describe_allowance(granted: Granted) -> AllowanceOut:
+    """Return an extension with the names of its phase and team."""
+    row = granted.allowance
+    return AllowanceOut(
+        id=row.id,
+        phase=granted.phase.name,
+        team=granted.team,
+        until=row.until,
+        is_ranked=row.is_ranked,
+        extra_per_day=row.extra_per_day,
+        extra_total=row.extra_total,
+        in_official=granted.late.count if granted.late else None,
+        reason=row.reason,
+        granted_by=granted.granted_by,
+        granted_at=row.granted_at,
+    )
+
+
+class LifeOut(ApiModel):
+    """The status of a competition."""
+
+    model_config = example(
+        {"stage": "published", "halt": "paused", "reason": "the gold of track B is corrected", "delete_at": None}
+    )
+
+    stage: Stage
+    halt: Halt
+    reason: str
+    delete_at: Moment | None = Field(description="when it is taken away for good, unless somebody keeps it")
+
+
+def describe_life(competition: Competition) -> LifeOut:
+    """Return the status of a competition."""
+    life = life_of(competition)
+    return LifeOut(stage=life.stage, halt=life.halt, reason=life.reason, delete_at=competition.delete_at)
+
 
 _EXAMPLE_LEAK: dict[str, object] = {
     "phase": "evaluation",

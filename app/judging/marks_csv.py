@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import select
@@ -36,13 +35,6 @@ _FORMULA_STARTS = ("=", "+", "-", "@")
 MarkPlace = tuple[UUID, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class MarksFile:
-    """The marks of all rows, by what they refer to."""
-
-    marks: Mapping[MarkPlace, Marks]
-
-
 def submissions_named(data: bytes) -> list[UUID]:
     """Return the valid submission ids in the file, whose predictions are needed."""
     table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True, limits=_LIMITS)
@@ -50,8 +42,11 @@ def submissions_named(data: bytes) -> list[UUID]:
     return [found for cell in named if (found := _uuid(cell)) is not None]
 
 
-def read_marks(data: bytes, material: Material) -> MarksFile:
-    """Read the marks. material: of every submission that may be judged. Raises InvalidMarks with every problem."""
+def read_marks(data: bytes, material: Material) -> dict[MarkPlace, Marks]:
+    """Read the marks by what they refer to. material: of every submission that may be judged.
+
+    Raises InvalidMarks with every problem.
+    """
     problems = Problems()
     table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True, limits=_LIMITS)
     marks: dict[MarkPlace, Marks] = {}
@@ -67,7 +62,7 @@ def read_marks(data: bytes, material: Material) -> MarksFile:
             problems.add("empty-file", "there is no row below the header")
     if problems.errors:
         raise InvalidMarks(problems.errors, problems.omitted)
-    return MarksFile(marks)
+    return marks
 
 
 class _Reader:

@@ -117,20 +117,20 @@ def bring_marks(head: dict[str, Any], _: bytes) -> Message:
     """
     try:
         material = read_material(_sources(head))
-        file = read_marks(Path(head["path"]).read_bytes(), material)
-        check_items((language, item, "") for _, language, item, _ in file.marks)
+        found = read_marks(Path(head["path"]).read_bytes(), material)
+        check_items((language, item, "") for _, language, item, _ in found)
     except CannotJudge as fault:
         return {"cannot": fault.message}, b""
     except InvalidMarks as fault:
         return {"problems": fault.details["problems"], "omitted": fault.details["problems_omitted"]}, b""
-    judged = dict.fromkeys((submission, language, item) for submission, language, item, _ in file.marks)
+    judged = dict.fromkeys((submission, language, item) for submission, language, item, _ in found)
     languages = _entered(material, {one for one, *_ in judged})
     numbers = {UUID(one): number for number, (one, _) in enumerate(languages)}
     texts = [
         (numbers[one], language, item, material.sentences[language][item], material.paraphrases[one][language][item])
         for one, language, item in judged
     ]
-    marks = [(numbers[one], *place, astuple(found)) for (one, *place), found in file.marks.items()]
+    marks = [(numbers[one], *place, astuple(given)) for (one, *place), given in found.items()]
     return {"marks": marks, "texts": texts, "languages": languages}, b""
 
 

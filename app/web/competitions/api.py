@@ -20,9 +20,9 @@ from app.web.competitions.schemas import (
     CompetitionOut,
     PhaseOut,
     PhaseTaskOut,
-    competition_out,
-    phase_out,
-    phase_task_out,
+    describe_competition,
+    describe_phase,
+    describe_phase_task,
 )
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import ServerHere, public_address
@@ -88,7 +88,7 @@ def read_competitions(server: ServerHere) -> CompetitionList:
     now = server.clock()
     with reading(server.engine) as session:
         found = listed_competitions(session)
-    return CompetitionList(competitions=[competition_out(one, server.settings, now) for one in found])
+    return CompetitionList(competitions=[describe_competition(one, server.settings, now) for one in found])
 
 
 @router.get(
@@ -100,7 +100,7 @@ def read_competitions(server: ServerHere) -> CompetitionList:
 def read_competition(server: ServerHere, competition: CompetitionName) -> CompetitionOut:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-    return competition_out(found, server.settings, server.clock())
+    return describe_competition(found, server.settings, server.clock())
 
 
 @router.get(
@@ -114,7 +114,7 @@ def read_phase(server: ServerHere, competition: CompetitionName, phase: PhaseNam
         found = find_competition(session, competition)
     for one in found.phases:
         if one.name == phase:
-            return phase_out(found, one, server.settings, server.clock())
+            return describe_phase(found, one, server.settings, server.clock())
     names = ", ".join(f"'{one.name}'" for one in found.phases)
     raise NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {names}.")
 
@@ -140,4 +140,4 @@ def read_task(
             used = limits.quota(session, team, phase_task, now, user=visitor.user)
         view = view_of(session, phase_task, visitor.user, now)
         files = file_access(found, asked_in, phase_task, file_viewer(session, found, visitor.user), now)
-    return phase_task_out(phase_task, boards, server.settings, used, view, files, now)
+    return describe_phase_task(phase_task, boards, server.settings, used, view, files, now)

@@ -10,9 +10,9 @@ from app.base.db import reading, writing
 from app.competitions.allowances import grant, list_allowances, take_back
 from app.competitions.find import organised
 from app.competitions.life import change_life, keep_competition, plan_deletion
+from app.competitions.views import AllowanceOut, AllowancesOut, LifeOut, describe_allowance, describe_life
 from app.models import Right
-from app.web.competitions.allowance_schemas import AllowanceIn, AllowanceOut, AllowancesOut, allowance_out
-from app.web.competitions.life_schemas import LifeIn, LifeOut, life_out
+from app.web.competitions.organising_schemas import AllowanceIn, LifeIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -34,7 +34,7 @@ ALLOWANCES = "/competitions/{competition}/allowances"
 def read_allowances(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> AllowancesOut:
     with reading(server.engine) as session:
         found = list_allowances(session, organised(session, user, competition, Right.SUBMISSIONS))
-        return AllowancesOut(allowances=[allowance_out(one) for one in found])
+        return AllowancesOut(allowances=[describe_allowance(one) for one in found])
 
 
 @router.put(
@@ -50,7 +50,8 @@ def put_allowance(
 ) -> AllowanceOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        return allowance_out(grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock()))
+        granted = grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock())
+        return describe_allowance(granted)
 
 
 @router.delete(
@@ -89,7 +90,7 @@ LIFE = "/competitions/{competition}/life"
 )
 def read_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
     with reading(server.engine) as session:
-        return life_out(organised(session, user, competition, Right.EDIT))
+        return describe_life(organised(session, user, competition, Right.EDIT))
 
 
 @router.put(
@@ -102,7 +103,7 @@ def put_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionNam
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         change_life(session, found, life.wanted, actor=user, now=server.clock())
-        return life_out(found)
+        return describe_life(found)
 
 
 @router.put(
@@ -116,7 +117,7 @@ def put_deletion(server: ServerHere, user: ApiOrganiser, competition: Competitio
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         plan_deletion(session, found, actor=user, now=server.clock())
-        return life_out(found)
+        return describe_life(found)
 
 
 @router.delete(
@@ -130,4 +131,4 @@ def delete_deletion(server: ServerHere, user: ApiOrganiser, competition: Competi
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         keep_competition(session, found, actor=user, now=server.clock())
-        return life_out(found)
+        return describe_life(found)

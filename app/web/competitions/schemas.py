@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import datetime
 
 from pydantic import Field
@@ -260,8 +260,8 @@ class PhaseTaskOut(Named):
 # ------------------------------------------------------------------------------------------------------- out of rows
 
 
-def competition_out(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
-    """Return a competition, from `find_competition`, as an API model."""
+def describe_competition(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
+    """Return a competition, from `find_competition`, with everything in it."""
     return CompetitionOut(
         name=competition.name,
         title=competition.title,
@@ -275,14 +275,14 @@ def competition_out(competition: Competition, settings: Settings, now: datetime)
         tracks=_tracks(competition),
         citation=_citation(competition),
         tasks=[_task(task) for task in competition.tasks],
-        phases=[phase_out(competition, phase, settings, now) for phase in competition.phases],
+        phases=[describe_phase(competition, phase, settings, now) for phase in competition.phases],
         link=api_links.competition(competition.name),
         page=links.competition(competition.name),
     )
 
 
-def phase_out(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
-    """Return a phase of a competition, from `find_competition`, as an API model."""
+def describe_phase(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
+    """Return a phase of a competition, from `find_competition`."""
     return PhaseOut(
         name=phase.name,
         title=phase.title,
@@ -299,7 +299,7 @@ def phase_out(competition: Competition, phase: Phase, settings: Settings, now: d
     )
 
 
-def phase_task_out(
+def describe_phase_task(
     phase_task: PhaseTask,
     boards: list[Board],
     settings: Settings,
@@ -308,7 +308,7 @@ def phase_task_out(
     files: Sequence[FileAccess],
     now: datetime,
 ) -> PhaseTaskOut:
-    """Return a task of a phase, from `find_phase_task`, as an API model with the viewer's quota and files."""
+    """Return a task of a phase, from `find_phase_task`, with the viewer's quota and files."""
     phase, task = phase_task.phase, phase_task.task
     place = (phase.competition.name, phase.name, task.name)
     entry = entry_settings(phase, phase_task)
@@ -342,7 +342,7 @@ def _citation(competition: Competition) -> CitationOut:
     return CitationOut(
         authors=list(authors_of(competition)),
         licence=competition.citation.get("licence") or "",
-        paper=PaperOut(**asdict(paper)) if paper else None,
+        paper=PaperOut.model_validate(paper, from_attributes=True) if paper else None,
     )
 
 
@@ -351,7 +351,7 @@ def _task(task: CompetitionTask) -> TaskSummary:
 
 
 def _tracks(competition: Competition) -> list[TrackOut]:
-    return [TrackOut(name=one.name, title=one.title, description=one.description) for one in tracks_of(competition)]
+    return [TrackOut.model_validate(one, from_attributes=True) for one in tracks_of(competition)]
 
 
 def _named_board(board: Board) -> Named:
@@ -359,14 +359,8 @@ def _named_board(board: Board) -> Named:
 
 
 def _limits(declared: limits.DeclaredLimits, settings: Settings) -> Limits:
-    return Limits(
-        per_day=declared.per_day,
-        per_week=declared.per_week,
-        per_month=declared.per_month,
-        total=declared.total,
-        rejected_per_hour=declared.rejected_per_hour,
-        upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes),
-    )
+    upload_bytes = min(declared.upload_bytes, settings.upload_limit_bytes)
+    return Limits.model_validate(replace(declared, upload_bytes=upload_bytes), from_attributes=True)
 
 
 def _quota(used: limits.Quota) -> Quota:

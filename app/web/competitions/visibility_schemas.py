@@ -41,23 +41,12 @@ class VisibilityOut(ApiModel):
     precision: int | None = Field(
         description="decimals of values, of which a value of 10 or more has fewer; null: all of them"
     )
-    part: Half | None = Field(description="the part of the items that ranks boards now; null: they are not divided")
+    part: Half | None = Field(
+        validation_alias="half", description="the part of the items that ranks boards now; null: they are not divided"
+    )
     private_at: Moment | None = Field(description="when the private part will; null: it does, or there is none")
 
 
 def visibility_out(view: View) -> VisibilityOut:
     """Return the participants' view as an API model, for every viewer."""
-    shown = view.participant_view
-    return VisibilityOut(
-        board=shown.board,
-        board_at=shown.board_at,
-        names=shown.names,
-        names_at=shown.names_at,
-        own_scores=shown.own_scores,
-        own_scores_at=shown.own_scores_at,
-        slices=shown.slices,
-        slices_at=shown.slices_at,
-        precision=shown.precision,
-        part=shown.half,
-        private_at=shown.private_at,
-    )
+    return VisibilityOut.model_validate(view.participant_view, from_attributes=True)

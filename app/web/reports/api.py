@@ -16,7 +16,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser, ApiViewer, Viewer
 from app.web.http.routers import api_router
-from app.web.reports.schemas import CSV_COLUMNS, ReportOut, report_csv, report_out
+from app.web.reports.schemas import CSV_COLUMNS, ReportOut, describe_report, report_csv
 
 router = api_router("submissions")
 
@@ -39,7 +39,10 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
 def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID) -> Response:
     report = _visible_report(server, viewer, submission_id)
     return _answer(
-        request, report, "json", lambda: Response(report_out(report).model_dump_json(), media_type="application/json")
+        request,
+        report,
+        "json",
+        lambda: Response(describe_report(report).model_dump_json(), media_type="application/json"),
     )
 
 

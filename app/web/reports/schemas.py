@@ -70,8 +70,8 @@ class ReportOut(ApiModel):
     links: ReportLinks
 
 
-def report_out(report: Report) -> ReportOut:
-    """Return the report as an API model."""
+def describe_report(report: Report) -> ReportOut:
+    """Return the report as far as its viewer may see it."""
     submission = report.submission
     phase = submission.phase_task.phase
     return ReportOut(
@@ -81,16 +81,7 @@ def report_out(report: Report) -> ReportOut:
         task=submission.phase_task.task.name,
         task_type=report.task_type,
         task_version=report.run.task_version,
-        scores=[
-            ScoreOut(
-                metric=score.metric,
-                split=score.split,
-                value=score.value,
-                reason=score.reason,
-                signature=score.signature,
-            )
-            for score in report.scores
-        ],
+        scores=[ScoreOut.model_validate(score, from_attributes=True) for score in report.scores],
         aggregates=dict(report.aggregates),
         visibility=visibility_out(report.view),
         links=ReportLinks(

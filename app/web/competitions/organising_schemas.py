@@ -1,0 +1,54 @@
+"""Extensions for single teams, and a competition's status, as organisers send them in JSON."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.base.answers import ApiModel, Moment, example
+from app.competitions.allowances import MOST_EXTRA, Wanted
+from app.competitions.life import REASON_CHARACTERS, Life
+from app.models import Halt, Stage
+
+
+class AllowanceIn(ApiModel):
+    """An extension for one team: a later deadline or more submissions, in each task of a phase."""
+
+    model_config = example(
+        {
+            "phase": "evaluation",
+            "team": "Ada Lovelace",
+            "until": None,
+            "is_ranked": False,
+            "extra_per_day": 0,
+            "extra_total": 2,
+            "reason": "their cluster was down",
+        }
+    )
+
+    phase: str = Field(max_length=100)
+    team: str = Field(max_length=200, description="as boards name it")
+    until: Moment | None = Field(None, description="the phase is open that long for this team; null: as for all")
+    is_ranked: bool = Field(False, description="whether what comes after the close has a rank; else a footnote")
+    extra_per_day: int = Field(0, ge=0, le=MOST_EXTRA)
+    extra_total: int = Field(0, ge=0, le=MOST_EXTRA)
+    reason: str = Field(description="the team and all organisers read it")
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(**dict(self))
+
+
+class LifeIn(ApiModel):
+    """The new status of a competition."""
+
+    model_config = example({"stage": "published", "halt": "paused", "reason": "the gold of track B is corrected"})
+
+    stage: Stage = Field(description="who may see it")
+    halt: Halt = Field(Halt.NONE, description="`paused`: no uploads; `archived`: nothing is changed any more")
+    reason: str = Field(
+        "", description=f"for everybody, one line of at most {REASON_CHARACTERS} characters; a pause needs one"
+    )
+
+    @property
+    def wanted(self) -> Life:
+        return Life(self.stage, self.halt, self.reason)
