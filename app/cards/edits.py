@@ -112,8 +112,8 @@ class CardChanged(EvergoldError):
 class CardChange:
     """A version of a card: author, time, and the changed fields, as forms name them."""
 
-    number: int
-    username: str
+    version: int
+    changed_by: str
     changed_at: datetime
     changed: tuple[str, ...]
 

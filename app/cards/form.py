@@ -80,7 +80,7 @@ class CardField:
 class CardForm:
     """Fields of the cards of a task. `languages` are those of the task, empty if it does not declare any."""
 
-    required: frozenset[CardPart] = frozenset()
+    required: tuple[CardPart, ...] = ()
     fields: tuple[CardField, ...] = ()
     languages: tuple[str, ...] = ()
 
@@ -130,8 +130,9 @@ class MethodCard:
 
 def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> CardForm:
     """Return the form. declared: `Competition.method_card`."""
+    required = {CardPart(name) for name in declared.get("required", ())}
     return CardForm(
-        required=frozenset(CardPart(name) for name in declared.get("required", ())),
+        required=tuple(part for part in CardPart if part in required),
         fields=tuple(
             CardField(**{**one, "kind": CardKind(one["kind"]), "choices": tuple(one["choices"])})
             for one in declared.get("fields", ())

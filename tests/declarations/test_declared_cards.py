@@ -102,7 +102,7 @@ def test_a_card_is_applied_and_boards_follow(engine: Engine, demo: Competition) 
     assert phase_task(engine, "evaluation").board_version == before + 1
     with reading(engine) as session:
         form = card_form(session.scalars(fresh(CompetitionRow)).one().method_card)
-    assert form.required == {CardPart.CODE}
+    assert form.required == (CardPart.CODE,)
     assert [(field.name, field.kind, field.required, field.on_board) for field in form.fields] == [
         ("parameters", CardKind.NUMBER, False, True),
         ("family", CardKind.CHOICE, True, False),

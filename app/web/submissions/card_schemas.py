@@ -114,27 +114,9 @@ class SubmissionCardOut(ApiModel):
 
 def card_form_out(form: CardForm) -> CardFormOut:
     """Return the card form, with fields in the organisers' order."""
-    return CardFormOut(
-        required=[part for part in CardPart if part in form.required],
-        languages=list(form.languages),
-        fields=[
-            CardFieldOut(
-                name=one.name,
-                title=one.title,
-                kind=one.kind,
-                choices=list(one.choices),
-                required=one.required,
-                on_board=one.on_board,
-                help=one.help,
-            )
-            for one in form.fields
-        ],
-    )
+    return CardFormOut.model_validate(form, from_attributes=True)
 
 
 def card_changes_out(changes: list[CardChange]) -> list[CardChangeOut]:
     """Return the changes, oldest first."""
-    return [
-        CardChangeOut(version=one.number, changed_by=one.username, changed_at=one.changed_at, changed=list(one.changed))
-        for one in changes
-    ]
+    return [CardChangeOut.model_validate(one, from_attributes=True) for one in changes]
