@@ -44,7 +44,7 @@ from app.web.judging.schemas import (
     results_out,
     round_out,
 )
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 
 router = api_router("organising")
 
@@ -113,15 +113,14 @@ def start_round(
 )
 async def import_judgements(
     request: Request,
-    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
-    target = Target(competition, phase, task)
-    return import_out(await receive_marks(request, server, user, target, round_name=name))
+    sent = UploadRequest(request, Target(competition, phase, task), lambda: user)
+    return import_out(await receive_marks(sent, name))
 
 
 @router.get(
