@@ -12,7 +12,7 @@ from tests.leaks import place
 from tests.leaks.place import Place
 from tests.leaks.templates import Templates
 from tests.s3 import new_bucket, s3_environment, s3_server
-from tests.web.conftest import _servers, answering, empty_site, quick_empty_site, server  # noqa: F401, F811 (fixtures)
+from tests.web.conftest import answering, empty_site, quick_empty_site, server  # noqa: F401, F811 (fixtures)
 from tests.web.site import Site
 
 

@@ -22,7 +22,7 @@ from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 
 router = api_router("organising")
 
@@ -89,7 +89,7 @@ async def create_gold_version(
     phase: PhaseName,
     task: TaskName,
 ) -> GoldList:
-    await receive_gold(request, server, user, Target(competition, phase, task))
+    await receive_gold(UploadRequest(request, Target(competition, phase, task), lambda: user))
     return await run_sync(read_gold_list, server, user, competition, phase, task)
 
 

@@ -23,7 +23,7 @@ from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 
 router = page_router()
 
@@ -88,8 +88,14 @@ def _put_again(
 async def send_gold(
     request: Request, server: ServerHere, upload: UploadHere, competition: str, phase: str, task: str
 ) -> Response:
-    target, own = Target(competition, phase, task), frozenset({csrf.FORM_FIELD})
-    await receive_gold(request, server, upload.user, target, extra_fields=own, on_fields=upload.check)
+    sent = UploadRequest(
+        request,
+        Target(competition, phase, task),
+        authenticate=lambda: upload.user,
+        extra_fields=frozenset({csrf.FORM_FIELD}),
+        on_fields=upload.check,
+    )
+    await receive_gold(sent)
     return RedirectResponse(links.gold(competition, phase, task), 303)
 
 

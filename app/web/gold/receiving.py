@@ -12,7 +12,6 @@ from functools import partial
 from typing import NoReturn
 
 from anyio.to_thread import run_sync
-from fastapi import Request
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
@@ -28,9 +27,9 @@ from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, publish_gold
 from app.models import Right, User
 from app.web.http.context import Server
-from app.web.http.multipart import FieldsCheck, Policy, accept_any_fields, receive
+from app.web.http.multipart import Policy, receive
 from app.web.http.room import room_for, within
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 from evergold.scoring.tasks import needs_gpu
 
 
@@ -63,26 +62,18 @@ _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
 
 
-async def receive_gold(
-    request: Request,
-    server: Server,
-    user: User,
-    target: Target,
-    *,
-    extra_fields: frozenset[str] = frozenset(),
-    on_fields: FieldsCheck = accept_any_fields,
-) -> None:
+async def receive_gold(sent: UploadRequest) -> None:
     """Store a new gold version in every phase named; raise Forbidden unless the user organises the competition."""
-    sealing = await run_sync(_check, server, user, target)
+    server, user = sent.server, sent.user
+    sealing = await run_sync(_check, server, user, sent.target)
 
     def begin(fields: Mapping[str, str]) -> None:
-        on_fields(fields)
+        sent.on_fields(fields)
         sealing.begin(fields)
 
     with within(sealing.room, UPLOAD_LIMIT_BYTES) as limit_bytes:
-        upload = await receive(
-            request, Policy(sealing, limit_bytes, FIELDS | extra_fields, begin, sealing.check_unchanged)
-        )
+        policy = Policy(sealing, limit_bytes, FIELDS | sent.extra_fields, begin, sealing.check_unchanged)
+        upload = await receive(sent.request, policy)
     keep = partial(
         keep_gold,
         filename=upload.filename,

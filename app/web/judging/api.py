@@ -34,7 +34,7 @@ from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import RoundRequest
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 
 router = api_router("organising")
 
@@ -103,15 +103,13 @@ def start_round(
 )
 async def import_judgements(
     request: Request,
-    server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
-    target = Target(competition, phase, task)
-    return await receive_marks(request, server, user, target, round_name=name)
+    return await receive_marks(UploadRequest(request, Target(competition, phase, task), lambda: user), name)
 
 
 @router.get(

@@ -43,7 +43,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Viewer, VisitorHere
 from app.web.http.routers import page_router
 from app.web.judging.receiving import ROUND_FIELD, receive_marks
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 from evergold.figures.axes import Axis, axis_around
 from evergold.figures.svg import number_text
 
@@ -247,8 +247,14 @@ async def send_marks(
     phase: str,
     task: str,
 ) -> Response:
-    target, fields = Target(competition, phase, task), frozenset({ROUND_FIELD, csrf.FORM_FIELD})
-    await receive_marks(request, server, upload.user, target, fields=fields, on_fields=upload.check)
+    sent = UploadRequest(
+        request,
+        Target(competition, phase, task),
+        authenticate=lambda: upload.user,
+        extra_fields=frozenset({ROUND_FIELD, csrf.FORM_FIELD}),
+        on_fields=upload.check,
+    )
+    await receive_marks(sent)
     return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
 
 

@@ -38,7 +38,7 @@ from app.web.http.paths import check_path
 from app.web.http.routers import api_router, check_competition
 from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out
 from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
-from app.web.submissions.receiving import Received, SubmissionRequest, Target, receive_submission
+from app.web.submissions.receiving import Received, Target, UploadRequest, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
 from app.web.submissions.waiting import check_visible, wait_for_change
 
@@ -214,7 +214,7 @@ async def create_submission(
         submission = _accepted_submission(request, server, received)
         return submission.links.self, submission.model_dump_json().encode()
 
-    sent = SubmissionRequest(request, Target(competition, phase, task), sender, idempotency_key)
+    sent = UploadRequest(request, Target(competition, phase, task), sender, idempotency_key)
     place, body = await receive_submission(sent, answer)
     response = Response(body, 202, media_type="application/json")
     response.headers["Location"] = place

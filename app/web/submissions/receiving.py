@@ -64,12 +64,12 @@ class Target:
 
 
 @dataclass(frozen=True)
-class SubmissionRequest:
-    """A request that submits a file, before its body is read.
+class UploadRequest:
+    """A request that uploads a file, before its body is read.
 
-    authenticate: returns the sender, or raises the error that refuses them; called in a thread, before anything else.
-    extra_fields: further fields of a form. on_fields: called with the fields that precede the file, and again with all
-    fields. refuse_duplicate: a file that the team submitted before needs the field AGAIN.
+    authenticate: returns the sender, or raises the error that refuses them; called once, before anything else.
+    extra_fields: further fields of a form. on_fields: called with the fields that precede the file. refuse_duplicate: a
+    file that the team submitted before needs the field AGAIN.
     """
 
     request: Request
@@ -106,31 +106,35 @@ class Received:
     organises: bool
 
 
-async def receive_submission(sent: SubmissionRequest, answer: Callable[[Received], Result]) -> Result:
-    """Accept the upload and return the result of `answer`, called in the thread that accepted it."""
+async def receive_submission(sent: UploadRequest, answer: Callable[[Received], Result]) -> Result:
+    """Accept the upload and return the result of `answer`, called in the thread that accepted it.
+
+    Small and large files go the same way: a second one for small files, in one turn of a thread and on PostgreSQL in
+    one transaction, saved 7 % of the processor time of the web process (decision 069).
+    """
     phase_task, policy = await _decided(sent, partial(_refuse_early, sent))
     upload = await receive(sent.request, policy)
     await earlier_tries_answered(sent.request, sent.server)
     if not is_buffered(sent.request):  # the upload took a while: the declaration may have changed
-        phase_task = await run_sync(_find_target, sent)
+        phase_task = await run_sync(_load_target, sent)
     return await _decided(sent, lambda: answer(_accept(sent, phase_task, upload)))
 
 
-def _refuse_early(sent: SubmissionRequest) -> tuple[PhaseTask, Policy]:
+def _refuse_early(sent: UploadRequest) -> tuple[PhaseTask, Policy]:
     """Raise every refusal that is certain before the body is read."""
     user, server, limits = sent.user, sent.server, limits_of(sent.request)
     with reading(server.engine) as session:
-        phase_task = _found(session, sent.target)
+        phase_task = find_target(session, sent.target)
         sender = Sender(user, arrival_of(sent.request, server), sent.idempotency_key)
         context = look_up(session, phase_task, sender)
-        payer = f"team {context.team.id}" if context.team else f"user {user.id}"
-        limits.hit(limits.rules.uploads, payer, server.clock())
+        counted_for = f"team {context.team.id}" if context.team else f"user {user.id}"
+        limits.hit(limits.rules.uploads, counted_for, server.clock())
         if context.replayed is None:
             precheck(session, context)
         return phase_task, _policy(session, sent, context)
 
 
-def _policy(session: Session, sent: SubmissionRequest, context: UploadContext) -> Policy:
+def _policy(session: Session, sent: UploadRequest, context: UploadContext) -> Policy:
     """Return the requirements of a body: its size, its fields, and their contents."""
     phase_task, settings, team = context.phase_task, sent.server.settings, context.team
     form = form_of(phase_task)
@@ -151,11 +155,12 @@ def _policy(session: Session, sent: SubmissionRequest, context: UploadContext) -
     )
 
 
-def _accept(sent: SubmissionRequest, phase_task: PhaseTask, upload: Upload) -> Received:
+def _accept(sent: UploadRequest, phase_task: PhaseTask, upload: Upload) -> Received:
     """Create the submission under the team's lock, with every check; notify the workers after the commit."""
     sender = Sender(sent.user, upload.arrived_at, sent.idempotency_key)
-    again = sent.refuse_duplicate and not upload.fields.get(AGAIN)
-    form = _form(phase_task, upload.fields, upload.filename, refuse_duplicate=again)
+    is_confirmed = bool(upload.fields.get(AGAIN))
+    refuse_duplicate = sent.refuse_duplicate and not is_confirmed
+    form = _form(phase_task, upload.fields, upload.filename, refuse_duplicate=refuse_duplicate)
     accepted = write_together(
         sent.server.engine, lambda session: accept_submission(session, phase_task, upload.file, sender, form)
     )
@@ -197,17 +202,18 @@ def _form(
     )
 
 
-def _find_target(sent: SubmissionRequest) -> PhaseTask:
+def _load_target(sent: UploadRequest) -> PhaseTask:
     """Load outside the write lock so that other writers are not blocked."""
     with reading(sent.server.engine) as session:
-        return _found(session, sent.target)
+        return find_target(session, sent.target)
 
 
-def _found(session: Session, target: Target) -> PhaseTask:
+def find_target(session: Session, target: Target) -> PhaseTask:
+    """Return the phase's task with everything above it; raise NotFound."""
     return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
 
 
-async def _decided(sent: SubmissionRequest, decide: Callable[[], Result]) -> Result:
+async def _decided(sent: UploadRequest, decide: Callable[[], Result]) -> Result:
     """Return the result of `decide`, called in a thread.
 
     An upload is not refused while an earlier attempt of it may still be accepted.
@@ -220,7 +226,7 @@ async def _decided(sent: SubmissionRequest, decide: Callable[[], Result]) -> Res
     return await run_sync(decide)
 
 
-async def _stored_meanwhile(sent: SubmissionRequest, key: str) -> bool:
+async def _stored_meanwhile(sent: UploadRequest, key: str) -> bool:
     """Return True if another attempt of this upload was stored, once none is in flight."""
     await earlier_tries_answered(sent.request, sent.server)
     await wait_for_other_processes(sent.request)

@@ -52,7 +52,7 @@ from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Viewer, ViewerHere, VisitorHere
 from app.web.http.routers import page_router
-from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, SubmissionRequest, Target, receive_submission
+from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, UploadRequest, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
@@ -277,7 +277,7 @@ async def send_form(
     task: str,
     key: FormKey = "",
 ) -> Response:
-    sent = SubmissionRequest(
+    sent = UploadRequest(
         request,
         Target(competition, phase, task),
         authenticate=lambda: upload.user,
@@ -302,16 +302,16 @@ async def send_to_check(
     key: FormKey = "",
 ) -> Response:
     """Validate the file only (the form's other button); the other fields are not stored."""
-    received = await receive_validation(
+    sent = UploadRequest(
         request,
-        server,
-        upload.user,
         Target(competition, phase, task),
+        authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
         on_fields=upload.check,
     )
-    return RedirectResponse(links.validation(received.validation_id), 303)
+    accepted = await receive_validation(sent)
+    return RedirectResponse(links.validation(accepted.validation.id), 303)
 
 
 def _own_key(key: str) -> str | None:

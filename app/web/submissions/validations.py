@@ -18,7 +18,7 @@ from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
 from app.web.http.routers import api_router
 from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
-from app.web.submissions.receiving import Target
+from app.web.submissions.receiving import Target, UploadRequest
 from app.web.submissions.validation_receiving import receive_validation
 from app.web.submissions.validation_schemas import ValidationOut, validation_out
 from app.web.submissions.waiting import wait_for_check
@@ -49,9 +49,9 @@ async def create_validation(
         str | None, Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each check")
     ] = None,
 ) -> ValidationOut:
-    target = Target(competition, phase, task)
-    received = await receive_validation(request, server, user, target, idempotency_key=idempotency_key)
-    validation = await run_sync(_load, server, received.validation_id, user)
+    sent = UploadRequest(request, Target(competition, phase, task), lambda: user, idempotency_key)
+    accepted = await receive_validation(sent)
+    validation = await run_sync(_load, server, accepted.validation.id, user)
     response.headers["Location"] = validation.links.self
     return validation
 
