@@ -1,4 +1,4 @@
-"""Redis: addresses as Celery writes them, passwords, certificates, and connections that end."""
+"""Our own client of Redis: addresses as Celery writes them, answers of every kind, and connections that end."""
 
 from __future__ import annotations
 
@@ -12,105 +12,135 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from app.base.redis_address import redis_address
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
-from redis import AuthenticationError, Redis, RedisError
 
 from app.base.config import Settings
-from app.base.redis_client import redis_connections
+from app.base.redis_client import RedisClient, RedisPlace, Refused, redis_place
 from tests.services import Valkey
+from tests.threads import in_threads
 
 
-@contextmanager
-def client(address: str) -> Iterator[Redis]:
-    translated = redis_address(address)
-    assert translated is not None
-    with Redis.from_pool(redis_connections(translated, wait_seconds=5.0)) as asking:
-        yield asking
+def place(address: str) -> RedisPlace:
+    found = redis_place(address)
+    assert found is not None
+    return found
+
+
+def client(valkey: Valkey, **changed: str) -> RedisClient:
+    return RedisClient(place(changed.get("address", valkey.address)), wait_seconds=5.0)
 
 
 @pytest.mark.parametrize(
     ("address", "parts"),
     [
-        ("redis://redis", {"host": "redis", "db": 0}),
-        ("redis://:p%40ss@host:6380/3", {"host": "host", "port": 6380, "db": 3, "password": "p@ss"}),
-        (
-            "valkey://user:secret@[::1]:6380/1",
-            {"host": "::1", "port": 6380, "db": 1, "username": "user", "password": "secret"},
-        ),
-        ("redis://host/0?ssl_cert_reqs=none&foo=1", {"host": "host", "db": 0}),
-        ("rediss://host/0?ssl_cert_reqs=CERT_NONE", {"host": "host", "db": 0, "ssl_cert_reqs": "none"}),
-        ("valkeys://host", {"host": "host", "db": 0}),
-        ("redis+socket:///run/a%20b.sock?virtual_host=3", {"path": "/run/a b.sock", "db": 3}),
-        ("redis+unix:///run/valkey.sock?db=2", {"path": "/run/valkey.sock", "db": 2}),
+        ("redis://redis", ("redis", 6379, "", 0, "", "", None)),
+        ("redis://:p%40ss@host:6380/3", ("host", 6380, "", 3, "", "p@ss", None)),
+        ("valkey://user:secret@[::1]:6380/1", ("::1", 6380, "", 1, "user", "secret", None)),
+        ("rediss://host/0?ssl_cert_reqs=none", ("host", 6379, "", 0, "", "", {"ssl_cert_reqs": "none"})),
+        ("redis+socket:///run/a%20b.sock?virtual_host=3", ("127.0.0.1", 6379, "/run/a b.sock", 3, "", "", None)),
+        ("redis+unix:///run/valkey.sock?db=2", ("127.0.0.1", 6379, "/run/valkey.sock", 2, "", "", None)),
     ],
 )
-def test_an_address_leads_where_celery_says(address: str, parts: dict[str, object]) -> None:
-    translated = redis_address(address)
-    assert translated is not None
-    options = redis_connections(translated, wait_seconds=5.0).connection_kwargs
-    ours = {"protocol", "socket_timeout", "socket_connect_timeout", "retry"}
-    assert {name: options[name] for name in options if name not in ours} == parts
+def test_an_address_leads_where_celery_says(address: str, parts: tuple[object, ...]) -> None:
+    found = place(address)
+    assert (
+        found.host,
+        found.port,
+        found.path,
+        found.database,
+        found.username,
+        found.password,
+        found.tls,
+    ) == parts
 
 
 @pytest.mark.parametrize("address", ["", "memory://", "amqp://rabbit/", "sentinel://host:26379"])
 def test_other_addresses_lead_to_no_redis(address: str) -> None:
-    assert redis_address(address) is None
+    assert redis_place(address) is None
+
+
+def test_a_password_is_in_no_word_of_a_place() -> None:
+    assert "secret" not in repr(place("redis://:secret@host"))
 
 
 def test_settings_name_a_broker_that_messages_can_be_sent_to() -> None:
-    for address in ("amqp://rabbit/", "redis://host/first", "redis://host:port/0"):
-        with pytest.raises(ValueError, match=r"broker_url"):
-            Settings(broker_url=address)
+    with pytest.raises(ValueError, match="broker_url is redis://"):
+        Settings(broker_url="amqp://rabbit/")
+
+
+def test_answers_of_every_kind(valkey: Valkey) -> None:
+    with_newline = "two\r\nlines — ü".encode()
+    asked = [("PING",), ("SET", "a", with_newline), ("GET", "a"), ("GET", "b"), ("LPUSH", "l", 1, "2")]
+    assert client(valkey).answers([*asked, ("LRANGE", "l", 0, -1)]) == [
+        *(b"PONG", b"OK", with_newline, None, 2),
+        [b"2", b"1"],
+    ]
+
+
+def test_a_command_that_is_refused_leaves_the_connection_usable(valkey: Valkey) -> None:
+    asking = client(valkey)
+    with pytest.raises(Refused, match="WRONGTYPE"):
+        asking.answers([("SET", "a", "1"), ("LPUSH", "a", "2"), ("GET", "a")])
+    assert asking.answer("GET", "a") == b"1"
+    assert len(asking._idle) == 1
 
 
 def test_databases_are_apart(valkey: Valkey) -> None:
-    with client(valkey.address) as asking, client(valkey.address.replace("/0", "/1")) as other:
-        asking.set("a", "1")
-        assert (asking.get("a"), other.get("a")) == (b"1", None)
+    client(valkey).answer("SET", "a", "1")
+    assert client(valkey, address=valkey.address.replace("/0", "/1")).answer("GET", "a") is None
 
 
 def test_a_password_is_given_and_a_wrong_one_refused(valkey: Valkey) -> None:
-    with client(valkey.address) as asking:
-        asking.config_set("requirepass", "right")
-    with client(valkey.address) as asking, pytest.raises(AuthenticationError):
-        asking.ping()
-    with client(valkey.address.replace("//", "//:wrong@")) as asking, pytest.raises(AuthenticationError):
-        asking.ping()
+    client(valkey).answer("CONFIG", "SET", "requirepass", "right")
+    with pytest.raises(Refused, match="NOAUTH"):
+        client(valkey).answer("PING")
+    with pytest.raises(Refused, match="WRONGPASS"):
+        client(valkey, address=valkey.address.replace("//", "//:wrong@")).answer("PING")
     for who in (":right", "default:right"):
-        with client(valkey.address.replace("//", f"//{who}@")) as asking:
-            assert asking.ping()
+        assert client(valkey, address=valkey.address.replace("//", f"//{who}@")).answer("PING") == b"PONG"
+
+
+def test_threads_get_their_own_answers(valkey: Valkey) -> None:
+    asking = client(valkey)
+    assert in_threads(20, lambda number: int(asking.answer("ECHO", number))) == list(range(20))
 
 
 def test_a_connection_that_its_server_closed_is_made_anew(valkey: Valkey) -> None:
-    with client(valkey.address) as asking:
-        assert asking.ping()
-        valkey.stop()
-        with pytest.raises(RedisError):
-            asking.ping()
-        valkey.start()
-        assert asking.ping()
+    asking = client(valkey)
+    assert asking.answer("PING") == b"PONG"
+    valkey.stop()
+    with pytest.raises(OSError, match=r"."):
+        asking.answer("PING")
+    valkey.start()
+    assert asking.answer("PING") == b"PONG"
 
 
 @contextmanager
-def a_server_with_tls(tls: ssl.SSLContext) -> Iterator[str]:
-    """To one client, which has an answer for every command."""
+def a_server_that_says(answer: bytes, tls: ssl.SSLContext | None = None, query: str = "") -> Iterator[RedisClient]:
+    """To one client, once."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
             plain, _ = listener.accept()
-            with plain, suppress(OSError), tls.wrap_socket(plain, server_side=True) as connected:
-                while asked := connected.recv(1000):
-                    connected.sendall(asked.count(b"*") * b"+PONG\r\n")
+            with plain, suppress(ssl.SSLError), tls.wrap_socket(plain, server_side=True) if tls else plain as connected:
+                connected.recv(100)
+                connected.sendall(answer)
 
         serving = threading.Thread(target=serve)
         serving.start()
-        yield f"rediss://127.0.0.1:{listener.getsockname()[1]}"
+        address = f"redis{'s' if tls else ''}://127.0.0.1:{listener.getsockname()[1]}{query}"
+        yield RedisClient(place(address), wait_seconds=5.0)
         serving.join(10)
+
+
+@pytest.mark.parametrize("answer", [b"", b"$5\r\nab", b"+PON", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_half_an_answer_and_none_at_all_are_a_connection_that_broke(answer: bytes) -> None:
+    with a_server_that_says(answer) as asking, pytest.raises(OSError, match="connection ended|Protocol error"):
+        asking.answer("GET", "a")
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +166,25 @@ def test_with_tls_a_server_has_to_show_a_certificate_that_counts(
 ) -> None:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
-    with a_server_with_tls(tls) as address, client(address + query.format(certificate)) as asking:
+    with a_server_that_says(b"+PONG\r\n", tls, query.format(certificate)) as asking:
         if is_believed:
-            assert asking.ping()
+            assert asking.answer("PING") == b"PONG"
         else:
-            with pytest.raises(RedisError, match="CERTIFICATE_VERIFY_FAILED"):
-                asking.ping()
+            with pytest.raises(ssl.SSLCertVerificationError):
+                asking.answer("PING")
+
+
+def test_of_many_connections_few_wait_to_be_used_again(valkey: Valkey) -> None:
+    asking = client(valkey)
+    barrier = threading.Barrier(12)
+
+    def ask(_: int) -> None:
+        connection = asking._connection()
+        barrier.wait(10)
+        connection.close()
+        asking.answer("PING")
+
+    in_threads(12, ask)
+    assert 1 <= len(asking._idle) <= 8
+    asking.close()
+    assert asking._idle == []

@@ -187,8 +187,8 @@ def test_a_redis_that_is_down_at_the_start_does_not_keep_the_server_from_startin
     ("broker", "named", "counted_in"),
     [
         ("", "", None),
-        ("redis://redis:6379/0", "", "redis://redis:6379/0"),
-        ("redis://redis:6379/0", "redis://other:6379/1", "redis://other:6379/1"),
+        ("redis://redis:6379/0", "", "redis"),
+        ("redis://redis:6379/0", "redis://other:6379/1", "other"),
         ("redis://redis:6379/0", "memory://", None),
     ],
 )
