@@ -6,7 +6,7 @@ hidden here; a team whose name is hidden in a phase has a separate row there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
 from app.base.text import did_you_mean
-from app.boards.leaderboard import Cell, Leaderboard, RowKind, board_version, build_leaderboard
+from app.boards.leaderboard import board_version, build_leaderboard
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow, RowKind
+from app.boards.views import CellOut, ResultRowOut
 from app.competitions.columns import BoardColumn
 from app.competitions.find import boards_of
 from app.competitions.limits import phase_state
@@ -42,22 +44,11 @@ class ResultColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultRow:
-    """A team (or baseline, or published system) with a cell for each column."""
-
-    team: str
-    kind: RowKind
-    source: str | None
-    cells: tuple[Cell, ...]
-    is_mine: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Results:
     """The results of a task. sorted_by: index of the column sorted by, best first; None if there are no columns."""
 
     columns: tuple[ResultColumn, ...]
-    rows: tuple[ResultRow, ...]
+    rows: tuple[ResultRowOut, ...]
     sorted_by: int | None
 
 
@@ -115,7 +106,7 @@ def sort_results(results: Results, by: int) -> Results:
     """Sort best first by this column, then by the others from left to right; rows without a value come last."""
     order = [by, *(place for place in range(len(results.columns)) if place != by)]
 
-    def goodness(row: ResultRow) -> list[tuple[bool, float]]:
+    def goodness(row: ResultRowOut) -> list[tuple[bool, float]]:
         return [_goodness(row.cells[place], results.columns[place].shown) for place in order]
 
     ordered = sorted(results.rows, key=lambda row: (goodness(row), row.team.casefold()))
@@ -158,18 +149,29 @@ def _places(competition: Competition, task: CompetitionTask, now: datetime) -> l
     return found
 
 
-def _rows(boards: Sequence[Leaderboard]) -> tuple[ResultRow, ...]:
+def _rows(boards: Sequence[Leaderboard]) -> tuple[ResultRowOut, ...]:
     """Merge rows of the same team, or of the same published system and source."""
-    rows: dict[tuple[RowKind, str, str | None], ResultRow] = {}
+    found: dict[tuple[RowKind, str, str | None], tuple[LeaderboardRow, dict[int, Cell]]] = {}
     for place, board in enumerate(boards):
         for row in board.rows:
-            key = row.kind, row.team, row.source
-            empty = tuple(Cell(None, _why_empty(row.kind, one.view), None) for one in boards)
-            known = rows.get(key) or ResultRow(row.team, row.kind, row.source, empty, row.is_mine)
-            if known.cells[place] == empty[place]:  # unless a better row of the same team came before
-                cells = (*known.cells[:place], row.cells[board.rank_by], *known.cells[place + 1 :])
-                rows[key] = replace(known, cells=cells)
-    return tuple(row for row in rows.values() if row.kind != "historic" or any(c.value is not None for c in row.cells))
+            _, cells = found.setdefault((row.kind, row.team, row.source), (row, {}))
+            cells.setdefault(place, row.cells[board.rank_by])  # of several rows of a team the best comes first
+    rows = [_row(first, cells, boards) for first, cells in found.values()]
+    return tuple(row for row in rows if row.kind != "historic" or any(cell.value is not None for cell in row.cells))
+
+
+def _row(first: LeaderboardRow, cells: Mapping[int, Cell], boards: Sequence[Leaderboard]) -> ResultRowOut:
+    """Return a row with a cell for each board. first: the team's row on the first board that has one."""
+    shown = [
+        cells.get(place) or Cell(None, _why_empty(first.kind, board.view), None) for place, board in enumerate(boards)
+    ]
+    return ResultRowOut(
+        team=first.team,
+        kind=first.kind,
+        source=first.source,
+        is_mine=first.is_mine,
+        cells=[CellOut.model_validate(cell) for cell in shown],
+    )
 
 
 def _why_empty(kind: RowKind, view: View) -> str:
@@ -194,6 +196,6 @@ def _last_with_values(results: Results) -> int:
     return next(place for place in with_values if results.columns[place].phase is phase)
 
 
-def _goodness(cell: Cell, shown: BoardColumn) -> tuple[bool, float]:
+def _goodness(cell: CellOut, shown: BoardColumn) -> tuple[bool, float]:
     sign = -1.0 if shown.higher_is_better else 1.0
     return cell.value is None, sign * (cell.value or 0.0)

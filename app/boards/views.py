@@ -171,6 +171,16 @@ def row_document(row: LeaderboardRow) -> dict[str, Any]:
     return document
 
 
+class ResultRowOut(ApiModel):
+    """A team, a baseline, or a system whose results were published elsewhere (`historic`, see `source`)."""
+
+    team: str
+    kind: RowKind
+    source: str | None
+    is_mine: bool
+    cells: list[CellOut] = Field(description="one for each column, in their order")
+
+
 EXAMPLE_MARK: dict[str, Any] = {
     "id": 3,
     "team": "Ada Lovelace",

@@ -18,7 +18,7 @@ class Standing(Base):
     - is_whole: chosen among all candidates there. If they were scored against several golds, each gold has another row:
       other phases show what was scored against theirs.
     - gold: that of the candidates; None for several.
-    - facts: unchanging data of the run for a row, from `app.standings.renew`, so that a board reads this table only.
+    - facts: unchanging data of the run for a row, from `app.standings.entry`, so that a board reads this table only.
     """
 
     __tablename__ = "standings"

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
@@ -15,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from app.base import api_links
 from app.base.db import reading
-from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
+from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.query import BoardQuery
 from app.boards.side_by_side import Results, build_results, find_task, results_version
 from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
-from app.models import Board, Competition, CompetitionTask, Phase, User
+from app.models import Competition, CompetitionTask, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
 from app.web.boards.results_schemas import ResultsOut, results_csv, results_out
@@ -125,7 +123,7 @@ def read_board_csv(
     half: HalfAsked = None,
 ) -> Response:
     asked = BoardRequest(request, server, viewer, query, "csv", half)
-    return _answer(asked, (competition, phase, board), partial(_live, half=half))
+    return _answer(asked, (competition, phase, board))
 
 
 @router.get(
@@ -145,7 +143,7 @@ def read_board(
     board: BoardName,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), partial(_live, half=wanted.half))
+    return _answer(wanted, (competition, phase, board))
 
 
 @router.get(
@@ -163,7 +161,7 @@ def read_official(
     board: BoardName,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), _frozen)
+    return _answer(wanted, (competition, phase, board), is_official=True)
 
 
 @router.get(
@@ -182,82 +180,58 @@ def read_official_by_number(
     number: SnapshotNumber,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), partial(_frozen, number=number))
+    return _answer(wanted, (competition, phase, board), is_official=True, number=number)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A board to send, live or frozen.
+def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, number: int | None = None) -> Response:
+    """Find the board, view it as its viewer may, render it; 304 if the client has it.
 
-    version: for its ETag; build: builds the board if it has to be sent.
+    number: of the official board, None for the latest one.
     """
+    user, seen_as, now = asked.viewer.user, asked.viewer.seen_as, asked.server.clock()
+    with reading(asked.server.engine) as session:
+        competition = find_competition(session, place[0])
+        phase, board = find_board(competition, *place[1:])
+        frozen = find_official(session, phase, board, number, user, now, seen_as=seen_as) if is_official else None
+        if frozen:
+            official: Official | None = frozen
+            version = official_version(session, frozen.snapshot, user, now, seen_as=seen_as)
+        else:
+            official = next(reversed(list_official(session, phase, board, user, now, seen_as=seen_as)), None)
+            version = board_version(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
+        tag = viewer_tag(session, competition, asked.viewer)
+        etag = strong_etag(asked.request, version, tag, *_tag_of(official), asked.format, asked.query)
+        headers = {"ETag": etag, "Cache-Control": cache_control(user), "Vary": VARY}
+        superseded_by = _superseded_by(place, frozen) if frozen else ""
+        if superseded_by:
+            headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
+        if is_known(asked.request, etag):
+            return not_modified(headers)
+        if frozen:
+            whole = official_board(session, frozen.snapshot, user, now, seen_as=seen_as)
+        else:
+            whole = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
+        shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
+    if asked.format == "json":
+        text = board_json(competition, phase, board, shown, official)
+        return Response(text, media_type="application/json", headers=headers)
+    name = "-".join([*place, *(["official", str(frozen.snapshot.number)] if frozen else [])])
+    headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return Response(board_csv(shown, superseded_by), media_type="text/csv", headers=headers)
 
-    competition: Competition
-    phase: Phase
-    board: Board
-    official: Official | None
-    version: tuple[object, ...]
-    build: Callable[[], Leaderboard]
-    is_frozen: bool = False
 
-    @property
-    def superseded_by(self) -> str:
-        """The API address of the results that replace a frozen board; "" if there are none."""
-        if not self.is_frozen or self.official is None or self.official.successor is None:
-            return ""
-        later = self.official.successor.snapshot
-        place = self.competition.name, self.phase.name, self.board.name
-        return api_links.official(*place, later.number) if later else api_links.board(*place)
-
-
-def _live(session: Session, viewer: Viewer, place: Place, now: datetime, half: Half | None = None) -> _Shown:
-    competition, phase, board = _named_board(session, place)
-    frozen = list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as)
-    official = frozen[-1] if frozen else None
-    version = board_version(session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
-    build = partial(build_leaderboard, session, phase, board, viewer.user, now, seen_as=viewer.seen_as, half=half)
-    tag = viewer_tag(session, competition, viewer)
-    return _Shown(competition, phase, board, official, (version, tag, *_tag_of(official)), build)
-
-
-def _frozen(session: Session, viewer: Viewer, place: Place, now: datetime, number: int | None = None) -> _Shown:
-    """Return a frozen board; number: None for the latest one."""
-    competition, phase, board = _named_board(session, place)
-    official = find_official(session, phase, board, number, viewer.user, now, seen_as=viewer.seen_as)
-    version = official_version(session, official.snapshot, viewer.user, now, seen_as=viewer.seen_as)
-    build = partial(official_board, session, official.snapshot, viewer.user, now, seen_as=viewer.seen_as)
-    tag = viewer_tag(session, competition, viewer)
-    return _Shown(competition, phase, board, official, (version, tag, *_tag_of(official)), build, is_frozen=True)
+def _superseded_by(place: Place, frozen: Official) -> str:
+    """Return the API address of the results that replace a frozen board; "" if there are none."""
+    if frozen.successor is None:
+        return ""
+    later = frozen.successor.snapshot
+    return api_links.official(*place, later.number) if later else api_links.board(*place)
 
 
 def _tag_of(official: Official | None) -> tuple[object, ...]:
     if official is None:
         return (None,)
     return official.snapshot.number, official.successor.key if official.successor else None
-
-
-def _named_board(session: Session, place: Place) -> tuple[Competition, Phase, Board]:
-    competition = find_competition(session, place[0])
-    return competition, *find_board(competition, *place[1:])
-
-
-def _answer(asked: BoardRequest, place: Place, look: Callable[[Session, Viewer, Place, datetime], _Shown]) -> Response:
-    """Return the board, or 304 if the client has it."""
-    with reading(asked.server.engine) as session:
-        shown = look(session, asked.viewer, place, asked.server.clock())
-        etag = strong_etag(asked.request, *shown.version, asked.format, asked.query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(asked.viewer.user), "Vary": VARY}
-        if shown.superseded_by:
-            headers["Link"] = f'<{shown.superseded_by}>; rel="successor-version"'  # RFC 5829
-        if is_known(asked.request, etag):
-            return not_modified(headers)
-        at = shown.competition, shown.phase, shown.board
-        leaderboard = raise_if_unknown(arrange_board(session, *at, shown.build(), asked.query))
-    if asked.format == "csv":
-        name = f"-official-{shown.official.snapshot.number}" if shown.is_frozen and shown.official else ""
-        headers["Content-Disposition"] = f'attachment; filename="{"-".join(place)}{name}.csv"'
-        return Response(board_csv(leaderboard, shown.superseded_by), media_type="text/csv", headers=headers)
-    return Response(board_json(*at, leaderboard, shown.official), media_type="application/json", headers=headers)
 
 
 def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
-from app.boards.rows import RowKind
 from app.boards.side_by_side import Results
-from app.boards.views import CellOut
+from app.boards.views import ResultRowOut
 from app.models import Competition, CompetitionTask
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 
@@ -31,18 +30,6 @@ class ResultColumnOut(ApiModel):
     higher_is_better: bool
     visibility: VisibilityOut
     link: str = Field(description="the board")
-
-
-class ResultRowOut(ApiModel):
-    """A team, a baseline, or a system whose results were published elsewhere (`historic`, see `source`)."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    team: str
-    kind: RowKind
-    source: str | None
-    is_mine: bool
-    cells: list[CellOut] = Field(description="one for each column, in their order")
 
 
 class ResultsOut(ApiModel):
@@ -120,7 +107,7 @@ def results_out(competition: Competition, task: CompetitionTask, results: Result
             )
             for column in results.columns
         ],
-        rows=[ResultRowOut.model_validate(row) for row in results.rows],
+        rows=list(results.rows),
         page=links.results(competition.name, task.name),
     )
 
