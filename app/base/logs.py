@@ -89,7 +89,8 @@ class _OfLibraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             traceback = {"exc_info": record.exc_info} if record.exc_info else {}
-            log.log(record.levelno, record.name, says=record.getMessage(), **traceback)
+            level = min(record.levelno // 10 * 10, logging.CRITICAL)  # structlog knows no levels between
+            log.log(level, record.name, says=record.getMessage(), **traceback)
         except Exception:  # logging must not disturb the caller, as with the standard library's handlers
             self.handleError(record)
 
