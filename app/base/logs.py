@@ -6,14 +6,12 @@ import logging
 import os
 import sys
 import threading
-from functools import partial
 from typing import Literal
 
 import structlog
 from structlog.contextvars import bound_contextvars, get_contextvars, merge_contextvars
-from structlog.dev import Column, ConsoleRenderer, KeyValueColumnFormatter, LogLevelColumnFormatter, plain_traceback
 from structlog.processors import JSONRenderer, TimeStamper, add_log_level, format_exc_info
-from structlog.typing import FilteringBoundLogger, Processor
+from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from app.base.config import get_settings
 
@@ -23,25 +21,24 @@ bound = bound_contextvars
 bound_fields = get_contextvars
 
 
+def _text(_logger: object, _method: str, entry: EventDict) -> str:
+    """Format time, level and event in columns, the fields by name, and a traceback below.
+
+    structlog's own takes twice as long, and writes control characters, which could act on a terminal.
+    """
+    head = f"{entry.pop('timestamp')} [{entry.pop('level'):9}] {entry.pop('event'):30}"
+    below = entry.pop("exception", None)
+    line = " ".join([head, *(f"{name}={_quoted(entry[name])}" for name in sorted(entry))]).rstrip(" ")
+    return line if below is None else f"{line}\n{below}"
+
+
 def _quoted(value: object) -> str:
-    """Quote text with blanks, and, unlike structlog, with control characters, which could act on a terminal."""
-    is_plain = isinstance(value, str) and value.isprintable() and not set(" =\"'") & set(value)
+    is_plain = isinstance(value, str) and value.isprintable() and not _TO_QUOTE & set(value)
     return str(value) if is_plain else repr(value)
 
 
-_plain = partial(KeyValueColumnFormatter, value_style="", reset_style="")
-_levels = ConsoleRenderer.get_default_level_styles(colors=False)
-_columns = [
-    Column("timestamp", _plain(None, value_repr=str)),
-    Column("level", LogLevelColumnFormatter(_levels, reset_style="")),
-    Column("event", _plain(None, value_repr=str, width=30)),
-    Column("", _plain("", value_repr=_quoted)),
-]
-#: Tracebacks have no variables: they could be passwords.
-_RENDERERS: dict[str, list[Processor]] = {
-    "json": [format_exc_info, JSONRenderer(ensure_ascii=False)],
-    "text": [ConsoleRenderer(columns=_columns, exception_formatter=plain_traceback)],
-}
+_TO_QUOTE = frozenset(" =\"'")
+_RENDERERS: dict[str, Processor] = {"json": JSONRenderer(ensure_ascii=False), "text": _text}
 #: Threads write one line at a time; forks wait for the lock, so that no child starts with a lock held forever.
 _lock = threading.Lock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
@@ -67,7 +64,8 @@ def configure_logging(log_format: Literal["text", "json"] | None = None) -> None
             merge_contextvars,
             add_log_level,
             TimeStamper("iso"),
-            *_RENDERERS[log_format or get_settings().log_format],
+            format_exc_info,  # without variables: they could be passwords
+            _RENDERERS[log_format or get_settings().log_format],
         ],
         logger_factory=_StandardOutput,
     )
@@ -89,7 +87,8 @@ class _OfLibraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             traceback = {"exc_info": record.exc_info} if record.exc_info else {}
-            log.log(record.levelno, record.name, says=record.getMessage(), **traceback)
+            level = min(record.levelno // 10 * 10, logging.CRITICAL)  # structlog knows no levels between
+            log.log(level, record.name, says=record.getMessage(), **traceback)
         except Exception:  # logging must not disturb the caller, as with the standard library's handlers
             self.handleError(record)
 

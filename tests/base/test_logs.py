@@ -109,6 +109,7 @@ def test_what_libraries_log_is_a_line_as_ours_from_warnings_on_or_as_they_are_wa
         logging.getLogger(name).info("not wanted")
     with bound(run_id=7):
         logging.getLogger("another").warning("a\nb")
+    logging.getLogger("another").log(logging.WARNING + 5, "between")
     try:
         raise ValueError("0")
     except ValueError:
@@ -118,6 +119,7 @@ def test_what_libraries_log_is_a_line_as_ours_from_warnings_on_or_as_they_are_wa
     assert lines == [
         '{"says": "listens on a socket", "event": "their.server", "level": "info", "timestamp": "NOW"}',
         r'{"says": "a\nb", "event": "another", "run_id": 7, "level": "warning", "timestamp": "NOW"}',
+        '{"says": "between", "event": "another", "level": "warning", "timestamp": "NOW"}',
     ]
     broke = json.loads(last)
     assert (broke["level"], broke["says"]) == ("error", "broke")
