@@ -20,7 +20,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 #: The dear ones: only a test in these modules may use more processor time than LONGEST_SECONDS. They begin first, so
-#: that small change is left to even out the end. None gets in here without a figure in docs/decisions/024-….md.
+#: that small change is left to even out the end. None gets in here without a figure in docs/decisions/024-tests.md.
 SLOW_FIRST = (
     "tests/server/test_serve.py",
     "tests/leaks/test_differences.py",

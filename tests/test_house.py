@@ -73,6 +73,13 @@ def test_every_folder_with_modules_is_a_package(package: str) -> None:
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
+@pytest.mark.parametrize("package", ["app", "evergold", "workers"])
+def test_a_module_is_read_in_one_go(package: str) -> None:
+    sources = [path for path in (REPOSITORY / package).rglob("*.py") if "build" not in path.parts]
+    lines = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8").count("\n") for path in sources}
+    assert {name: count for name, count in lines.items() if count > 600} == {}
+
+
 def test_no_module_lies_flat_in_app() -> None:
     assert [path.name for path in (REPOSITORY / "app").glob("*.py")] == ["__init__.py"]
 

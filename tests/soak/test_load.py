@@ -1,6 +1,6 @@
 """The attacks of one visitor on all others: storms of log-ins, of long polls, of half bodies; others are answered.
 
-What is promised stands in `docs/decisions/027-load.md`; how it is kept, piece by piece, in tests of every commit.
+What is promised stands in `docs/decisions/026-load.md`; how it is kept, piece by piece, in tests of every commit.
 """
 
 from __future__ import annotations
