@@ -68,8 +68,9 @@ def curve_svg(curve: Curve) -> str:
     heading = heading_lines(curve.title, curve.remarks, _TITLE_CHARACTERS)
     top = heading_height(heading)
     bottom = top + _PLOT_HEIGHT
-    box = {"viewBox": f"0 0 {WIDTH} {bottom + _BELOW:g}", "role": "img", "font-family": FONT}
-    svg = Element("svg", {"xmlns": NAMESPACE, "class": "figure", **box})
+    # In this order, which whoever published a split has in their file.
+    size = {"width": f"{WIDTH}", "height": f"{bottom + _BELOW:g}", "viewBox": f"0 0 {WIDTH} {bottom + _BELOW:g}"}
+    svg = Element("svg", {"xmlns": NAMESPACE, "class": "figure", "role": "img", "font-family": FONT, **size})
     add_names(svg, curve.name, curve.title, curve.description)
     add_heading(svg, heading, _LEFT, WIDTH, bottom + _BELOW)
     draw_axes(svg, curve.x, curve.y, _LEFT, WIDTH - _RIGHT, top, bottom)
