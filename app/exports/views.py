@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, ConfigDict, Field
 
 from app.base.answers import ApiModel, Moment, example
 
@@ -20,7 +20,7 @@ _DOWNLOAD = {
 class DownloadOut(ApiModel):
     """A download; names as they were then."""
 
-    model_config = example(_DOWNLOAD)
+    model_config = example(_DOWNLOAD) | ConfigDict(populate_by_name=True)
 
     downloaded_at: Moment
     username: str = Field(validation_alias=AliasPath("user", "username"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.base.answers import ApiModel, Moment
 from app.competitions.visibility import View
@@ -26,6 +26,8 @@ EXAMPLE_VISIBILITY = {
 
 class VisibilityOut(ApiModel):
     """The participants' view now. Organisers see everything, and here what is hidden from others."""
+
+    model_config = ConfigDict(populate_by_name=True)
 
     board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
     board_at: Moment | None = Field(description="when boards become public; null: they are, or it is not set")
