@@ -126,10 +126,15 @@ def state(engine: Engine, validation_id: object) -> ValidationStatus:
 
 @pytest.mark.parametrize("who", ["computing", "background"])
 def test_whoever_of_the_background_is_killed_the_worker_goes_on_and_the_work_is_done(place: Place, who: str) -> None:
-    before = {place.background, place.computing}
-    os.kill(getattr(place, who), signal.SIGKILL)
-    wait_until(lambda: background_of(place.worker.process.pid) and not place.is_hanging(), "it goes on", place.worker)
-    assert all(is_gone(pid) for pid in before - {place.background}), "nothing is left that hangs"
+    before, killed = {place.background, place.computing}, getattr(place, who)
+    os.kill(killed, signal.SIGKILL)
+
+    def goes_on() -> bool:
+        background = background_of(place.worker.process.pid)
+        left = before - {background}
+        return background not in (None, killed) and not place.is_hanging() and all(is_gone(pid) for pid in left)
+
+    wait_until(goes_on, "it goes on, and nothing is left that hangs", place.worker)
     found = place.check_gold_again()
     assert (found.check_state, found.check_attempts) == (GoldCheck.VALID, 2)
     assert place.worker.is_running()
