@@ -219,7 +219,7 @@ def _offered(declared: DownloadDeclaration, file: StoredFile) -> _Offered:
 
 
 def _available(declared: datetime | str | None) -> str | None:
-    """Return the value for `PhaseTask.files_from`."""
+    """Return the moment, or the name of a moment, from which files are offered; None: from the start."""
     return declared.isoformat() if isinstance(declared, datetime) else None if declared == START else declared
 
 

@@ -77,7 +77,7 @@ def read_assignments(request: Request, server: ServerHere, user: PageUser) -> Re
 def read_sheet(
     request: Request, server: ServerHere, user: PageUser, competition: str, round_name: str, language: str
 ) -> Response:
-    """On to where the annotator stopped."""
+    """Redirect to the first item that the annotator has not judged."""
     with reading(server.engine) as session:
         sheet = _sheet(session, user, competition, round_name, language)
         workspace = _workspace(session, sheet, user, server)

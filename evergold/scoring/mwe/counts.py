@@ -240,7 +240,7 @@ def found_diversity(gold: GoldMwes, predicted: Iterable[Mwe]) -> Diversity:
 
 
 def found_types(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int, bytes]]:
-    """Return for every correctly found MWE its sentence and the type that `found_diversity` counts, in order."""
+    """Return the sentence and the type of every MWE that was found, in order; `found_diversity` counts the types."""
     keys = {(mwe.sentence, mwe.tokens) for mwe in predicted} & gold.side.described.keys()
     return sorted((key[0], gold.side.described[key].lemmas) for key in keys)
 

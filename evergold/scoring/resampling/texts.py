@@ -55,7 +55,7 @@ def ter(sums: Floats) -> Floats:
 
 
 def _where_any(sums: Floats, value: Floats) -> Floats:
-    """Return the value, NaN where there is no text."""
+    """Return the value where the resample has a text, NaN elsewhere."""
     found: Floats = np.where(sums[..., 0] > 0, value, np.nan)[..., None]
     return found
 

@@ -91,7 +91,7 @@ class RankedPrediction:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """Harmless oddities."""
+        """Return what is unusual in the prediction, though it can be scored."""
         return self.labels.warnings
 
 

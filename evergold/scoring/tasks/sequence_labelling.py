@@ -104,7 +104,7 @@ class Items:
         return (*self.tokens, *self.lengths)
 
     def demands(self) -> dict[str, object]:
-        """Return the sentences with their tokens, or the ids."""
+        """Return each sentence with its tokens, or each id of a text, without a value."""
         return {**self.tokens, **dict.fromkeys(self.lengths)}
 
 
