@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from app.boards.rows import with_decimals
 from app.charts.history import draw_history
@@ -16,7 +16,7 @@ from app.charts.picture import AxisOut, PointOut
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import rounded
-from app.feedback.scores import own_scores_of_all
+from app.feedback.scores import boards_of_run, own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
 from app.submissions.find import list_submissions, own_places
 
@@ -89,16 +89,10 @@ def history_of(session: Session, user: User, place: Place, now: datetime, *, boa
     )
     if not scored:
         return None
-    boards = _boards(session, scored[0])
+    boards = boards_of_run(session, scored[0])
     wanted = [one for one in boards if one.name == board] or boards
     histories = [History(place, boards, one, *_attempts(session, user, scored, one, now)) for one in wanted]
     return next((history for history in histories if history.attempts), None)
-
-
-def _boards(session: Session, submission: Submission) -> list[Board]:
-    asked = submission.phase_task
-    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
-    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
 
 
 def _attempts(

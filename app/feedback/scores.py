@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
 
 from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
 from app.competitions.visibility import SeenAs, View, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
-from app.models import EntryRule, RunStatus, Submission, User
+from app.models import Board, EntryRule, RunStatus, Submission, User
 from app.runs.private_scores import private_scores
 from app.runs.rescored import Rescored, rescorings_of
 from app.submissions.choices import chosen_for
@@ -118,3 +119,10 @@ def _own(
             for one in rescored
         ),
     )
+
+
+def boards_of_run(session: Session, submission: Submission) -> list[Board]:
+    """List the boards of the submission's task in the organisers' order, without those of other tracks."""
+    asked = submission.phase_task
+    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
+    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from app.boards.axis import baseline_value
 from app.boards.leaderboard import build_leaderboard
@@ -27,7 +26,7 @@ from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import SeenAs, rounded
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
-from app.feedback.scores import OwnScores, own_scores_of_all
+from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
 from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission, User
 from app.standings.check import TooFarBack, past_of
 from app.standings.choose import Rules, Try, choose, rules_of
@@ -355,13 +354,6 @@ def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:
     """Mark the team's rows as own, so that organisers who look at its runs compare with the right row."""
     rows = (row._replace(is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
     return replace(board, rows=tuple(rows))
-
-
-def boards_of_run(session: Session, submission: Submission) -> list[Board]:
-    """List the boards of the submission's task in the organisers' order, without those of other tracks."""
-    asked = submission.phase_task
-    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
-    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
 
 
 def _is_on(submission: Submission, board: Board, own: OwnScores) -> bool:

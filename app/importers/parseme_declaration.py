@@ -211,12 +211,12 @@ def _task(plan: Plan) -> dict[str, Any]:
 
 def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
     """Return a board of one track, or of all: number of languages, then macro P, R and F1, the ranking ones first."""
-    columns = [_number("languages", "Languages", 0)]
+    columns = [number("languages", "Languages", 0)]
     for shown in (ranking, *(one for one in (UNSEEN, GLOBAL, TOKENS) if one is not ranking)):
         for part, title in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
-            columns.append(_percent(f"{shown.basis}_{part}", shown.split(MACRO), f"{shown.short} {title}"))
+            columns.append(percent(f"{shown.basis}_{part}", shown.split(MACRO), f"{shown.short} {title}"))
     if plan.edition.diversity:
-        columns += [_number(name, name.capitalize(), 2) for name in DIVERSITY]
+        columns += [number(name, name.capitalize(), 2) for name in DIVERSITY]
     text = texts.OVERALL.format(count=plan.count)
     if track is None:
         return _board(plan, ranking, ranking.name, ranking.title, text, columns)
@@ -228,8 +228,8 @@ def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
 def _by_language(plan: Plan, ranking: Ranking) -> dict[str, Any]:
     """Return a board with the number of languages, then the F1 of the ranking, macro and per language."""
     roots = [(MACRO, "Macro"), *((language.name, language.name.upper()) for language in plan.languages)]
-    columns = [_number("languages", "Languages", 0)]
-    columns += [_percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
+    columns = [number("languages", "Languages", 0)]
+    columns += [percent(f"{ranking.basis}_f1", ranking.split(root), title) for root, title in roots]
     text = texts.BY_LANGUAGE.format(count=plan.count)
     name, title = f"{ranking.name}-by-language", f"{ranking.title}, by language"
     return _board(plan, ranking, name, title, text, columns)
@@ -259,11 +259,13 @@ def _board(
     return {**declared, "historic": [{"phase": phase, **rows} for phase in TEST_PHASES]}
 
 
-def _percent(metric: str, split: str, title: str) -> Inline:
+def percent(metric: str, split: str, title: str) -> Inline:
+    """Return a column of percentages."""
     return Inline(metric=metric, split=split, title=title, decimals=2, percent=True)
 
 
-def _number(metric: str, title: str, decimals: int) -> Inline:
+def number(metric: str, title: str, decimals: int) -> Inline:
+    """Return a column of plain numbers over all languages."""
     return Inline(metric=metric, split=MACRO, title=title, decimals=decimals)
 
 

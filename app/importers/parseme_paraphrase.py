@@ -16,7 +16,7 @@ from typing import Any
 
 from app.importers import parseme_paraphrase_texts as texts
 from app.importers.baselines import BaselineRequest, add_baselines
-from app.importers.parseme_declaration import EDITIONS, TEST_PHASES
+from app.importers.parseme_declaration import EDITIONS, TEST_PHASES, number, percent
 from app.importers.parseme_folder import write_zip
 from app.importers.writing import ALL_SLICES, LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
@@ -201,10 +201,10 @@ def declaration(languages: Sequence[Language], baselines: Mapping[str, Sequence[
 
 def _boards(languages: Sequence[Language]) -> list[dict[str, Any]]:
     """Return the boards: quality and diversity, each with the other's columns, and quality per language."""
-    quality = [_percent("bertscore", MACRO, "BERTScore"), _percent("removed", MACRO, "Removed")]
-    diversity = [_number("entropy", "Entropy", 2), _number("variety", "Variety", 0), _number("balance", "Balance", 2)]
-    count = _number("languages", "Languages", 0)
-    each = [_percent("bertscore", language.name, language.name.upper()) for language in languages]
+    quality = [percent("bertscore", MACRO, "BERTScore"), percent("removed", MACRO, "Removed")]
+    diversity = [number("entropy", "Entropy", 2), number("variety", "Variety", 0), number("balance", "Balance", 2)]
+    count = number("languages", "Languages", 0)
+    each = [percent("bertscore", language.name, language.name.upper()) for language in languages]
     boards = {
         "quality": ("bertscore", [count, *quality, *diversity]),
         "diversity": ("entropy", [count, *diversity, *quality]),
@@ -221,14 +221,6 @@ def _boards(languages: Sequence[Language]) -> list[dict[str, Any]]:
         }
         for name, (metric, columns) in boards.items()
     ]
-
-
-def _percent(metric: str, split: str, title: str) -> Inline:
-    return Inline(metric=metric, split=split, title=title, decimals=2, percent=True)
-
-
-def _number(metric: str, title: str, decimals: int) -> Inline:
-    return Inline(metric=metric, split=MACRO, title=title, decimals=decimals)
 
 
 def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:

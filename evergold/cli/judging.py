@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.connection import ServerOption, chosen, connected, parse_place
+from evergold.cli.connection import ServerOption, chosen, connected, parse_place, quoted
 from evergold.cli.output import (
     PANEL,
     Code,
@@ -124,7 +124,7 @@ def status(
         if "/" in place.strip("/"):
             _show(client.document(_round(place)), as_json)
             return
-        listed = client.document(f"/competitions/{_quoted(place)}/judging")
+        listed = client.document(f"/competitions/{quoted(place)}/judging")
     if as_json:
         print_json(listed)
         return
@@ -190,13 +190,7 @@ def _round(place: str) -> str:
     parts = place.strip("/").split("/")
     if len(parts) != 2 or not all(parts):
         raise CommandError(f"'{place}' is not COMPETITION/ROUND; `evergold judge status` lists them.", Code.USAGE)
-    return f"/competitions/{_quoted(parts[0])}/judging/{_quoted(parts[1])}"
-
-
-def _quoted(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name.strip("/"), safe="")
+    return f"/competitions/{quoted(parts[0])}/judging/{quoted(parts[1])}"
 
 
 def _annotator(text: str) -> dict[str, str]:

@@ -5,13 +5,11 @@ drop.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.connection import ServerOption, chosen, connected
+from evergold.cli.connection import ServerOption, logged_in
 from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def start(
         "gold_version": gold,
         "with_rejected": with_rejected,
     }
-    with _organiser(server) as (client, address):
+    with logged_in(server) as (client, address):
         document = client.send("POST", _sets(competition), json=form).json()
     _show(document, as_json)
     remark(f"Started: {address}{document['page']}")
@@ -62,7 +60,7 @@ def rescorings(
     as_json: JsonOption = False,
 ) -> None:
     """List the rescoring sets of a competition, the newest first."""
-    with _organiser(server) as (client, _):
+    with logged_in(server) as (client, _):
         listed = client.document(_sets(competition))
     if as_json:
         print_json(listed)
@@ -77,7 +75,7 @@ def rescorings(
 @rescore.command()
 def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """Show a set and its progress."""
-    with _organiser(server) as (client, _):
+    with logged_in(server) as (client, _):
         document = client.document(_set(place))
     _show(document, as_json)
 
@@ -85,7 +83,7 @@ def status(place: SetArgument, server: ServerOption = None, as_json: JsonOption 
 @rescore.command()
 def diff(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """Show who moves by how much, board by board, largest moves first."""
-    with _organiser(server) as (client, _):
+    with logged_in(server) as (client, _):
         document = client.document(f"{_set(place)}/diff")
     if as_json:
         print_json(document)
@@ -113,7 +111,7 @@ def publish(
     as_json: JsonOption = False,
 ) -> None:
     """Publish a set: the new scores replace the old ones, on all boards at once."""
-    with _organiser(server) as (client, _):
+    with logged_in(server) as (client, _):
         document = _published(client, place, tell_teams=tell_teams, wait=wait)
     _show(document, as_json)
 
@@ -121,22 +119,12 @@ def publish(
 @rescore.command()
 def drop(place: SetArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
     """Drop a set without changing any board."""
-    with _organiser(server) as (client, _):
+    with logged_in(server) as (client, _):
         document = client.send("POST", f"{_set(place)}/drop").json()
     _show(document, as_json)
 
 
 # ------------------------------------------------------------------------------------------------------------- helpers
-
-
-@contextmanager
-def _organiser(server: str | None) -> Iterator[tuple[Client, str]]:
-    """Yield a client that is logged in."""
-    address, token = chosen(server)
-    if not token:
-        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
-    with connected(address, token) as client:
-        yield client, address
 
 
 def _published(client: Client, place: str, *, tell_teams: bool, wait: bool) -> Json:

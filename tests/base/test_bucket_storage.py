@@ -17,6 +17,7 @@ import botocore.awsrequest
 import botocore.credentials
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from app.base.errors import StorageAway, StorageDamaged, UploadTooLarge
 from app.base.storage import (
@@ -37,7 +38,6 @@ from app.base.stores.bucket import EXPIRY_SECONDS, FETCHES, PART_BYTES, Bucket, 
 from app.base.stores.cache import USED_SECONDS, Cache
 from app.base.stores.places import MovingStorage
 from tests.faulty_store import Fate, FaultyStore, faulty_store
-from tests.logged import capture_logs
 from tests.s3 import KEY_ID, SECRET, new_bucket, s3_server, s3_settings, storage_in
 from tests.threads import in_threads
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from celery import Celery
 from redis import Redis, RedisError
+from structlog.testing import capture_logs
 
 from app.base.brokers import broker_settings, celery_message
 from app.base.config import get_settings
@@ -30,7 +31,6 @@ from app.base.queue import (
     send_statistics,
     take_background_message,
 )
-from tests.logged import capture_logs
 from tests.services import Valkey, free_port
 from tests.threads import in_threads
 

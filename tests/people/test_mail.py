@@ -14,6 +14,7 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
 
 from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
@@ -23,7 +24,6 @@ from app.people import mail_delivery
 from app.people.mail import forget_ended, given_up, send_again, send_link, send_mail, waiting_count
 from app.people.mail_delivery import send_waiting
 from app.people.rights import grant_role
-from tests.logged import capture_logs
 from tests.mail_server import MailServer, mail_server
 from tests.rich_world import NEIGHBOURS
 from tests.services import free_port

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine
+from structlog.testing import capture_logs
 
 from app.base.queue import GOLD_TASK, STATISTICS_TASK, _sender, send_gold_check, send_statistics
-from tests.logged import capture_logs
 from tests.processes import is_gone, wait_until
 from workers import background, background_process as starting
 from workers.apart import NICENESS, Apart, Lost

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, update
+from structlog.testing import capture_logs
 
 from app.base import queue
 from app.base.config import get_settings
@@ -22,7 +23,6 @@ from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation,
 from app.submissions.validations import KEPT
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
-from tests.logged import capture_logs
 from tests.processes import kill, start, wait_until
 from tests.rich_world import fresh
 from tests.services import environment_of

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
 from app.models import RunStatus, User, Validation
@@ -16,7 +17,6 @@ from app.runs.claims import Claim, renew_lease
 from app.runs.sweep import requeue_lost_runs
 from app.runs.validations import claim_validation
 from app.submissions.validations import accept_validation
-from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.world import NOW, ZERO_SHOT, claim, finish, scores_of, submit, sure, the_phase_task, the_run, upload_of
 from workers.lease import renewing_lease, retry_while_db_down

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
 
 from app.base.db import make_engine, reading
 from app.models import SelfCheck, Worker
 from app.runs.workers import announce_worker
-from tests.logged import capture_logs
 from tests.processes import wait_until
 from workers import presence
 from workers.presence import Presence, beating, retire, tell

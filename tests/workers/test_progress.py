@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
 
 from app.base.db import writing
 from app.models import RunStatus, ScoringRun, User
@@ -17,7 +18,6 @@ from app.runs.claims import Claim
 from app.runs.outcomes import put_back
 from app.runs.sweep import requeue_lost_runs
 from evergold.scoring.progress import report_progress
-from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.world import ZERO_SHOT, claim, finish, scores_of, submit, sure, the_run
 from workers import lease

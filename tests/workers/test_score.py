@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select, update
+from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
 from app.base.storage import FolderStorage, store_upload
@@ -23,7 +24,6 @@ from app.runs.report import read_report
 from app.runs.sweep import requeue_lost_runs
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
-from tests.logged import capture_logs
 from tests.threads import in_threads
 from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.world import COMPETITION, PHASE, board_version_number, the_run

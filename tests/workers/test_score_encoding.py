@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine
+from structlog.testing import capture_logs
 
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import RunStatus, User
@@ -16,7 +17,6 @@ from evergold.scoring.bertscore.models import BrokenModel, ModelNotFound, curren
 from evergold.scoring.optional import MissingPackage
 from evergold.scoring.progress import report_progress
 from evergold.scoring.tasks import TASKS
-from tests.logged import capture_logs
 from tests.processes import wait_until
 from tests.workers.files import upload
 from tests.world import the_run

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select
+from structlog.testing import capture_logs
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -23,7 +24,6 @@ from app.operations.health import SWEEP
 from app.runs.sweep import UNCLAIMED_SECONDS
 from app.runs.workers import SILENT_SECONDS
 from evergold.scoring.tasks import TASKS
-from tests.logged import capture_logs
 from tests.processes import stop, wait_until
 from tests.services import environment_of, free_port, start_sweep
 from tests.world import HOUR, NOW, add_competition, add_user, claim, score, submit, the_run

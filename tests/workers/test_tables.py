@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import Engine, text
+from structlog.testing import capture_logs
 
 from app.operations.database_revision import Tables
-from tests.logged import capture_logs
 from workers import tables
 
 

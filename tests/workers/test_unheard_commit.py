@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
+from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
 from app.models import RunStatus, User
 from app.runs.outcomes import record_scores
-from tests.logged import capture_logs
 from tests.sealed import make_key, seal_gold
 from tests.workers.files import GOLD, upload
 from tests.world import board_version_number, the_run

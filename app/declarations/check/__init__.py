@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.declarations.check.competition import check_competition, check_names, elements, warn_of_server_limit
+from app.declarations.check.competition import check_competition, check_names, warn_of_server_limit
 from app.declarations.check.files import check_files
 from app.declarations.check.images import check_images
-from app.declarations.check.shape import read_phases_files
+from app.declarations.check.shape import elements, read_phases_files
 from app.declarations.check.texts import check_texts
 from app.declarations.findings import Finding, Findings
 from app.declarations.historic import PublishedResults, read_published

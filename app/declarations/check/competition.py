@@ -18,7 +18,7 @@ from app.base.times import in_utc, parse_moment
 from app.boards.rankings import MissingEntry, RankingBy
 from app.declarations.apply.baselines import MOST_BASELINES
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
-from app.declarations.check.shape import report
+from app.declarations.check.shape import elements, report, text_of
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
@@ -83,33 +83,33 @@ def check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]
     rankings, boards = competition.entries.get("rankings"), _boards(competition)
     first: dict[str, Node] = {}
     for ranking in rankings.elements if rankings else ():
-        name = _text(ranking, "name")
+        name = text_of(ranking, "name")
         before = first.setdefault(name, ranking) if name else ranking
         if before is not ranking:
             findings.error(ranking, f"the ranking '{name}' is declared twice; first on line {before.line}")
         _check_missing(ranking, findings)
         known = [one for one in _known_boards(ranking, boards, findings)]
-        tasks = {_text(boards[one], "task") or "" for one in known}
+        tasks = {text_of(boards[one], "task") or "" for one in known}
         if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
             findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
-        if _text(ranking, "by") == RankingBy.MEAN_SCORE:
+        if text_of(ranking, "by") == RankingBy.MEAN_SCORE:
             _check_directions(ranking, competition, [boards[one] for one in known], findings)
 
 
 def _boards(competition: Node) -> dict[str, Node]:
     declared = competition.entries.get("boards")
-    return {name: board for board in (declared.elements if declared else ()) if (name := _text(board, "name"))}
+    return {name: board for board in (declared.elements if declared else ()) if (name := text_of(board, "name"))}
 
 
 def _check_missing(ranking: Node, findings: Findings) -> None:
-    if _text(ranking, "missing") == MissingEntry.ZERO and _text(ranking, "by") != RankingBy.MEAN_SCORE:
+    if text_of(ranking, "missing") == MissingEntry.ZERO and text_of(ranking, "by") != RankingBy.MEAN_SCORE:
         findings.error(ranking.entries["missing"], "no rank is zero: 'zero' belongs to 'by: mean_score'")
 
 
 def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings) -> list[str]:
     parts, found = ranking.entries.get("boards"), list[str]()
     for part in parts.elements if parts else ():
-        name = _text(part, "board")
+        name = text_of(part, "board")
         if name is None:
             continue
         if name not in boards:
@@ -125,24 +125,19 @@ def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings)
 def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
     """Report scores for which lower is better: their mean with others is meaningless."""
     tasks = competition.entries.get("tasks")
-    types = {_text(one, "name"): _text(one, "type") for one in (tasks.elements if tasks else ())}
+    types = {text_of(one, "name"): text_of(one, "type") for one in (tasks.elements if tasks else ())}
     for board in boards:
         metric = _ranking_metric(board)
-        task = TASKS.get(types.get(_text(board, "task")) or "")
+        task = TASKS.get(types.get(text_of(board, "task")) or "")
         if task is not None and metric in task.metrics and not task.metrics[metric].higher_is_better:
-            name = _text(board, "name")
+            name = text_of(board, "name")
             findings.error(ranking, f"of '{metric}', which ranks the board '{name}', less is better: use mean_rank")
 
 
 def _ranking_metric(board: Node) -> str:
     columns = board.entries.get("columns")
     column = board.entries.get("rank_by") or (columns.elements[0] if columns and columns.elements else None)
-    return (_text(column, "metric") if column else None) or ""
-
-
-def _text(node: Node, key: str) -> str | None:
-    inside = node.entries.get(key)
-    return inside.text if inside else None
+    return (text_of(column, "metric") if column else None) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,18 +225,6 @@ def check_competition(
         findings=findings,
     )
     return Parts(phase_tasks, boards)
-
-
-def elements(node: Node, key: str) -> list[Node]:
-    """Return the elements of the list under a key; empty if there is no list."""
-    inside = node.entries.get(key)
-    return inside.elements if inside else []
-
-
-def text_of(node: Node, key: str) -> str | None:
-    """Return the text under a key, None if there is none."""
-    inside = node.entries.get(key)
-    return inside.text if inside else None
 
 
 def check_names(nodes: Iterable[Node], what: str, findings: Findings) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.base.text import did_you_mean, listed
-from app.declarations.check.competition import Board, Parts, PhaseTaskNode, elements, text_of
+from app.declarations.check.competition import Board, Parts, PhaseTaskNode
 from app.declarations.check.gold import check_declared_scores, check_with_gold
+from app.declarations.check.shape import elements, text_of
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import MOST_RESULTS, MOST_SCORES, read_historic
 from evergold.scoring.errors import InvalidFile, ScoringError

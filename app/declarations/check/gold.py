@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.declarations.check.competition import PhaseTaskNode, elements
+from app.declarations.check.competition import PhaseTaskNode
+from app.declarations.check.shape import elements
 from app.declarations.findings import Findings, quoted
 from app.declarations.historic import score_fault
 from app.declarations.model import PrivatePartDeclaration

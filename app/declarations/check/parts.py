@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.base.text import did_you_mean, listed
+from app.declarations.check.shape import text_of
 from app.declarations.findings import Findings
 from app.models import RegistrationMode
 from app.teams.questions import ready_questions
@@ -42,7 +43,7 @@ def check_registration(competition: Node, findings: Findings) -> None:
 
 
 def _check_question(question: Node, findings: Findings) -> None:
-    name = _text(question, "name")
+    name = text_of(question, "name")
     if name not in ready_questions():
         if name is not None and "title" not in question.entries:
             ready = listed(ready_questions())
@@ -69,27 +70,22 @@ def check_tracks(
     tracks: Sequence[Node], *, boards: Sequence[Node], baselines: Iterable[Node], findings: Findings
 ) -> None:
     """Check tracks. tracks, boards, baselines: as declared; wrong shapes are reported elsewhere."""
-    names = [name for track in tracks if (name := _text(track, "name")) is not None]
+    names = [name for track in tracks if (name := text_of(track, "name")) is not None]
     for node in (*boards, *baselines):
         _check_known(node, names, findings)
-    shown = {_text(board, "track") for board in boards}
+    shown = {text_of(board, "track") for board in boards}
     for track in tracks:
-        name = _text(track, "name")
+        name = text_of(track, "name")
         if name is not None and boards and not shown & {name, None}:
             findings.warning(track, f"no board shows the track '{name}': its submissions stand nowhere")
 
 
 def _check_known(node: Node, names: Sequence[str], findings: Findings) -> None:
-    name = _text(node, "track")
+    name = text_of(node, "track")
     if name is None or name in names:
         return
     known = f"the tracks are {listed(names)}" if names else "the competition has no tracks"
     findings.error(node.entries["track"], f"there is no track '{name}'{did_you_mean(name, names)}; {known}")
-
-
-def _text(node: Node, key: str) -> str | None:
-    inside = node.entries.get(key)
-    return inside.text if inside else None
 
 
 def check_method_card(competition: Node, findings: Findings) -> None:
@@ -105,7 +101,7 @@ def _check_fields(fields: Node | None, what: str, findings: Findings) -> None:
     """Report duplicate names. what: the kind of field, for the message."""
     first: dict[str, Node] = {}
     for field in fields.elements if fields else ():
-        name = _text(field, "name")
+        name = text_of(field, "name")
         before = first.setdefault(name, field) if name is not None else field
         if before is not field:
             message = f"the {what} '{name}' is declared twice; first on line {before.line}"

@@ -240,3 +240,15 @@ def _named_by(pattern: Node, path: Path, findings: Findings) -> list[Path]:
         findings.error(pattern, f"'{text}' is not a pattern of file names: {error}")
         return []
     return [match for match in matches if match.is_file() and match.resolve() != path.resolve()]
+
+
+def elements(node: Node, key: str) -> list[Node]:
+    """Return the elements of the list under a key; empty if there is no list."""
+    inside = node.entries.get(key)
+    return inside.elements if inside else []
+
+
+def text_of(node: Node, key: str) -> str | None:
+    """Return the text under a key, None if there is none."""
+    inside = node.entries.get(key)
+    return inside.text if inside else None

@@ -13,6 +13,7 @@ from typing import Any
 from app.base.text import did_you_mean, listed
 from app.base.times import in_utc, parse_moment
 from app.competitions.private_part import scored_by
+from app.declarations.check.shape import text_of
 from app.declarations.findings import Findings
 from evergold.yaml_lines import Node
 
@@ -172,10 +173,10 @@ def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 
 def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
     """Return the names from a phase back to itself; empty if there is no cycle."""
-    seen, name = [phase.name], _text(phase.node, "carry_over")
+    seen, name = [phase.name], text_of(phase.node, "carry_over")
     while name is not None and name in by_name and name not in seen:
         seen.append(name)
-        name = _text(by_name[name].node, "carry_over")
+        name = text_of(by_name[name].node, "carry_over")
     return [*seen, phase.name] if name == phase.name else []
 
 
@@ -211,10 +212,6 @@ def _plain(entries: Mapping[str, Node], key: str) -> Any:
 
 def _value(entries: Mapping[str, Node], key: str) -> Any:
     return entries[key].value if key in entries else None
-
-
-def _text(node: Node, key: str) -> str | None:
-    return node.entries[key].text if key in node.entries else None
 
 
 def _moment(node: Node) -> datetime | None:

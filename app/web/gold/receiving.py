@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NoReturn
 
 from anyio.to_thread import run_sync
 
 from app.base.db import reading, writing
-from app.base.errors import InvalidForm
 from app.base.queue import send_gold_check, send_runs
 from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
@@ -27,7 +25,7 @@ from app.gold.sealing import Sealed, SealingWriter
 from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_with_same_task, publish_gold
 from app.models import Right, User
 from app.web.http.context import Server
-from app.web.http.multipart import Policy, receive
+from app.web.http.multipart import Policy, receive, refuse_field
 from app.web.http.room import room_for, within
 from app.web.submissions.receiving import Target, UploadRequest
 from evergold.scoring.tasks import needs_gpu
@@ -110,7 +108,7 @@ class _Sealing:
         _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
             name = "also" if fields.get("also") else "public"
-            _wrong(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
+            refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
 
     def write(self, chunk: bytes, /) -> object:
         return self._begun.write(chunk)
@@ -138,7 +136,7 @@ class _Sealing:
         unknown = [name for name in names if name not in known]
         if unknown:
             others = ", ".join(f"'{name}'" for name in known if name != self.phase) or "none"
-            _wrong("also", f"No other phase '{unknown[0][:60]}' has this task; these do: {others}.")
+            refuse_field("also", f"No other phase '{unknown[0][:60]}' has this task; these do: {others}.")
         versions = {name: known[name] for name in dict.fromkeys(names)}
         return replace(self.binding, versions=versions, is_public=_is_yes("public", fields.get("public", "")))
 
@@ -162,9 +160,5 @@ def _names_in(text: str) -> list[str]:
 
 def _is_yes(name: str, text: str) -> bool:
     if text.lower() not in _YES | _NO:
-        _wrong(name, "This is 'true' or 'false'.")
+        refuse_field(name, "This is 'true' or 'false'.")
     return text.lower() in _YES
-
-
-def _wrong(name: str, sentence: str) -> NoReturn:
-    raise InvalidForm(sentence, fields={name: sentence})

@@ -131,13 +131,13 @@ def _finish(body: _Body, policy: Policy, arrived_at: datetime) -> Upload:
     body.close()
     form = body.form
     if form.filename is None:
-        _wrong_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
+        refuse_field(FILE_FIELD, "The file is missing: send it as the multipart field 'file'.")
     policy.before_storing(form.fields)
     try:
         return Upload(_store(policy.writer, bytes(form.pending)), form.filename, form.fields, arrived_at)
     except EmptyUpload:
         if not form.filename:  # browsers send this when no file was chosen
-            _wrong_field(FILE_FIELD, "No file was chosen.")
+            refuse_field(FILE_FIELD, "No file was chosen.")
         raise
 
 
@@ -237,9 +237,9 @@ def _open_part(form: _Form, segment: MultipartSegment) -> None:
         raise MalformedUpload("A part of the upload has no name.")
     if name != FILE_FIELD and name not in form.known_fields:
         known = ", ".join(f"'{known}'" for known in (FILE_FIELD, *sorted(form.known_fields)))
-        _wrong_field(name[:60], f"There is no such field; there are {known}.")
+        refuse_field(name[:60], f"There is no such field; there are {known}.")
     if name in form.fields or (name == FILE_FIELD and form.filename is not None):
-        _wrong_field(name, "It was sent twice; send one file, and every field once.")
+        refuse_field(name, "It was sent twice; send one file, and every field once.")
     form.part, form.value = name, bytearray()
     if name == FILE_FIELD:
         form.filename = _text(segment.filename)
@@ -252,7 +252,7 @@ def _fill_part(form: _Form, piece: bytes | bytearray) -> None:
         return
     form.value += piece
     if len(form.value) > FIELD_LIMIT_BYTES:
-        _wrong_field(form.part, "This text is too long.")
+        refuse_field(form.part, "This text is too long.")
 
 
 def _close_part(form: _Form) -> None:
@@ -264,7 +264,7 @@ def _decoded(name: str, value: bytes) -> str:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
-        _wrong_field(name, "This text is not UTF-8.")
+        refuse_field(name, "This text is not UTF-8.")
 
 
 def _text(value: str | None) -> str:
@@ -272,7 +272,8 @@ def _text(value: str | None) -> str:
     return (value or "").encode("latin-1").decode("utf-8", errors="replace")
 
 
-def _wrong_field(name: str, sentence: str) -> NoReturn:
+def refuse_field(name: str, sentence: str) -> NoReturn:
+    """Refuse an upload for one of its fields, in a sentence."""
     raise InvalidForm(sentence, fields={name: sentence})
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from app.competitions.ordering import goodness
 from evergold.scoring.task import Metric, Score
 
 #: Tones of a heat map range from 0 for the lowest value to this for the highest.
@@ -107,7 +108,7 @@ def sorted_rows(rows: Sequence[Row], corner: Column, columns: Sequence[Column], 
     if place is None:
         return list(rows)
     sign = -1.0 if is_descending else 1.0
-    return sorted(rows, key=lambda row: _goodness(row.cells[place].value, sign))
+    return sorted(rows, key=lambda row: goodness(row.cells[place].value, sign))
 
 
 def score_cell(
@@ -148,7 +149,3 @@ def _heading(column: Column, sort: str, linked: Linked, *, is_text: bool = False
     if sort.removeprefix("-") == column.key:
         now = "descending" if sort.startswith("-") else "ascending"
     return Heading(column, linked(second if sort == first else first), now)
-
-
-def _goodness(value: float | None, sign: float) -> tuple[bool, float]:
-    return value is None, sign * (value or 0.0)

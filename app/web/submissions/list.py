@@ -18,8 +18,8 @@ from app.competitions.find import find_competition
 from app.feedback.compare import NotComparable, compare
 from app.feedback.history import MOST_SHOWN, History, Place, chart_svg, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
-from app.feedback.scores import OwnScores, own_scores_of_all
-from app.feedback.standings import RunStanding, boards_of_run, standings_of
+from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
+from app.feedback.standings import RunStanding, standings_of
 from app.models import Board, Competition, RunStatus, ScoringRun, Submission, User
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.html.guards import PageUser

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Path, Query, Response
+from fastapi import Query, Response
 
 from app.base import api_links
 from app.base.db import reading, writing
@@ -22,6 +22,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
+from app.web.http.schemas import RowId
 from app.web.submissions.failure_schemas import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
 from app.web.submissions.organisers_schemas import (
     ChosenMark,
@@ -106,9 +107,6 @@ def post_rescoring(
     return ScoredAnewOut(queued_again=done.queued_again, rescoring=done.rescoring, tasks=list(done.tasks))
 
 
-LARGEST_ID = 2**31 - 1
-
-
 @router.get(
     "/competitions/{competition}/failed-runs",
     operation_id="list_failed_runs",
@@ -161,7 +159,7 @@ def queue_failed_run_again(
     server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
-    run_id: Annotated[int, Path(ge=1, le=LARGEST_ID)],
+    run_id: RowId,
 ) -> QueuedAgain:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)

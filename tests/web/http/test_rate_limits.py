@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import redis
 from limits.storage import memory
+from structlog.testing import capture_logs
 
 from app.base.config import Settings
 from app.base.errors import LimitReached
 from app.web.http import rate_limits
 from app.web.http.rate_limits import RateLimits, address_of_counts, network_of
-from tests.logged import capture_logs
 from tests.services import Valkey
 from tests.threads import in_threads
 from tests.world import NOW, answer_to
