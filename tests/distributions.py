@@ -25,22 +25,32 @@ def build_wheel(project: Path, folder: Path) -> Path:
     """The wheel of a project, built from a copy: building leaves things behind."""
     copy = folder / "source" / project.name
     shutil.copytree(project, copy, ignore=_LEFTOVERS)
-    _run(*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", folder, copy)
+    return build_here(copy, folder)
+
+
+def build_here(project: Path, folder: Path) -> Path:
+    """The wheel of a project, built where it lies."""
+    _run(*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", folder, project)
     [wheel] = folder.glob("*.whl")
     return wheel
 
 
 def build_server_wheel(folder: Path) -> Path:
     """That of the server, from no more of the checkout than it is made of."""
-    project = folder / "server"
-    for name in ("pyproject.toml", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers"):
-        source, copy = REPOSITORY / name, project / name
-        project.mkdir(exist_ok=True)
+    copy_server(folder / "server")
+    return build_wheel(folder / "server", folder / "wheel")
+
+
+def copy_server(folder: Path) -> None:
+    """What both distributions are made of."""
+    folder.mkdir()
+    names = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers")
+    for name in names:
+        source, copy = REPOSITORY / name, folder / name
         if source.is_dir():
             shutil.copytree(source, copy, ignore=_LEFTOVERS)
         else:
             shutil.copyfile(source, copy)
-    return build_wheel(project, folder / "wheel")
 
 
 def install_into(folder: Path, *wheels: Path) -> None:

@@ -66,7 +66,7 @@ def test_whatever_an_image_copies_is_sent_to_the_builder() -> None:
         assert not [pattern for pattern in ignored for part in (source, *source.parents) if part.match(pattern)], source
 
 
-@pytest.mark.parametrize("name", [".env", "keys", "gold", "backups", "competitions"])
+@pytest.mark.parametrize("name", [".env", "keys", "gold", "backups", "competitions", "texts"])
 def test_what_a_server_in_containers_keeps_in_the_checkout_goes_neither_to_the_builder_nor_into_git(name: str) -> None:
     assert name in (ROOT / ".dockerignore").read_text().split()
     ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().split()}
@@ -164,6 +164,15 @@ def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) ->
     for name in OURS:
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]
+
+
+def test_every_setting_of_env_arrives_in_every_service(services: dict[str, Any]) -> None:
+    """What is set here as well is what has another default than elsewhere, and .env decides about it, too."""
+    for name in (*OURS, "keys"):
+        assert services[name]["env_file"] == [".env"], name
+        for setting, value in services[name]["environment"].items():
+            if setting != "EVERGOLD_RUN_MEMORY_MEBIBYTES":
+                assert value.startswith(f"${{{setting}:-"), (name, setting)
 
 
 @pytest.mark.parametrize("name", OURS)

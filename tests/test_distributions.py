@@ -19,7 +19,7 @@ from app.base.db import reading
 from app.models import ScoringRun
 from app.web.competitions.pages import GUIDES
 from evergold.version import VERSION
-from tests.distributions import build_server_wheel, build_wheel, make_environment
+from tests.distributions import build_here, build_server_wheel, build_wheel, copy_server, make_environment
 from tests.processes import REPOSITORY, stop, wait_until
 from tests.services import start_web
 from tests.web.site import Person, Site
@@ -51,6 +51,22 @@ def test_every_folder_of_the_package_is_named_where_it_is_built() -> None:
 
 def test_both_have_the_same_licence() -> None:
     assert (EVERGOLD / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize(("project", "stale"), [("evergold", "evergold/gone.py"), (".", "app/gone.py")])
+def test_an_upgrade_in_the_same_checkout_ships_no_module_of_the_version_before(
+    tmp_path: Path, project: str, stale: str
+) -> None:
+    folder = tmp_path / "checkout"
+    copy_server(folder)
+    for name in ("gone.py", "version.py"):
+        left = folder / project / "build" / "lib" / Path(stale).with_name(name)
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.write_text("STALE = True\n")
+    wheel = build_here(folder / project, tmp_path / "wheel")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert stale not in names
+    assert not [name for name in names if name.endswith("setup.py")]
 
 
 # ------------------------------------------------------------------------------------------------------ what teams have

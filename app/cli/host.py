@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +39,7 @@ def check_host(
     from app.operations.host_check import Answer
 
     users = _users(web_user, worker_user, sweep_user, other_user)
-    found = host_check.check_host(users, _places(), _group())
+    found = host_check.check_host(users, _places(), _program(), _group())
     broken = sum(one.answer is Answer.BROKEN for one in found)
     unknown = sum(one.answer is Answer.UNKNOWN for one in found)
     if as_json:
@@ -61,6 +62,11 @@ def _users(*names: str) -> Users:
         return Users(*(user_number(name) for name in names))
     except KeyError as error:
         raise CommandError(f"There is no such user on this machine: {error.args[0]}.", Code.USAGE) from None
+
+
+def _program() -> Path:
+    """Return the command that this process is."""
+    return Path(sys.executable).with_name("evergold")
 
 
 def _group() -> int | None:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+#: Time that a command may take to start, on a slow machine.
+STARTING_SECONDS = 60
 
 
 class Answer(StrEnum):
@@ -63,12 +67,14 @@ def user_number(name: str) -> int:
     return int(name) if name.isdigit() else pwd.getpwnam(name).pw_uid
 
 
-def check_host(users: Users, places: Places, group: int | None = None) -> list[Separation]:
-    """Check every promise. group: the id of EVERGOLD_FILES_GROUP, to which web, worker and sweep belong."""
+def check_host(users: Users, places: Places, program: Path, group: int | None = None) -> list[Separation]:
+    """Check every promise. program: the command `evergold`; group: the id of EVERGOLD_FILES_GROUP, to which web, worker
+    and sweep belong."""
     return [
         *_different_users(users),
         *_workers_alone(users, places, group),
         *_nobody_else(users, places),
+        *_everybody_runs(users, program),
         *_everybody_works(users, places, group),
         _database(places),
     ]
@@ -102,6 +108,39 @@ def _nobody_else(users: Users, places: Places) -> Iterator[Separation]:
             yield _cannot_read(f"other users of this machine cannot read {name}", users.other, path, None)
 
 
+def _everybody_runs(users: Users, program: Path) -> Iterator[Separation]:
+    for part in ("web", "worker", "sweep"):
+        promise, user = f"{part} can run `evergold`", getattr(users, part)
+        if os.geteuid() not in (0, user):
+            yield Separation(promise, Answer.UNKNOWN, "run this as root")
+        elif _starts(program, user):
+            yield Separation(promise, Answer.HOLDS)
+        else:
+            advice = f"{program}: user {user} needs to read it, its Python, and the folders above them, such as /opt"
+            yield Separation(promise, Answer.BROKEN, advice)
+
+
+def _starts(program: Path, user: int) -> bool:
+    """Return True if this user can run the command, in an environment with nothing in it."""
+    own, groups = _groups_of(user)
+    is_root = os.geteuid() == 0
+    try:
+        ended = subprocess.run(  # noqa: S603  # our own command
+            [program, "--version"],
+            cwd="/",
+            env={"PATH": os.defpath},
+            capture_output=True,
+            timeout=STARTING_SECONDS,
+            check=False,
+            user=user if is_root else None,
+            group=own if is_root else None,
+            extra_groups=groups if is_root else None,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ended.returncode == 0
+
+
 def _everybody_works(users: Users, places: Places, group: int | None) -> Iterator[Separation]:
     """Check that the separations do not keep the server from working."""
     needs = (
@@ -113,10 +152,15 @@ def _everybody_works(users: Users, places: Places, group: int | None) -> Iterato
         ("worker", users.worker, "read its key", places.key, False),
     )
     for part, user, deed, path, writes in needs:
+        promise = f"{part} can {deed}"
+        if path == places.key and _is_missing(path):
+            yield Separation(
+                promise, Answer.BROKEN, f"there is no {path}: `evergold gold keygen`, as the worker's user"
+            )
+            continue
         if not path.exists():
             continue
         found = _possible(user, [path], group)
-        promise = f"{part} can {deed}"
         if found is None:
             yield Separation(promise, Answer.UNKNOWN, "run this as root")
         elif found[str(path)][1 if writes else 0]:
@@ -141,6 +185,17 @@ def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper:
     if any(found[str(path)]):
         return Separation(promise, Answer.BROKEN, f"{path}: make it {keeper}'s alone, mode 0600, a folder 0700")
     return Separation(promise, Answer.HOLDS)
+
+
+def _is_missing(path: Path) -> bool:
+    """Return True if nothing is there; False where this user cannot tell."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _possible(user: int, paths: Sequence[Path], group: int | None) -> dict[str, list[bool]] | None:

@@ -228,7 +228,10 @@ def run_web(
         uvicorn.Server(config).run(sockets=[listener] if listener else None)
     else:
         config = web_config("app.server.web:served_application", host, port, processes)
-        Multiprocess(config, [listener or config.bind_socket()]).run()
+        from app.web.http.traffic import shared_counts
+
+        with shared_counts():
+            Multiprocess(config, [listener or config.bind_socket()]).run()
 
 
 def check_processes(processes: int) -> None:

@@ -28,6 +28,8 @@ from tests.services import environment_of, evergold
 
 #: Numbers without accounts, as containers have them.
 WEB, WORKER, SWEEP, OTHER, GROUP = 61001, 61002, 61003, 61004, 61000
+#: A command that everybody can run, with `--version`.
+EVERYBODYS = Path("/bin/true")
 USERS = Users(WEB, WORKER, SWEEP, OTHER)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as other users")
 
@@ -133,10 +135,10 @@ def test_check_host_says_what_holds_and_what_does_not(data: Path) -> None:
     places = Places(
         None, settings.storage_dir, settings.sealed_dir, data / "mail", key, data / "gold", data / "vectors"
     )
-    assert {one.answer for one in check_host(USERS, places, GROUP)} == {Answer.HOLDS}
+    assert {one.answer for one in check_host(USERS, places, EVERYBODYS, GROUP)} == {Answer.HOLDS}
     keys.chmod(0o755)
     key.chmod(0o644)
-    broken = {one.promise for one in check_host(USERS, places, GROUP) if one.answer is Answer.BROKEN}
+    broken = {one.promise for one in check_host(USERS, places, EVERYBODYS, GROUP) if one.answer is Answer.BROKEN}
     assert broken == {
         "web cannot read the workers' key",
         "sweep cannot read the workers' key",
@@ -144,7 +146,7 @@ def test_check_host_says_what_holds_and_what_does_not(data: Path) -> None:
     }
     one_user = Users(WEB, WEB, SWEEP, OTHER)
     assert "web and worker run as different users" in {
-        one.promise for one in check_host(one_user, places, GROUP) if one.answer is Answer.BROKEN
+        one.promise for one in check_host(one_user, places, EVERYBODYS, GROUP) if one.answer is Answer.BROKEN
     }
 
 
@@ -164,7 +166,7 @@ def test_the_command_speaks_plainly_and_as_json(data: Path, capsys: pytest.Captu
 def test_what_cannot_be_tried_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
     places = Places(None, tmp_path, tmp_path, tmp_path, tmp_path, tmp_path, tmp_path)
-    answers = {one.promise: one.answer for one in check_host(USERS, places)}
+    answers = {one.promise: one.answer for one in check_host(USERS, places, EVERYBODYS)}
     assert answers["web cannot read the workers' key"] is Answer.UNKNOWN
 
 

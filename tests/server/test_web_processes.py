@@ -41,10 +41,19 @@ def test_one_that_is_killed_is_started_again_and_none_outlives_their_parent(post
                 answers += httpx.get(url, timeout=60).raise_for_status().status_code == 200
         assert answers
         assert second in serving(web)
+        assert answers_counted(port) >= answers, "whichever process is asked"
         children = serving(web)
         web.process.kill()
         web.process.wait(60)
         wait_until(lambda: all(map(is_gone, children)), "they are gone")
+
+
+def answers_counted(port: int) -> float:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).raise_for_status().text
+    [number] = re.findall(
+        r'^evergold_http_responses_total\{route="/api/v1/competitions",status="2xx"\} (\S+)', text, re.M
+    )
+    return float(number)
 
 
 def serving(web: Service) -> set[int]:

@@ -23,6 +23,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import identify
 from app.web.http.routers import server_router
+from app.web.http.traffic import traffic_exposition
 from evergold.version import VERSION
 
 router = server_router("server")
@@ -85,7 +86,7 @@ def read_metrics(request: Request, server: ServerHere) -> Response:
     _check_may_read_metrics(request, server)
     with reading(server.engine) as session:
         text = metrics.exposition(session, server.clock())
-    return Response(text, media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
+    return Response(text + traffic_exposition(), media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/status", include_in_schema=False)

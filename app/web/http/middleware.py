@@ -22,6 +22,7 @@ from app.base.db import make_engine
 from app.base.logs import bound, log
 from app.operations.database_revision import Tables
 from app.web.http.errors import being_upgraded, internal_error, misfit_of
+from app.web.http.traffic import count_answer
 
 LOOK_SECONDS = 2.0
 #: Health routes, which need no table; static files are served too.
@@ -142,8 +143,10 @@ class Surroundings:
                 request = Request(scope)
                 answer = being_upgraded(request, misfit) if misfit else internal_error(request, request_id)
                 await answer(scope, receive, send_with_headers)
+            took = time.perf_counter() - began
+            count_answer(scope, status, took)
             if scope["path"] not in _UNLOGGED:
-                took_ms = round(1000 * (time.perf_counter() - began), 1)
+                took_ms = round(1000 * took, 1)
                 log.info("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
 
 

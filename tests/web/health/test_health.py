@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -116,6 +117,25 @@ def test_metrics_are_read_from_this_machine(well: Site, visitor: httpx.Client) -
     assert answer.headers["Content-Type"].startswith("text/plain; version=")
     assert "# TYPE evergold_submissions_accepted_total counter" in answer.text
     assert 'evergold_sweep_actions_total{action="announced"} 3.0' in answer.text
+
+
+def counted(text: str, route: str, status: str) -> float:
+    found = re.search(rf'evergold_http_responses_total\{{route="{re.escape(route)}",status="{status}"\}} (\S+)', text)
+    return float(found[1]) if found else 0.0
+
+
+def test_answers_are_counted_by_the_pattern_of_their_address_and_the_class_of_their_status(
+    well: Site, visitor: httpx.Client
+) -> None:
+    pattern = "/api/v1/competitions/{competition}"
+    before = visitor.get("/metrics").text
+    assert visitor.get("/api/v1/competitions/idioms").status_code == 200
+    assert visitor.get("/api/v1/competitions/none-such").status_code == 404
+    assert visitor.get("/no/such/page/at/all").status_code == 404
+    after = visitor.get("/metrics").text
+    for route, status in ((pattern, "2xx"), (pattern, "4xx"), ("other", "4xx")):
+        assert counted(after, route, status) == counted(before, route, status) + 1
+    assert f'evergold_http_request_seconds_count{{route="{pattern}"}}' in after
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])

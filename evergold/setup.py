@@ -1,0 +1,25 @@
+"""Build from an empty folder: `build/` keeps modules of earlier versions, which wheels would ship."""
+
+import shutil
+
+from setuptools import setup
+from setuptools.command.build import build
+from setuptools.command.build_py import build_py
+
+
+class FreshBuild(build):
+    """Remove what an earlier build left before building."""
+
+    def run(self) -> None:
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+class Modules(build_py):
+    """Leave this file out: the project's folder is the package."""
+
+    def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
+        return [found for found in super().find_package_modules(package, package_dir) if found[1] != "setup"]
+
+
+setup(cmdclass={"build": FreshBuild, "build_py": Modules})

@@ -1,0 +1,17 @@
+"""Build from an empty folder: `build/` keeps modules of earlier versions, which wheels would ship."""
+
+import shutil
+
+from setuptools import setup
+from setuptools.command.build import build
+
+
+class FreshBuild(build):
+    """Remove what an earlier build left before building."""
+
+    def run(self) -> None:
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+setup(cmdclass={"build": FreshBuild})
