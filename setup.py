@@ -6,7 +6,7 @@ from setuptools import setup
 from setuptools.command.build import build
 
 
-class FreshBuild(build):
+class FreshBuild(build):  # type: ignore[misc]  # untyped
     """Remove what an earlier build left before building."""
 
     def run(self) -> None:

@@ -7,7 +7,7 @@ from setuptools.command.build import build
 from setuptools.command.build_py import build_py
 
 
-class FreshBuild(build):
+class FreshBuild(build):  # type: ignore[misc]  # untyped
     """Remove what an earlier build left before building."""
 
     def run(self) -> None:
@@ -15,7 +15,7 @@ class FreshBuild(build):
         super().run()
 
 
-class Modules(build_py):
+class Modules(build_py):  # type: ignore[misc]
     """Leave this file out: the project's folder is the package."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:

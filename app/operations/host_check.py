@@ -188,7 +188,7 @@ def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper:
 
 
 def _is_missing(path: Path) -> bool:
-    """Return True if nothing is there; False where this user cannot tell."""
+    """Return True if nothing is there; False if this user may not look."""
     try:
         path.stat()
     except FileNotFoundError:
