@@ -17,8 +17,8 @@ RUN groupadd --gid 10001 evergold \
     && useradd --uid 10001 --gid evergold --home-dir /srv/data --no-create-home evergold \
     && mkdir -p /srv/data /srv/sealed /srv/cache /srv/competitions \
     && chown evergold:evergold /srv/data /srv/sealed /srv/cache
-COPY requirements/run.txt requirements/s3.txt requirements/
-RUN pip install --requirement requirements/run.txt --requirement requirements/s3.txt
+COPY requirements/run.txt requirements/s3.txt requirements/traces.txt requirements/
+RUN pip install --requirement requirements/run.txt --requirement requirements/s3.txt --requirement requirements/traces.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY evergold evergold
 COPY app app

@@ -32,6 +32,7 @@ FILES = {
         "The embedded broker; not built for every platform, so it may be left out.",
     ),
     "s3.txt": ("web,worker,s3", "For files in an S3-compatible store."),
+    "traces.txt": ("web,worker,traces", "To send traces to a collector of OpenTelemetry."),
     "dev.txt": ("dev", "To test and check: on top of the others."),
 }
 
@@ -42,7 +43,7 @@ def main() -> None:
     for name, (extras, what) in FILES.items():
         new = sorted(set(resolve(extras, everything)) - pinned, key=str.lower)
         pinned |= set(new)
-        included = "-r run.txt\n-r s3.txt\n" if name == "dev.txt" else ""
+        included = "-r run.txt\n-r s3.txt\n-r traces.txt\n" if name == "dev.txt" else ""
         (FOLDER / name).write_text(HEAD.format(what=what) + included + "".join(f"{pin}\n" for pin in new))
         print(f"requirements/{name}: {len(new)} packages")
 

@@ -60,7 +60,8 @@ def test_what_a_part_needs_reaches_into_what_teams_install() -> None:
         (["run.txt"], ["data", "web", "worker"]),
         (["run.txt", "embedded.txt"], ["embedded"]),
         (["run.txt", "s3.txt"], ["s3"]),
-        (["run.txt", "embedded.txt", "s3.txt", "dev.txt"], ["dev"]),
+        (["run.txt", "traces.txt"], ["traces"]),
+        (["run.txt", "embedded.txt", "s3.txt", "traces.txt", "dev.txt"], ["dev"]),
         (["run.txt", "bertscore.txt"], ["bertscore"]),
     ],
 )

@@ -19,6 +19,7 @@ from app.base.config import get_settings
 from app.base.db import dispose_engines, get_engine, reading
 from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
+from app.base.traces import start_traces
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
 from workers.tables import tables_fit
@@ -100,7 +101,9 @@ def prepare_process(**_: Any) -> None:
     """Reset a new child: engines must not cross a fork, and the first run should not wait for imports."""
     configure_logging()
     dispose_engines(close=False)
-    prepare_for_runs(get_engine(get_settings().database_address))
+    engine = get_engine(get_settings().database_address)
+    start_traces("worker", engine)
+    prepare_for_runs(engine)
 
 
 def prepare_for_runs(engine: Engine) -> None:

@@ -23,6 +23,7 @@ from app.base.errors import StorageAway, StorageFull
 from app.base.logs import bound, log
 from app.base.packing import packed, unpacked
 from app.base.storage import Storage, check_name, local_file, sealed_storage_of, storage_of, stored_name
+from app.base.traces import span
 from app.competitions.private_part import division_of
 from app.gold.recorded import KeysChanged
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
@@ -195,7 +196,7 @@ def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
     claim = retry_while_db_down(partial(_claim, engine, claiming, settings.lease_seconds), settings.lease_seconds)
     if claim is None:
         return None
-    with bound(run_id=claim.run_id):
+    with bound(run_id=claim.run_id), span("run", run=claim.run_id, task_type=claim.task_type):
         return _score(engine, claim, settings)
 
 

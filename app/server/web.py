@@ -260,9 +260,11 @@ def served_application(*, is_watched_over: bool = False) -> FastAPI:
     """
     is_watched_over |= multiprocessing.parent_process() is not None
     gc.disable()  # objects created here stay: they must not be scanned for garbage, now or during requests
+    from app.web.http.tracing import trace_requests
     from app.web.main import create_app  # the slow part, after the settings that lead to gold were removed
 
     application = create_app(is_watched_over=is_watched_over)
+    trace_requests(application)
     gc.collect()
     gc.freeze()
     gc.enable()
