@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from app.base.errors import InvalidForm
@@ -73,25 +72,6 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 def spreadsheet_safe(text: str) -> str:
     """Mark text that looks like a formula as text, by an apostrophe."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
-
-
-#: Number of names that a message lists.
-NAMES_LISTED = 12
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` to append to a sentence about an unknown name; empty if none is close."""
-    names = list(known)
-    near = difflib.get_close_matches(name.lower().replace("_", "-"), names, n=1, cutoff=0.6)
-    near = near or difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join the names, or the first of many and the number of others."""
-    every = list(names)
-    shown = ", ".join(every[:NAMES_LISTED]) or "none"
-    return f"{shown} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else shown
 
 
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")

@@ -12,12 +12,13 @@ from datetime import UTC, date, datetime, time
 from operator import itemgetter
 from typing import Any, get_args
 
-from app.base.text import did_you_mean, folded
+from app.base.text import folded
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.competitions.columns import LANGUAGES, MACRO, BoardColumn
 from app.competitions.ordering import difference_of
 from app.models import BoardShown, EntryRule
 from evergold.scoring.errors import shorten
+from evergold.value_words import did_you_mean
 
 # --------------------------------------------------------------------------------------------------------- differences
 

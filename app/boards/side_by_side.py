@@ -13,7 +13,6 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.base.text import did_you_mean
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow, RowKind
 from app.boards.views import CellOut, ResultRowOut
@@ -23,6 +22,7 @@ from app.competitions.limits import phase_state
 from app.competitions.visibility import SeenAs, View, until_words
 from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, User
 from evergold.scoring.task import NOT_ENTERED
+from evergold.value_words import did_you_mean
 
 #: Reason for an empty cell: the team is not on the board.
 _NOT_THERE = {"team": NOT_ENTERED, "baseline": NOT_ENTERED, "historic": "not published"}

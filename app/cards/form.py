@@ -14,9 +14,9 @@ from typing import Any
 from unicodedata import category
 from urllib.parse import urlsplit
 
-from app.base.text import did_you_mean, listed
 from evergold.scoring.errors import shorten
 from evergold.scoring.tables.numerals import finite_number
+from evergold.value_words import did_you_mean, listed
 
 METHOD_CHARACTERS = 200
 TEXT_CHARACTERS = 2_000

@@ -8,13 +8,11 @@ from typing import Annotated
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import JsonOption, ask, print_json, read_password, remark, say
+from evergold.cli.output import RUNNING, JsonOption, ask, print_json, read_password, remark, say
 
 commands = typer.Typer()
 account_commands = typer.Typer(no_args_is_help=True)
-commands.add_typer(
-    account_commands, name="account", help="The accounts of this server.", rich_help_panel="Running a server"
-)
+commands.add_typer(account_commands, name="account", help="The accounts of this server.", rich_help_panel=RUNNING)
 
 
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="User name or e-mail address.")]

@@ -9,14 +9,14 @@ import typer
 
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from app.competitions.views import AllowanceOut
 
 commands = typer.Typer()
 allowances = typer.Typer(no_args_is_help=True, help="Extension for one team.")
-commands.add_typer(allowances, name="allowance", rich_help_panel=PANEL)
+commands.add_typer(allowances, name="allowance", rich_help_panel=WHILE_IT_RUNS)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.server import PANEL
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import JsonOption, print_json, print_table
+from evergold.cli.output import RUNNING, JsonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from app.models import AuditEntry
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def audit(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many entries, the newest first.")] = 50,
     actor: Annotated[str | None, typer.Option(help="Only what this user did.")] = None,

@@ -10,14 +10,13 @@ from typing import Annotated
 
 import typer
 
-from app.cli.server import PANEL
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import CommandError, JsonOption, count, print_json, remark, say
+from evergold.cli.output import RUNNING, CommandError, JsonOption, count, print_json, remark, say
 
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def backup(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="NAME.tar: one file; anything else: a folder.")],
     data_dir: DataDirOption = None,
@@ -45,7 +44,7 @@ def backup(
         remark("Private keys and plain gold are not in it: keep them apart.")
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def restore(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What `evergold backup` wrote.")],
     data_dir: DataDirOption = None,

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, remark
 
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=WHILE_IT_RUNS)
 def climbers(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     data_dir: DataDirOption = None,

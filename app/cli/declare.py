@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evergold.cli.output import PANEL, count, print_table
+from evergold.cli.output import PREPARING, count, print_table
 
 if TYPE_CHECKING:
     from app.declarations.edits.edit import Edit, Outcome
@@ -37,7 +37,7 @@ OverwriteOption = Annotated[
 ]
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def check(
     gold: Annotated[
         Path | None,
@@ -119,7 +119,7 @@ def _sealed_here() -> set[tuple[str, str, str]]:
         return set()
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def apply(
     migrate_first: Annotated[
         bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
@@ -146,7 +146,7 @@ def apply(
         raise typer.Exit(Code.REFUSED)
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def plan(
     phases_file: Annotated[
         Path | None,
@@ -246,7 +246,7 @@ NoteOption = Annotated[str, typer.Option("--note", help="Why, for the history.")
 PreviewOption = Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")]
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def history(
     competition: CompetitionArgument,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, the newest first.")] = 20,
@@ -274,7 +274,7 @@ def history(
     print_table(["Revision", "When (UTC)", "Who", "From", "What"], rows, numbers=["Revision"])
 
 
-@commands.command("set", rich_help_panel=PANEL)
+@commands.command("set", rich_help_panel=PREPARING)
 def set_values(
     competition: CompetitionArgument,
     values: Annotated[
@@ -301,7 +301,7 @@ def set_values(
         _tell(edit, edit_values(engine, storage_of(settings), edit, wanted, datetime.now(UTC)), as_json)
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def undo(
     competition: CompetitionArgument,
     to: Annotated[int, typer.Option("--to", min=1, help="The revision that holds again; `evergold history` has them.")],

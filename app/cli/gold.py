@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 gold = typer.Typer(help="Sealed gold: keys, versions, commitments.", no_args_is_help=True)
-commands.add_typer(gold, name="gold", rich_help_panel=PANEL)
+commands.add_typer(gold, name="gold", rich_help_panel=PREPARING)
 
 Place = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 

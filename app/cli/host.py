@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, gold_folder, read_variables, use_settings
-from evergold.cli.output import Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from app.operations.host_check import Places, Users
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 
-@commands.command("check-host", rich_help_panel="Running a server")
+@commands.command("check-host", rich_help_panel=RUNNING)
 def check_host(
     web_user: Annotated[str, typer.Option(help="Who runs the web process: a name, or a number.")] = "evergold-web",
     worker_user: Annotated[str, typer.Option(help="Who runs the workers.")] = "evergold-worker",

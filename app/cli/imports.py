@@ -12,11 +12,11 @@ import typer
 
 from app.cli.declare import apply_declared, say_changes
 from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, count, remark, say
+from evergold.cli.output import PREPARING, Code, CommandError, count, remark, say
 
 commands = typer.Typer()
 importers = typer.Typer(help="Turn published data into a competition.", no_args_is_help=True)
-commands.add_typer(importers, name="import", rich_help_panel=PANEL)
+commands.add_typer(importers, name="import", rich_help_panel=PREPARING)
 
 Importer = Callable[[Path, Path, Path], list[Path]]
 

@@ -9,14 +9,14 @@ import typer
 
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, say
 
 if TYPE_CHECKING:
     from app.models import Competition, Halt, Stage
 
 commands = typer.Typer()
 life = typer.Typer(no_args_is_help=True, help="Publish, pause, archive or delete a competition.")
-commands.add_typer(life, name="life", rich_help_panel=PANEL)
+commands.add_typer(life, name="life", rich_help_panel=PREPARING)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 

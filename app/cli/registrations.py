@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 registrations = typer.Typer(no_args_is_help=True, help="Registrations for a competition.")
-commands.add_typer(registrations, name="registrations", rich_help_panel=PANEL)
+commands.add_typer(registrations, name="registrations", rich_help_panel=WHILE_IT_RUNS)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 UsersArgument = Annotated[list[str], typer.Argument(metavar="USER…", help="User names or e-mail addresses.")]

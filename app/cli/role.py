@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 roles = typer.Typer(no_args_is_help=True, help="Roles in a competition, and invitations to them.")
-commands.add_typer(roles, name="role", rich_help_panel=PANEL)
+commands.add_typer(roles, name="role", rich_help_panel=PREPARING)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]

@@ -11,7 +11,7 @@ from uuid import UUID
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 rows = typer.Typer(no_args_is_help=True, help="Unrank, disqualify or hide rows.")
-commands.add_typer(rows, name="row", rich_help_panel=PANEL)
+commands.add_typer(rows, name="row", rich_help_panel=WHILE_IT_RUNS)
 
 PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 

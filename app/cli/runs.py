@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
+from evergold.cli.output import (
+    WHILE_IT_RUNS,
+    Code,
+    CommandError,
+    JsonOption,
+    count,
+    print_json,
+    print_table,
+    remark,
+    say,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -18,7 +28,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=WHILE_IT_RUNS)
 def runs(
     failed: Annotated[bool, typer.Option("--failed", help="List the runs that failed, the latest first.")] = False,
     queue_again: Annotated[

@@ -12,9 +12,8 @@ from typing import Annotated
 import typer
 
 from app.cli.settings import DataDirOption, PhasesOption, gold_folder, keep_private, read_environment, use_settings
-from evergold.cli.output import Code, CommandError, JsonOption, print_json, say
+from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_json, say
 
-PANEL = "Running a server"
 commands = typer.Typer()
 
 WebProcesses = Annotated[
@@ -24,7 +23,7 @@ WebProcesses = Annotated[
 # ------------------------------------------------------------------------------------------------------------ server
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8321,
@@ -63,7 +62,7 @@ def serve(
         raise CommandError(str(error)) from None
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def web(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8321,
@@ -86,7 +85,7 @@ def web(
     exec_program(web_command(host, port, processes))
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def worker(
     queues: Annotated[
         str,
@@ -108,7 +107,7 @@ def worker(
     exec_program(worker_command(queues, concurrency))
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def sweep(data_dir: DataDirOption = None) -> None:
     """Run the sweep alone: it finds runs whose worker was lost. One is enough; of more, the database elects one."""
     from app.server.programs import THRIFTY, sweep_command
@@ -127,7 +126,7 @@ def exec_program(command: list[str]) -> None:
     os.execv(command[0], command)  # noqa: S606 - our own program, no shell
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Migrate the database to this version."""
     from app.server import prepare
@@ -144,7 +143,7 @@ def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
         say("The database was migrated." if applied else "The database is up to date.")
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def init(
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Default: the current one.")] = Path(),
     admin_username: Annotated[str, typer.Option(help="The administrator's user name; prompted for if missing.")] = "",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, remark, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, count, print_json, remark, say
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -26,7 +26,7 @@ class Looked:
     differences: list[str]
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=WHILE_IT_RUNS)
 def standings(
     check: Annotated[
         bool, typer.Option("--check", help="Work all of them out again from the runs, and compare; 1 if any differs.")

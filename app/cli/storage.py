@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import typer
 
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, remark, say
+from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, count, print_json, remark, say
 
 commands = typer.Typer()
 storage = typer.Typer(no_args_is_help=True, help="Uploads, public and sealed files: check them, move them.")
-commands.add_typer(storage, name="storage", rich_help_panel=PANEL)
+commands.add_typer(storage, name="storage", rich_help_panel=RUNNING)
 
 
 @storage.command()

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.server import PANEL, exec_program
+from app.cli.server import exec_program
 from app.cli.settings import DataDirOption, models_folder, use_settings
-from evergold.cli.output import Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from app.models import Worker
 
 commands = typer.Typer()
 models = typer.Typer(help="The encoder models of this machine, for BERTScore.", no_args_is_help=True)
-commands.add_typer(models, name="models", rich_help_panel=PANEL)
+commands.add_typer(models, name="models", rich_help_panel=RUNNING)
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List the workers: what they take, and whether they passed their self-check."""
     use_settings(data_dir)
@@ -58,7 +58,7 @@ def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
             remark(f"{worker.name}: {words}")
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=RUNNING)
 def selfcheck(
     record: Annotated[
         bool, typer.Option("--record", help="Record what this machine's models score, where nothing is recorded yet.")

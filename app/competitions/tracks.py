@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.base.errors import InvalidForm
-from app.base.text import did_you_mean
 from app.models import Competition
 from evergold.scoring.errors import shorten
+from evergold.value_words import did_you_mean
 
 FIELD = "track"
 

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.base.text import did_you_mean, listed
 from app.base.times import parse_moment
 from app.cards.form import link_fault
 from app.declarations.model import CompetitionDeclaration
@@ -22,6 +21,7 @@ from evergold.scoring.tables.numerals import finite_number
 from evergold.scoring.tables.reading import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column, read_options
 from evergold.scoring.tasks import TASKS
+from evergold.value_words import did_you_mean, listed
 
 COLUMNS = ("team", "date", "metric", "split", "value")
 #: Optional columns: on any line of a result, the same wherever given.

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from app.base.text import did_you_mean, listed
 from app.base.times import in_utc
 from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
 from evergold.scoring.tables.numerals import finite_number
@@ -23,6 +22,7 @@ from evergold.scoring.tables.reading import decode_text
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import NAME
+from evergold.value_words import did_you_mean, listed
 
 #: Limit over all tables of a page.
 CELLS_LIMIT = 500_000

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.base.text import listed
 from app.base.times import in_utc
 from app.declarations.historic import COLUMNS, SAID_COLUMNS
 from app.importers.semeval2022_layout import BOARDS, LANGUAGE_TITLES, METRICS, RESULTS, BoardPart
 from app.importers.writing import read_columns, read_published
 from evergold.scoring.errors import Problems
+from evergold.value_words import listed
 
 PUBLISHED = "published_semeval2022.csv"
 SYSTEMS = "systems_semeval2022.csv"

@@ -14,7 +14,6 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.base.text import did_you_mean
 from app.judging.errors import InvalidMarks
 from app.judging.rows import marks_of
 from app.judging.selection import Material
@@ -22,6 +21,7 @@ from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, J
 from evergold.scoring.errors import Problems, shorten
 from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
 from evergold.scoring.tables.reading import TableLimits, read_table
+from evergold.value_words import did_you_mean
 
 COLUMNS = ("submission", "item", "annotator", *QUESTIONS)
 OPTIONAL = ("language", "removed")

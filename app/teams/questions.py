@@ -12,8 +12,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from app.base.text import did_you_mean, is_control, listed, many_lines, one_line
+from app.base.text import is_control, many_lines, one_line
 from evergold.scoring.errors import shorten
+from evergold.value_words import did_you_mean, listed
 
 TEXT_CHARACTERS = 1_000
 YES, NO = "yes", "no"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, ask, print_json, read_password, remark, say
+from evergold.cli.output import SUBMITTING, CommandError, JsonOption, ask, print_json, read_password, remark, say
 from evergold.client import credentials
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ commands = typer.Typer()
 PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")]
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def register(
     server: ServerOption = None,
     username: Annotated[str, typer.Option(help="3 to 40 letters a-z, digits and . _ -; prompted for if missing.")] = "",
@@ -42,7 +42,7 @@ def register(
     _say_logged_in(document, as_json)
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def login(
     server: ServerOption = None,
     username: Annotated[str, typer.Option(help="User name or e-mail address; prompted for if missing.")] = "",
@@ -64,7 +64,7 @@ def login(
     _say_logged_in(document, as_json)
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def logout() -> None:
     """Log out; the token is revoked and forgotten here."""
     stored = credentials.load()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from evergold.client import Client
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 announce = typer.Typer(no_args_is_help=True, help="Announcements of a competition: on its page, in a feed, by mail.")
-commands.add_typer(announce, name="announce", rich_help_panel=PANEL)
+commands.add_typer(announce, name="announce", rich_help_panel=WHILE_IT_RUNS)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold announce list` shows it.")]

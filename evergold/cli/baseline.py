@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, count, print_json, print_table, say
+from evergold.cli.output import LOCAL, Code, CommandError, JsonOption, count, print_json, print_table, say
 from evergold.cli.validate import OptionOption, task_options
 
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def baseline(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type, e.g. idiom-detection.")],
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="A baseline; without it they are listed.")] = "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import SUBMITTING, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -28,7 +28,7 @@ PARTS = {
 }
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def card(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
     file: Annotated[

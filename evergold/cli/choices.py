@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import TEAM_PANEL, JsonOption, print_json, say
+from evergold.cli.output import SUBMITTING, JsonOption, print_json, say
 
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def choose(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A scored submission of your team.")],
     board: Annotated[str | None, typer.Option(metavar="NAME", help="Only on this board; default: on all.")] = None,
@@ -31,7 +31,7 @@ def choose(
     say(f"This submission counts for your team on: {boards}." if boards else "This submission is no longer chosen.")
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def withdraw(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
     is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,

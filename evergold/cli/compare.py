@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, TrainOption
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.output import LOCAL, Code, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
 
@@ -24,7 +24,7 @@ FEWEST_RESAMPLES = 100
 _HEADINGS = ["Metric", "Split", "First", "Second", "Difference", "95 % interval", "p"]
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def compare(
     first: Annotated[Path, typer.Argument(metavar="FIRST", exists=True, help="A prediction, as it would be uploaded.")],
     second: Annotated[Path, typer.Argument(metavar="SECOND", exists=True, help="Another one for the same items.")],

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, logged_in, quoted
-from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import PREPARING, CommandError, JsonOption, print_json, print_table, remark, say
 
 commands = typer.Typer()
 exports = typer.Typer(no_args_is_help=True, help="Export declarations, predictions or participants.")
 
 
-commands.add_typer(exports, name="export", rich_help_panel=PANEL)
+commands.add_typer(exports, name="export", rich_help_panel=PREPARING)
 
 
 @exports.command()

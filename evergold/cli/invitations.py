@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -17,7 +17,7 @@ commands = typer.Typer()
 _PATH = "/me/invitations"
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=PREPARING)
 def invitations(
     accept: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Accept this one: you have the role from now on.")

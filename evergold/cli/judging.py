@@ -11,7 +11,7 @@ import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, parse_place, quoted
 from evergold.cli.output import (
-    PANEL,
+    WHILE_IT_RUNS,
     Code,
     CommandError,
     JsonOption,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 judge = typer.Typer(no_args_is_help=True, help="Human judgement: rounds, marks, and their results.")
-commands.add_typer(judge, name="judge", rich_help_panel=PANEL)
+commands.add_typer(judge, name="judge", rich_help_panel=WHILE_IT_RUNS)
 
 PlaceArgument = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 RoundArgument = Annotated[str, typer.Argument(metavar="COMPETITION/ROUND")]

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, parse_place
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import (
+    READING,
+    SUBMITTING,
+    Code,
+    CommandError,
+    JsonOption,
+    print_json,
+    print_table,
+    remark,
+    say,
+)
 from evergold.cli.submissions import outcome_code, show_submission
 
 if TYPE_CHECKING:
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=READING)
 def competitions(server: ServerOption = None, as_json: JsonOption = False) -> None:
     """List the competitions with their phases, tasks and boards."""
     address, token = chosen(server)
@@ -40,7 +50,7 @@ def competitions(server: ServerOption = None, as_json: JsonOption = False) -> No
     print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks"], rows)
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=READING)
 def board(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
     server: ServerOption = None,
@@ -73,7 +83,7 @@ def board(
         _show_board(document)
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=READING)
 def ranking(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/RANKING")],
     server: ServerOption = None,
@@ -94,7 +104,7 @@ def ranking(
         _show_ranking(document)
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=READING)
 def cite(
     place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE/BOARD]")],
     server: ServerOption = None,
@@ -111,7 +121,7 @@ def cite(
         say(citation.rstrip("\n"))
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def status(
     submission_id: Annotated[str, typer.Argument(metavar="[ID]", help="A submission; default: list my latest.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,

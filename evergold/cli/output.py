@@ -133,15 +133,19 @@ def _place(problem: Mapping[str, Any]) -> str:
     return f"{problem['file']}:{line}" if problem.get("file") else line
 
 
-PANEL = "Organising"
+#: Headings of the help, in its order: `evergold --help` lists them as their first commands come.
+SUBMITTING = "Submitting"
+READING = "Boards and results"
+TOGETHER = "Your registration and team"
+LOCAL = "On your own machine"
+PREPARING = "Declaring a competition"
+WHILE_IT_RUNS = "While it runs"
+RUNNING = "Running a server"
 
 
 def count(number: int, what: str) -> str:
     """Format a count with its noun: `1 error`, `2 errors`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-TEAM_PANEL = "Taking part"
 
 
 def ask(question: str, option: str) -> str:

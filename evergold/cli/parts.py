@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.models import CommandInfo, TyperInfo
 
+from evergold.cli.examples import EXAMPLES, example_of
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -69,23 +71,23 @@ MODULES: dict[str, tuple[str, ...]] = {
     "account": ("register", "login", "logout"),
     "submissions": ("submit",),
     "validate": ("validate",),
+    "choices": ("choose", "withdraw"),
+    "cards": ("card",),
+    "look": ("status", "submissions", "competitions", "board", "ranking", "cite"),
+    "team": ("registration", "team"),
+    "questions": ("questions",),
     "score": ("score",),
     "compare": ("compare",),
-    "power": ("power",),
     "tasks": ("tasks",),
     "baseline": ("baseline",),
     "probe": ("probe",),
-    "look": ("competitions", "board", "ranking", "cite", "status"),
-    "choices": ("choose", "withdraw"),
-    "team": ("registration", "team"),
-    "cards": ("card",),
-    "exports": (),
-    "judging": ("judge",),
-    "invitations": ("invitations",),
-    "announce": ("announce",),
-    "questions": ("questions",),
-    "rescore": ("rescorings", "rescore"),
+    "power": ("power",),
     "split": ("split",),
+    "exports": (),
+    "invitations": ("invitations",),
+    "judging": ("judge",),
+    "announce": ("announce",),
+    "rescore": ("rescorings", "rescore"),
 }
 #: A distribution with an entry point of this group adds its commands: a Typer application each.
 COMMANDS_GROUP = "evergold.commands"
@@ -111,6 +113,8 @@ class Commands(typer.core.TyperGroup):
         found = built(commands_in(module) if module else whole(), cmd_name).get(cmd_name)
         if found is None:
             self.commands = built(whole())  # for suggesting the nearest name
+        else:
+            _add_examples(found, cmd_name)
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -128,6 +132,13 @@ class Commands(typer.core.TyperGroup):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl([(name.ljust(width), words) for name, words in rows])
+
+
+def _add_examples(command: Any, name: str) -> None:
+    for part, inner in getattr(command, "commands", {}).items():
+        _add_examples(inner, f"{name} {part}")
+    if name in EXAMPLES:
+        command.epilog = f"Example: {example_of(name)}"
 
 
 @cache

@@ -9,7 +9,7 @@ import typer
 
 from evergold.cli.compare import named_scores
 from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, TrainOption
-from evergold.cli.output import PANEL, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.output import LOCAL, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
 
@@ -27,7 +27,7 @@ _SYSTEMS = {
 }
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def power(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
     gold: GoldOption,

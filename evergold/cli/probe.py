@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, remark, say
+from evergold.cli.output import LOCAL, Code, CommandError, remark, say
 from evergold.cli.validate import OptionOption, task_options
 
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def probe(
     model: Annotated[
         str,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import TEAM_PANEL, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import TOGETHER, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
 questions = typer.Typer(no_args_is_help=True, help="Questions to the organisers of a competition.")
-commands.add_typer(questions, name="questions", rich_help_panel=TEAM_PANEL)
+commands.add_typer(questions, name="questions", rich_help_panel=TOGETHER)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold questions list` shows it.")]

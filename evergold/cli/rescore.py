@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.connection import ServerOption, logged_in
-from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
+from evergold.cli.output import (
+    WHILE_IT_RUNS,
+    Code,
+    CommandError,
+    JsonOption,
+    count,
+    print_json,
+    print_table,
+    remark,
+    say,
+)
 
 if TYPE_CHECKING:
     from evergold.client import Client
@@ -18,7 +28,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 rescore = typer.Typer(no_args_is_help=True, help="Rescore submissions as a set, and publish or drop it.")
-commands.add_typer(rescore, name="rescore", rich_help_panel=PANEL)
+commands.add_typer(rescore, name="rescore", rich_help_panel=WHILE_IT_RUNS)
 
 SetArgument = Annotated[str, typer.Argument(metavar="COMPETITION/SET", help="As `evergold rescorings` lists them.")]
 #: Interval at which `publish --wait` polls whether the set is ready.
@@ -53,7 +63,7 @@ def start(
     remark(f"Started: {address}{document['page']}")
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=WHILE_IT_RUNS)
 def rescorings(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     server: ServerOption = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.offline_options import GoldOption, ItemsOption, TrainOption, load_task
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, invalid_file, print_json, remark, say
+from evergold.cli.output import LOCAL, Code, CommandError, invalid_file, print_json, remark, say
 from evergold.cli.submissions import show_scores
 from evergold.cli.validate import OptionOption, task_options
 
@@ -35,7 +35,7 @@ class Files:
     train: tuple[Path, ...]
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def score(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
     gold: GoldOption,

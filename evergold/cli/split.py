@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from evergold.cli.output import (
-    PANEL,
+    LOCAL,
     Code,
     CommandError,
     JsonOption,
@@ -42,7 +42,7 @@ TogetherOption = Annotated[
 ]
 
 
-@commands.command(rich_help_panel=PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def split(
     corpus: Annotated[
         list[Path],

@@ -13,7 +13,7 @@ import typer
 from evergold.cli.cards import read_card
 from evergold.cli.connection import ServerOption, chosen, connected, parse_place
 from evergold.cli.output import (
-    TEAM_PANEL,
+    SUBMITTING,
     Code,
     CommandError,
     JsonOption,
@@ -35,7 +35,7 @@ PredictionArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True,
 _CODES = {"scored": Code.OK, "rejected": Code.REJECTED, "failed": Code.FAILED}
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def submit(
     file: PredictionArgument,
     to: Annotated[

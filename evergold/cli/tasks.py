@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import LOCAL, Code, CommandError, JsonOption, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from evergold.scoring.task import AnyTask
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=LOCAL)
 def tasks(
     name: Annotated[str, typer.Argument(metavar="[TASK]", help="One of them, with its options and metrics.")] = "",
     as_json: JsonOption = False,

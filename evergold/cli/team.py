@@ -8,21 +8,21 @@ from urllib.parse import quote
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import TOGETHER, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
 teams = typer.Typer(no_args_is_help=True, help="Your team in a competition.")
-commands.add_typer(teams, name="team", rich_help_panel=TEAM_PANEL)
+commands.add_typer(teams, name="team", rich_help_panel=TOGETHER)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 MemberArgument = Annotated[str, typer.Argument(metavar="USER", help="A member's user name.")]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=TOGETHER)
 def registration(
     competition: CompetitionArgument,
     register: Annotated[bool, typer.Option("--register", help="Register, or do it again after a change.")] = False,

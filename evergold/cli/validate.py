@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, parse_place
-from evergold.cli.output import TEAM_PANEL, Code, CommandError, JsonOption, print_json, print_problems, remark, say
+from evergold.cli.output import SUBMITTING, Code, CommandError, JsonOption, print_json, print_problems, remark, say
 from evergold.cli.submissions import PredictionArgument, upload_progress
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ OptionOption = Annotated[
 _CODES = {"valid": Code.OK, "invalid": Code.REJECTED, "failed": Code.FAILED}
 
 
-@commands.command(rich_help_panel=TEAM_PANEL)
+@commands.command(rich_help_panel=SUBMITTING)
 def validate(
     file: PredictionArgument,
     task: Annotated[str, typer.Option(metavar="TYPE", help="Locally: the task type, e.g. idiom-detection.")] = "",

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evergold.scoring.errors import InvalidOptions, Problem, shorten
 from evergold.scoring.halves import Keep
+from evergold.value_words import fault_words, field_of, own_words
 
 if TYPE_CHECKING:
     from evergold.scoring.resampling.sample import Sample
@@ -229,8 +230,12 @@ def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:
     if fault["type"] == "extra_forbidden":
         known = ", ".join(task.options.model_fields) or "none"
         return Problem("unknown-option", f"{task.name} has no option {shorten(name)}; its options are: {known}")
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    return Problem("bad-option", f"{task.name}, option {name}: {message}" if name else f"{task.name}: {message}")
+    if fault["type"] in ("value_error", "assertion_error"):
+        message = own_words(fault)
+        return Problem("bad-option", f"{task.name}, option {name}: {message}" if name else f"{task.name}: {message}")
+    return Problem(
+        "bad-option", f"{task.name}, option {name} {fault_words(fault, field_of(task.options, fault['loc']))}"
+    )
 
 
 def signature(task: str, version: int, metric: str, split: str, **parts: object) -> str:

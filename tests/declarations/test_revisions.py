@@ -136,7 +136,7 @@ def test_every_fault_is_told_at_once_by_its_name_and_nothing_changes(place: Plac
         "website",
     }
     assert fields[END] == "The phase ends before it starts: 2026-01-01 00:00 UTC, 2026-05-01 00:00 UTC."
-    assert fields["phases.practice.limits.per_day"] == "'per_day' must be a whole number, but is 'many'."
+    assert fields["phases.practice.limits.per_day"] == "'per_day' must be a whole number of at least 1, but is 'many'."
     assert len(place.history()) == 1
 
 

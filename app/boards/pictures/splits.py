@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.base.errors import NotFound
-from app.base.text import did_you_mean
 from app.charts.picture import Choice
 from app.models import Board
 from evergold.scoring.errors import shorten
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
+from evergold.value_words import did_you_mean
 
 #: The two scores of a scatter by task type: metric and the end of the split, of x and of y.
 PLANES: Mapping[str, tuple[tuple[str, str], tuple[str, str]]] = {

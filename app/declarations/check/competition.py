@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.base.text import did_you_mean, listed, readable_size
+from app.base.text import readable_size
 from app.base.times import in_utc, parse_moment
 from app.boards.rankings import MissingEntry, RankingBy
 from app.declarations.apply.baselines import MOST_BASELINES
@@ -24,6 +24,7 @@ from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
 from evergold.scoring.task import AnyTask, Column, Options
 from evergold.scoring.tasks import TASKS, unusable_reasons
+from evergold.value_words import did_you_mean, listed
 from evergold.yaml_lines import Node
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.base.text import did_you_mean, listed
 from app.declarations.check.competition import Board, Parts, PhaseTaskNode
 from app.declarations.check.gold import check_declared_scores, check_with_gold
 from app.declarations.check.shape import elements, text_of
@@ -14,6 +13,7 @@ from app.declarations.findings import Findings, quoted
 from app.declarations.historic import MOST_RESULTS, MOST_SCORES, read_historic
 from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.task import AnyTask, Options
+from evergold.value_words import did_you_mean, listed
 from evergold.yaml_lines import Node
 
 #: Maximum size of a public download.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.base.text import did_you_mean, listed
 from app.declarations.check.shape import text_of
 from app.declarations.findings import Findings
 from app.models import RegistrationMode
 from app.teams.questions import ready_questions
+from evergold.value_words import did_you_mean, listed
 from evergold.yaml_lines import Node
 
 #: Keys that each mode needs, and those allowed in other modes.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from app.base.text import did_you_mean, listed
 from app.declarations.findings import Findings
 from app.declarations.model import PhasesFile
 from app.declarations.values import NAME_PATTERN
+from evergold.value_words import did_you_mean, fault_words, field_of, listed, shown
 from evergold.yaml_lines import Node, read_yaml
 
 
@@ -54,7 +54,8 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
         return f"there is no key '{name}' here{did_you_mean(name, known)}; known are {listed(known)}"
     if fault["type"] == "string_pattern_mismatch":
         return _pattern_words(name, fault["input"], context["pattern"], path[-1] == "[key]")
-    words = _WORDS.get(fault["type"], _original_text)(fault, context)
+    owner = model_at(model, path[:-1])
+    words = fault_words(fault, field_of(owner, path[-1:]) if owner else None)
     if path and isinstance(path[-1], int) and name in _ONE_OF:
         return f"{_ONE_OF[name]} that begins here {words}"
     return f"'{name}' {words}" if name else f"this {words}"
@@ -100,74 +101,11 @@ def _owner(path: Sequence[str | int]) -> str:
 
 def _pattern_words(name: str, value: object, pattern: str, is_key: bool) -> str:
     if name == "website":
-        return f"'website' begins with http:// or https:// and has no spaces; this is {_shown(value)}"
+        return f"'website' begins with http:// or https:// and has no spaces; this is {shown(value)}"
     if pattern != NAME_PATTERN:
-        return f"'{name}' must have the form {pattern}, but is {_shown(value)}"
-    what = f"'{name}'" if is_key else _shown(value)
+        return f"'{name}' must have the form {pattern}, but is {shown(value)}"
+    what = f"'{name}'" if is_key else shown(value)
     return f"{what} cannot be a name: lower-case letters a-z, digits, and single hyphens between them"
-
-
-def _shown(value: object) -> str:
-    """Format the value for a sentence, with its type if that is not obvious."""
-    if value is None:
-        return "empty"
-    if isinstance(value, str):
-        return f"'{value[:60]}…'" if len(value) > 60 else f"'{value}'"
-    if isinstance(value, bool):
-        return f"the truth value {str(value).lower()}"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    return "a list" if isinstance(value, list | tuple) else "a mapping (key: value)"
-
-
-def _is_not(wanted: str) -> Callable[[Any, Mapping[str, Any]], str]:
-    return lambda fault, _: f"must be {wanted}, but is {_shown(fault['input'])}"
-
-
-def _text(fault: Any, _: Mapping[str, Any]) -> str:
-    hint = "; put it in quotes" if isinstance(fault["input"], int | float) else ""
-    return f"must be text, but is {_shown(fault['input'])}{hint}"
-
-
-def _choice(fault: Any, context: Mapping[str, Any]) -> str:
-    names = [name.strip("'") for name in str(context["expected"]).replace(" or ", ", ").split(", ")]
-    given = str(fault["input"])
-    if given in names:
-        return f"must be {given} without quotes"
-    wanted = names[0] if len(names) == 1 else f"one of {listed(names)}"
-    return f"must be {wanted}, but is {_shown(fault['input'])}{did_you_mean(given, names)}"
-
-
-def _original_text(fault: Any, _: Mapping[str, Any]) -> str:
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    return f"is not right: {message}"
-
-
-_WORDS: dict[str, Callable[[Any, Mapping[str, Any]], str]] = {
-    "string_type": _text,
-    "int_type": _is_not("a whole number"),
-    "int_from_float": _is_not("a whole number"),
-    "bool_type": _is_not("true or false"),
-    "list_type": _is_not("a list"),
-    "tuple_type": _is_not("a list"),
-    "dict_type": _is_not("a mapping (key: value)"),
-    "model_type": _is_not("a mapping (key: value)"),
-    "model_attributes_type": _is_not("a mapping (key: value)"),
-    "literal_error": _choice,
-    "enum": _choice,
-    "greater_than_equal": lambda fault, context: f"must be at least {context['ge']}, but is {fault['input']}",
-    "greater_than": lambda fault, context: f"must be above {context['gt']:g}, but is {fault['input']}",
-    "less_than": lambda fault, context: f"must be below {context['lt']:g}, but is {fault['input']}",
-    "less_than_equal": lambda fault, context: f"must be at most {context['le']}, but is {fault['input']}",
-    "string_too_short": lambda fault, context: (
-        f"has fewer than {context['min_length']} characters" if fault["input"] else "must not be empty"
-    ),
-    "string_too_long": lambda fault, context: f"has more than {context['max_length']} characters",
-    "too_short": lambda fault, context: (
-        f"needs at least {context['min_length']} entries" if fault["input"] else "must not be empty"
-    ),
-    "too_long": lambda fault, context: f"has more than {context['max_length']} entries",
-}
 
 
 #: Maximum number of files that a server's phases.yaml may include.

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.base.text import did_you_mean, listed
 from app.base.times import in_utc, parse_moment
 from app.competitions.private_part import scored_by
 from app.declarations.check.shape import text_of
 from app.declarations.findings import Findings
+from evergold.value_words import did_you_mean, listed
 from evergold.yaml_lines import Node
 
 _CLOSE = "close"

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import Storage
-from app.base.text import listed
 from app.base.times import in_utc
 from app.competitions.find import find_competition
 from app.competitions.visibility import is_gold_hidden
@@ -43,6 +42,7 @@ from app.gold.versions import places_with_gold
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Right, User
 from app.people import audit
 from app.people.rights import RightMissing, check_may_organise, may_organise
+from evergold.value_words import listed
 
 #: Phase, task, name of the baseline, sha256 of its file, track: a difference here means scoring again.
 Scored = tuple[str, str, str, str | None, str | None]

@@ -14,13 +14,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from app.base.text import did_you_mean
 from app.competitions.visibility import FULL, HIDDEN_GOLD_DECIMALS
 from app.declarations.findings import Finding
 from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document, Path as ValuePath, dotted, name_of, value_at
 from app.models import BoardShown, EntryRule, OwnScores, Slices
 from app.teams.questions import QuestionKind, ready_questions
+from evergold.value_words import did_you_mean
 from evergold.yaml_lines import Node, read_yaml
 
 #: A value of a declaration; invalid texts are left to the check, which reports them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from app.operations.database_revision import NewerRevision, OtherRevision, Table
 from app.web.http.identity import identify
 from app.web.http.schemas import ErrorBody, ErrorDetail
 from evergold.scoring.errors import UnknownTask
+from evergold.value_words import fault_words, own_words
 
 #: Renders an error as a page.
 ErrorPage = Callable[[Request, int, ErrorDetail], Response]
@@ -202,12 +203,14 @@ def _fields(error: RequestValidationError) -> dict[str, str]:
     found: dict[str, str] = {}
     for fault in error.errors():
         place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]
-        found.setdefault(".".join(place) or "body", _sentence(str(fault["msg"])))
+        found.setdefault(".".join(place) or "body", _sentence(fault))
     return found
 
 
-def _sentence(message: str) -> str:
-    return message.removeprefix("Value error, ").rstrip(".").capitalize() + "."
+def _sentence(fault: Mapping[str, Any]) -> str:
+    is_ours = fault["type"] in ("value_error", "assertion_error")
+    words = own_words(fault) if is_ours else fault_words(fault, shows_value=False)
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
 def _is_disk_full(error: Exception) -> bool:
