@@ -130,10 +130,8 @@ def _hint(fault: Fault) -> str:
     return "; put it in quotes" if fault["type"] == "string_type" and isinstance(fault["input"], int | float) else ""
 
 
-def _too_few(what: str) -> _Words:
-    return lambda fault, field: (
-        f"needs at least {fault['ctx']['min_length']} {what}" if fault["input"] else "must not be empty"
-    )
+def _too_few(words: str) -> _Words:
+    return lambda fault, field: words.format(**fault["ctx"]) if fault["input"] else "must not be empty"
 
 
 def _too_many(what: str) -> _Words:
@@ -164,8 +162,8 @@ _WORDS: dict[str, _Words] = {
     "literal_error": _choice,
     "enum": _choice,
     **_BOUNDS,
-    "string_too_short": _too_few("characters"),
+    "string_too_short": _too_few("has fewer than {min_length} characters"),
     "string_too_long": _too_many("characters"),
-    "too_short": _too_few("entries"),
+    "too_short": _too_few("needs at least {min_length} entries"),
     "too_long": _too_many("entries"),
 }

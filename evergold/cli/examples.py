@@ -67,7 +67,7 @@ EXAMPLES = {
     "set": "semeval2022 phases.evaluation.end='2027-02-07 23:59 AoE' --note 'One more week' --preview",
     "undo": "semeval2022 --to 7 --preview",
     "import semeval2022": "SemEval_2022_Task2 --into competitions/semeval2022 --apply",
-    "import parseme": "sharedtask-data/1.2 --edition 1.2 --into competitions/parseme --apply",
+    "import parseme": "sharedtask-data --edition 1.2 --into competitions/parseme --apply",
     "import astitch": "AStitchInLanguageModels --into competitions/astitch --apply",
     "import ncimp": "ncimp --into competitions/ncimp --apply",
     "import results": "codalab.csv --into old.csv --task idiom-detection --column 'F1 Score=macro_f1 zero_shot/all'",

@@ -129,18 +129,35 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show a submission (exit code reflects the status), or list yours."""
+    if not submission_id:
+        submissions(limit, server, as_json)
+        return
     address, token = chosen(server)
     with connected(address, token) as client:
-        if submission_id:
-            submission = client.submission(submission_id).document
-            show_submission(submission, as_json)
-            raise typer.Exit(outcome_code(submission))
+        submission = client.submission(submission_id).document
+    show_submission(submission, as_json)
+    raise typer.Exit(outcome_code(submission))
+
+
+@commands.command(rich_help_panel=SUBMITTING)
+def submissions(
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List your latest submissions, with ranks and what counts."""
+    address, token = chosen(server)
+    with connected(address, token) as client:
         listed = [submission.document for submission in client.submissions(limit, ranks_then=True)]
     if as_json:
         print_json({"submissions": listed})
         return
-    rows = [(s["id"], _when(s["submitted_at"]), _where(s), s["status"], _standings(s), s["method"]) for s in listed]
+    rows = [(s["id"], _when(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed]
     print_table(["Id", "Submitted (UTC)", "Task", "Status", "Scores", "Method"], rows)
+
+
+def _status(submission: Json) -> str:
+    return "withdrawn" if submission.get("withdrawn_at") else str(submission["status"])
 
 
 def _standings(submission: Json) -> str:
@@ -186,9 +203,11 @@ def _show_board(document: Json) -> None:
     columns = document["columns"]
     titles = [column["title"] for column in columns]
     with_tracks = document["track"] is None and any(row["track"] for row in document["rows"])
+    with_ranges = any(row.get("rank_range") for row in document["rows"])  # absent on older servers
     rows = [
         [
             "" if row["rank"] is None else str(row["rank"]),
+            *([_range(row.get("rank_range"))] if with_ranges else []),
             _team(row),
             *([row["track"] or ""] if with_tracks else []),
             *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
@@ -196,8 +215,18 @@ def _show_board(document: Json) -> None:
         ]
         for row in document["rows"]
     ]
-    track = ["Track"] if with_tracks else []
-    print_table(["Rank", "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
+    extent, track = ["Range"] if with_ranges else [], ["Track"] if with_tracks else []
+    print_table(["Rank", *extent, "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
+    if any(cell.get("interval") for row in document["rows"] for cell in row["cells"]):
+        remark("In brackets: 95 % intervals.")
+    if with_ranges:
+        remark("Range: the ranks that agree with the data.")
+
+
+def _range(found: Json | None) -> str:
+    if found is None:
+        return ""
+    return str(found["best"]) if found["best"] == found["worst"] else f"{found['best']}–{found['worst']}"
 
 
 def _team(row: Json) -> str:
@@ -213,8 +242,13 @@ def _cell(cell: Json, column: Json) -> str:
         return "–"
     if column["out_of"] is not None:
         return f"{cell['value']:.0f}/{column['out_of']}"
-    value = cell["value"] * 100 if column["percent"] else cell["value"]
-    return f"{value:.{column['decimals']}f}"
+    found = cell.get("interval")
+    shown = _number(cell["value"], column)
+    return f"{shown} [{_number(found['low'], column)}, {_number(found['high'], column)}]" if found else shown
+
+
+def _number(value: float, column: Json) -> str:
+    return f"{value * 100 if column['percent'] else value:.{column['decimals']}f}"
 
 
 def _names(things: list[Json]) -> str:

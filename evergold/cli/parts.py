@@ -73,7 +73,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "validate": ("validate",),
     "choices": ("choose", "withdraw"),
     "cards": ("card",),
-    "look": ("status", "submissions", "competitions", "board", "ranking", "cite"),
+    "look": ("competitions", "board", "ranking", "cite", "status", "submissions"),
     "team": ("registration", "team"),
     "questions": ("questions",),
     "score": ("score",),

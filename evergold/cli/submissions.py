@@ -100,6 +100,8 @@ def show_submission(submission: Json, as_json: bool) -> None:
         print_json(submission)
         return
     say(_in_words(submission))
+    if submission.get("withdrawn_at"):
+        say("It is withdrawn and counts on no board.")
     show_standings(submission.get("standings", []))  # absent on older servers
     if submission["scores"]:
         show_scores(submission["scores"], submission["visibility"]["precision"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import typer
 
 from evergold.cli import run
+from evergold.cli.examples import EXAMPLES, example_of
 from evergold.cli.output import Code
 from evergold.cli.parts import MODULES, built, commands_in, entries, whole
 
@@ -53,6 +55,32 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
     assert command.help
     undocumented = [p.opts for p in command.params if p.opts[0].startswith("--") and not p.help]
     assert not undocumented
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_that_it_can_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files and folders that it names are there; nothing is carried out."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(example_of(name.removeprefix("evergold ")))
+    arguments = words[len(name.split()) :]
+    for argument in arguments:
+        if "." in Path(argument).name and "://" not in argument:
+            place = tmp_path / argument.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+    read = [argument.replace("/etc/", f"{tmp_path}/etc/") for argument in arguments]
+    for folder in ("SemEval_2022_Task2", "sharedtask-data", "AStitchInLanguageModels", "ncimp", "gold"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+    COMMANDS[name].make_context(name, read)
+
+
+def test_examples_stand_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("submit", "team create"):
+        assert run([*name.split(), "--help"]) == Code.OK
+        assert example_of(name)[:40] in " ".join(capsys.readouterr().out.split())
+    assert set(EXAMPLES) == {name.removeprefix("evergold ") for name in COMMANDS}
 
 
 def test_every_exit_code_is_documented() -> None:

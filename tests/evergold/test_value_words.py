@@ -53,7 +53,7 @@ def words(name: str, value: object, **more: Any) -> str:
         ("per_day", 1.5, "must be a whole number of at least 1, but is the number 1.5"),
         ("even", 3, "must be a multiple of 2, but is 3"),
         ("text", 1984, "must be text, but is the number 1984; put it in quotes"),
-        ("text", "a", "needs at least 2 characters"),
+        ("text", "a", "has fewer than 2 characters"),
         ("text", "", "must not be empty"),
         ("text", "abcd", "has more than 3 characters"),
         ("yes", "perhaps", "must be true or false, but is 'perhaps'"),
