@@ -1,10 +1,14 @@
-// The upload form, livelier: files dropped on the page, progress, a try again where the network failed, a check's answer
-// below the form. Without scripts the form works as it is. Every try carries the form's key, so that it counts once.
+// The upload form, livelier: a file that is dropped or chosen is checked at once, its verdict stands below it; progress, a
+// try again where the network failed. Without scripts the form works as it is. Every try of a submission carries the
+// form's key, so that it counts once; a check never keeps anybody from submitting, unless it found the file wrong.
 "use strict";
 
 const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30];
 const PASSING = [502, 503, 504];
 const CROWDED = 429;  // too many pages of ours wait for news at this moment
+
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const inSize = (bytes) => {
   for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
@@ -18,8 +22,10 @@ class UploadForm {
     this.form = form;
     this.file = form.querySelector("input[type=file]");
     this.part = (name) => form.querySelector(`[data-${name}]`);
-    this.buttons = [...form.querySelectorAll("button[type=submit]")];
-    this.checked = document.querySelector("[data-checked]");
+    this.button = form.querySelector("[data-submit]");  // none where the quota is used up
+    this.checkAddress = form.querySelector("[data-check]").getAttribute("formaction");
+    this.checked = form.querySelector("[data-checked]");
+    this.check = null;  // what aborts the check under way
     this.key = new URL(form.action).searchParams.get("key");
     this.wasTried = false;
     this.isLoggedOut = false;
@@ -66,28 +72,105 @@ class UploadForm {
     this.part("again").querySelector("input").checked = false;
     this.part("too-large").hidden = !this.isTooLarge();
     this.refuse("");
+    this.say("");
+    this.leaveCheck();
     const [chosen] = this.file.files;
-    this.say(chosen && !this.isTooLarge() ? `${chosen.name}, ${inSize(chosen.size)}, is ready to be sent.` : "");
+    if (chosen && !this.isTooLarge()) this.startCheck(chosen);
   }
 
   takeNewKey() {
-    this.key = [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.key = newKey();
     this.wasTried = false;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- checking
+
+  leaveCheck() {
+    this.check?.abort();
+    this.check = null;
+    this.checked.hidden = true;
+    this.allow(true);
+  }
+
+  allow(may) {
+    if (this.button) this.button.disabled = !may;
+  }
+
+  async startCheck(chosen) {
+    const check = this.check = new AbortController();
+    const place = this.checked.querySelector("[data-found]");
+    this.checked.hidden = false;
+    this.mark("");
+    place.textContent = `Checking ${chosen.name}, ${inSize(chosen.size)} …`;
+    this.say(place.textContent, true);
+    const body = new FormData();
+    body.append("csrf_token", this.form.querySelector("[name=csrf_token]").value);
+    body.append("file", chosen);
+    const address = new URL(this.checkAddress, location.href);
+    address.searchParams.set("key", newKey());
+    try {
+      const answer = await fetch(address, { method: "POST", body, signal: check.signal });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (new URL(answer.url).pathname === "/login") return this.loggedOut();
+      if (answer.ok && page.querySelector("#live")) return await this.found(page.querySelector("#live"), check);
+      place.textContent = `This file could not be checked: ${this.reasons(page)} You can still submit it.`;
+    } catch {
+      if (check.signal.aborted) return;
+      place.textContent = "This file could not be checked: the server cannot be reached. You can still submit it.";
+    }
+    this.say(place.textContent, true);
+  }
+
+  mark(state) {
+    this.checked.classList.toggle("valid", state === "valid");
+    this.checked.classList.toggle("invalid", state === "invalid");
+    this.allow(state !== "invalid");
+  }
+
+  // What the check says by now, until it is final, or another file was chosen.
+  async found(part, check) {
+    const place = this.checked.querySelector("[data-found]");
+    while (part && !check.signal.aborted) {
+      part.querySelector("#announcement")?.remove();
+      part.querySelector("a[href$='/submit']")?.remove();  // we are there
+      place.replaceChildren(...part.childNodes);
+      const line = place.querySelector(".state-line");
+      this.mark(line?.dataset.state);
+      this.say(line?.textContent.trim() ?? "", true);
+      const live = place.querySelector("[data-live]")?.dataset.live;
+      if (!live) return;
+      part = await this.next(live, check);
+    }
+  }
+
+  async next(live, check) {
+    for (const seconds of PAUSES_SECONDS) {
+      if (check.signal.aborted) return null;
+      try {
+        const answer = await fetch(live, { headers: { "HX-Request": "true" }, signal: check.signal });
+        if (answer.ok && answer.status !== 204) {
+          return new DOMParser().parseFromString(await answer.text(), "text/html").body;
+        }
+        if (![...PASSING, CROWDED].includes(answer.status)) return null;
+      } catch { /* the network: tried again */ }
+      await new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
+    }
+    return null;
   }
 
   // --------------------------------------------------------------------------------------------------------- sending
 
   submitted(event) {
     event.preventDefault();
-    if (this.request || this.buttons.some((button) => button.disabled)) return;
+    if (this.request || this.button?.disabled !== false) return;
     if (!this.file.files.length) return this.refuse("Please choose a file first.");
     if (this.isTooLarge()) return this.file.focus();
-    if (this.isLoggedOut) return this.renewed(event.submitter);
-    const address = new URL(event.submitter?.getAttribute("formaction") ?? this.form.action, location.href);
+    if (this.isLoggedOut) return this.renewed();
+    const address = new URL(this.form.action);
     address.searchParams.set("key", this.key);
     this.refuse("");
-    this.checked.hidden = true;
-    this.buttons.forEach((button) => { button.disabled = true; });
+    this.leaveCheck();
+    this.allow(false);
     this.send(address, new FormData(this.form), 0);
   }
 
@@ -139,67 +222,39 @@ class UploadForm {
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
     const isNew = at.pathname !== new URL(this.form.action).pathname;
     this.rest();
-    if (request.status < 400 && at.pathname.startsWith("/validations/")) {
-      this.takeNewKey();
-      this.say("");
-      this.checked.hidden = false;
-      this.checked.querySelector("h2").focus();
-      return this.found(page.querySelector("#live"));
-    }
-    if (at.pathname === "/login") {
-      this.isLoggedOut = true;
-      return this.refuse("Your log-in has expired, and nothing was uploaded. Log in in another tab, then send it again: " +
-        "your file and all you wrote are still here.");
-    }
+    if (at.pathname === "/login") return this.loggedOut();
     if (request.status < 400 && isNew) return location.assign(at);
+    this.part("again").hidden = page.querySelector("[data-again]:not([hidden])") === null;
+    this.say("");
+    this.refuse(this.reasons(page));
+  }
+
+  // The sentences with which a page refuses, each once.
+  reasons(page) {
     const alerts = [...page.querySelectorAll("main [role=alert]")];
     const alert = alerts.find((one) => !one.hidden && one.textContent.trim());
     const told = alert ?? page.querySelector("main h1 ~ p") ?? page.querySelector("main h1");
-    this.part("again").hidden = page.querySelector("[data-again]:not([hidden])") === null;
     const fields = [...page.querySelectorAll(".field.wrong .error[id]")].map((one) => one.textContent.trim());
+    return [...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" ");
+  }
+
+  loggedOut() {
+    this.isLoggedOut = true;
+    this.checked.hidden = true;
     this.say("");
-    this.refuse([...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" "));
+    this.refuse("Your log-in has expired, and nothing was uploaded. Log in in another tab, then send it again: " +
+      "your file and all you wrote are still here.");
   }
 
   // After another log-in the form needs its token; everything else in it stays.
-  async renewed(button) {
+  async renewed() {
     const answer = await fetch(this.form.action.split("?")[0]).catch(() => null);
     const page = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html");
     const token = page.querySelector("form[data-upload] [name=csrf_token]")?.value;
     if (!token) return this.refuse("You are still not logged in. Log in in another tab, then send it again.");
     this.form.querySelector("[name=csrf_token]").value = token;
     this.isLoggedOut = false;
-    this.form.requestSubmit(button);
-  }
-
-  // ------------------------------------------------------------------------------------------------ a check's answer
-
-  async found(part) {
-    const place = this.checked.querySelector("[data-found]");
-    while (part) {
-      part.querySelector("#announcement")?.remove();
-      part.querySelector("a[href$='/submit']")?.remove();  // we are there
-      place.replaceChildren(...part.childNodes);
-      const live = place.querySelector("[data-live]")?.dataset.live;
-      this.say(place.querySelector(".state-line")?.textContent.trim() ?? "", true);
-      if (!live) return;
-      part = await this.next(live);
-    }
-  }
-
-  async next(live) {
-    for (const seconds of PAUSES_SECONDS) {
-      try {
-        const answer = await fetch(live, { headers: { "HX-Request": "true" } });
-        if (answer.ok && answer.status !== 204) {
-          return new DOMParser().parseFromString(await answer.text(), "text/html").body;
-        }
-        if (![...PASSING, CROWDED].includes(answer.status)) return location.reload();
-      } catch { /* the network: tried again */ }
-      await new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
-    }
-    this.say("The connection was lost. The answer is kept for a day: reload the page to go on.");
-    return null;
+    this.form.requestSubmit(this.button);
   }
 
   // ----------------------------------------------------------------------------------------------------------- words
@@ -225,7 +280,7 @@ class UploadForm {
     clearTimeout(this.timer);
     this.request = null;
     this.part("sending").hidden = true;
-    this.buttons.forEach((button) => { button.disabled = false; });
+    this.allow(!this.checked.classList.contains("invalid") || this.checked.hidden);
   }
 }
 

@@ -120,7 +120,7 @@ def test_uploads_are_refused_with_the_reason(guarded: Place, halt: Halt, code: s
         assert alpha.send("GET", f"/api/v1{task}").json()["accepts_submissions"] is False
         page = alpha.send("GET", f"{task}/submit").text
         assert "said why" in page
-        assert "Upload and score" not in page
+        assert "data-submit" not in page
 
 
 def test_an_archive_is_changed_by_nobody(guarded: Place) -> None:

@@ -159,7 +159,7 @@ def test_a_linguist_makes_a_task_and_a_team_submits(look: Any, site: Site, tmp_p
     confirmed(site, "tom")
     team.go("/competitions/irony/phases/evaluation/tasks/main/submit")
     team.page.set_input_files("#file", EXAMPLE / RIGHT)
-    team.page.get_by_role("button", name="Upload and score").click()
+    team.page.get_by_role("button", name="Submit", exact=True).click()
     expect(team.page).to_have_url(re.compile("/submissions/"))
     work(site)
     team.go(board)

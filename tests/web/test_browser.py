@@ -108,9 +108,10 @@ def waiting_run(site: Site) -> int:
 def upload(looking: Viewer, folder: Path, content: bytes, method: str) -> None:
     file = folder / "predictions.csv"
     file.write_bytes(content)
+    looking.page.locator("summary", has_text="System, method, notes").click()
     looking.page.fill("#method", method)
     looking.page.set_input_files("#file", file)
-    looking.page.get_by_role("button", name="Upload and score").click()
+    looking.page.get_by_role("button", name="Submit", exact=True).click()
     expect(looking.page.locator(".chip")).to_have_text("Queued")
 
 
@@ -190,12 +191,14 @@ def test_by_keyboard_alone(look: Any, site: Site) -> None:
     tab_to(page, submit)
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.press("Enter")
-    tab_to(page, page.get_by_label("Method"))
-    page.keyboard.type("typed")
-    tab_to(page, page.get_by_role("button", name="Upload and score"))
+    tab_to(page, page.get_by_role("button", name="Submit", exact=True))
     page.keyboard.press("Enter")  # without a file the browser itself says what is missing
     assert page.evaluate("document.querySelector('#file').validity.valueMissing")
     assert page.url.endswith("/submit")
+    tab_to(page, page.locator("summary", has_text="System, method, notes"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_label("Method"))
+    page.keyboard.type("typed")
 
 
 def tab_to(page: Page, wanted: Any) -> None:
@@ -225,7 +228,7 @@ def test_a_file_that_is_too_large_is_not_even_sent(look: Any, site: Site, tmp_pa
     file.write_bytes(bytes(1_000_001))
     looking.page.set_input_files("#file", file)
     expect(looking.page.get_by_text("larger than the 977 KiB allowed here")).to_be_visible()
-    looking.page.get_by_role("button", name="Upload and score").click()
+    looking.page.get_by_role("button", name="Submit", exact=True).click()
     assert looking.page.url.endswith("/submit")
     assert site.submissions() == 0
 
@@ -237,7 +240,7 @@ def test_a_double_click_uploads_once(look: Any, site: Site, tmp_path: Path) -> N
     file = tmp_path / "predictions.csv"
     file.write_bytes(CONTENT)
     looking.page.set_input_files("#file", file)
-    looking.page.get_by_role("button", name="Upload and score").dblclick()
+    looking.page.get_by_role("button", name="Submit", exact=True).dblclick()
     expect(looking.page.locator(".chip")).to_have_text("Queued")
     assert site.submissions() == 1
 

@@ -17,6 +17,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, NotFound, StorageAway, StorageDamaged
 from app.base.storage import local_file, storage_of
+from app.base.text import many_lines
 from app.cards.edits import (
     ANSWER_START,
     LANGUAGE_START,
@@ -39,7 +40,7 @@ from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
-from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
+from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS, check_text_lengths
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.submissions.find import get_submission, list_submissions
 from app.teams.find import find_team
@@ -91,9 +92,11 @@ def _card_page(
             "is_mine": is_of_team(session, submission, user),
             "changes": card_history(session, submission),
             "system_characters": NAME_CHARACTERS,
+            "description_characters": DESCRIPTION_CHARACTERS,
         }
+        notes = submission.description
     name = submission.system.name if submission.system else ""
-    typed = {**fields_of(card, form), NAME_FIELD: name} if fields is None else fields
+    typed = {**fields_of(card, form), NAME_FIELD: name, "description": notes} if fields is None else fields
     return render(request, "submissions/card.html", **shown, fields=typed, error=error)
 
 
@@ -107,8 +110,17 @@ def send_card(
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
         sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
+        edit_notes(session, submission, user, fields.get("description", submission.description))
         edit_card(session, submission, user, sent, server.clock(), version=version, name=fields.get(NAME_FIELD))
     return RedirectResponse(links.submission(submission_id), 303)
+
+
+def edit_notes(session: Session, submission: Submission, user: User, notes: str) -> None:
+    """Replace the team's notes on a submission. Raises Forbidden, InvalidForm."""
+    if not is_of_team(session, submission, user):
+        raise Forbidden("Only its team can change the notes of a submission.")
+    check_text_lengths("", notes, None)
+    submission.description = many_lines(notes)
 
 
 def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
@@ -333,8 +345,8 @@ def _page(
         here = Place(phase_task.phase, phase_task.task)
         workspace = workspace_of(session, found, Viewer(user, None), now, "submit", here)
         systems = systems_of_team(session, team.id, phase_task.task_id) if team else []
-        latest = latest_run(session, user, phase_task) if user and not systems else None
-        form = _prefilled(session, form, _chosen(systems, system), latest, form_of(phase_task))
+        latest = latest_run(session, user, phase_task) if user else None
+        form = _prefilled(session, form, _chosen(systems, system, latest), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
         standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
         late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
@@ -375,9 +387,11 @@ def _page(
     return response
 
 
-def _chosen(systems: Sequence[System], name: str) -> System | None:
-    """Return the system of this name; without a name, the one used last."""
-    return next((one for one in systems if name in ("", one.name)), None)
+def _chosen(systems: Sequence[System], name: str, latest: Submission | None) -> System | None:
+    """Return the system of this name; without a name, that of the latest submission here, not of another phase."""
+    if not name:
+        return latest.system if latest else None
+    return next((one for one in systems if one.name == name), None)
 
 
 def _prefilled(

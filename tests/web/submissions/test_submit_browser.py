@@ -48,8 +48,8 @@ def drop(page: Page, content: str = CONTENT.decode(), name: str = "dropped.csv")
     page.evaluate(DROP, [name, content])
 
 
-def press(page: Page, button: str = "Upload and score") -> None:
-    page.get_by_role("button", name=button).click()
+def press(page: Page, button: str = "Submit") -> None:
+    page.get_by_role("button", name=button, exact=True).click()
 
 
 def submit(page: Page) -> None:
@@ -95,7 +95,7 @@ def checks(site: Site) -> list[UUID]:  # noqa: F811
 def test_a_dropped_file_is_sent_and_followed_to_its_score(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
-    expect(page.get_by_text("dropped.csv, 43 bytes, is ready to be sent.")).to_be_visible()
+    expect(page.locator("#checked")).to_contain_text("waits to be checked")
     submit(page)
     expect(page.get_by_text("dropped.csv")).to_be_visible()
     assert "/submissions/" in page.url
@@ -121,10 +121,10 @@ def test_progress_is_shown_and_an_upload_can_be_cancelled(form: Viewer, site: Si
     press(page)
     expect(page.locator("[data-sent-words]")).to_contain_text("% of 880 KiB sent")
     assert page.evaluate("document.querySelector('progress').value") > 0
-    expect(page.get_by_role("button", name="Upload and score")).to_be_disabled()
+    expect(page.get_by_role("button", name="Submit", exact=True)).to_be_disabled()
     press(page, "Cancel")
     expect(page.get_by_text("Cancelled: nothing was submitted.")).to_be_visible()
-    expect(page.get_by_role("button", name="Upload and score")).to_be_enabled()
+    expect(page.get_by_role("button", name="Submit", exact=True)).to_be_enabled()
     assert site.submissions() == 0
 
 
@@ -156,7 +156,7 @@ def test_a_reload_and_going_back_submit_nothing_more(form: Viewer, site: Site) -
     submit(page)
     page.reload()
     page.go_back()
-    expect(page.get_by_role("button", name="Upload and score")).to_be_enabled()
+    expect(page.get_by_role("button", name="Submit", exact=True)).to_be_enabled()
     page.go_forward()
     expect(page.locator(".chip")).to_have_text("Queued")
     assert site.submissions() == 1
@@ -164,7 +164,7 @@ def test_a_reload_and_going_back_submit_nothing_more(form: Viewer, site: Site) -
 
 def test_a_double_click_on_a_dropped_file_submits_once(form: Viewer, site: Site) -> None:  # noqa: F811
     drop(form.page)
-    form.page.get_by_role("button", name="Upload and score").dblclick()
+    form.page.get_by_role("button", name="Submit", exact=True).dblclick()
     form.page.wait_for_url("**/submissions/*")
     expect(form.page.locator(".chip")).to_have_text("Queued")
     assert site.submissions() == 1
@@ -184,6 +184,7 @@ def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -
 def test_an_expired_log_in_is_said_and_the_form_stays_as_it_is(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
+    page.locator("summary", has_text="System, method, notes").click()
     page.get_by_label("Method").fill("mBERT, tuned")
     page.context.clear_cookies()
     press(page)
@@ -206,11 +207,12 @@ def test_an_expired_log_in_is_said_and_the_form_stays_as_it_is(form: Viewer, sit
 # ---------------------------------------------------------------------------------------------------------- only check
 
 
-def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form: Viewer, site: Site) -> None:  # noqa: F811
+def test_a_dropped_file_is_checked_at_once_and_costs_nothing(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
-    press(page, "Validate")
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
+    button = page.get_by_role("button", name="Submit", exact=True)
+    expect(button).to_be_enabled()
     end(
         site,
         Problem(
@@ -219,6 +221,7 @@ def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form:
     )
     row = page.get_by_role("row").nth(1)
     expect(row).to_contain_text("first on line 9")
+    expect(button).to_be_disabled()
     expect(row.locator("bdi", has_text=HEBREW)).to_be_visible()
     quoted = row.locator("code", has_text="می")
     assert quoted.evaluate("element => getComputedStyle(element).direction") == "rtl"
@@ -227,14 +230,43 @@ def test_only_checking_says_what_is_wrong_below_the_form_and_costs_nothing(form:
         page.get_by_role("link", name="Download the problem list").click()
     assert HEBREW in Path(download.value.path()).read_text(encoding="utf-8")
     assert page.url.endswith("/submit"), "the file is still chosen"
-    press(page, "Validate")  # again: another check
+    drop(page, name="better.csv")  # another check
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
+    expect(button).to_be_enabled()
     end(site)
     expect(page.locator("#checked")).to_contain_text("Your file can be scored.")
     assert (len(checks(site)), site.submissions()) == (2, 0)
     expect(page.locator(".side-column")).to_contain_text("10 left today")
     submit(page)
     assert site.submissions() == 1
+
+
+def test_a_check_that_is_refused_keeps_nobody_from_submitting(form: Viewer, site: Site) -> None:  # noqa: F811
+    page = form.page
+    page.route("**/validate?key=*", lambda route: route.abort("connectionreset"))
+    drop(page)
+    expect(page.locator("#checked")).to_contain_text("This file could not be checked: the server cannot be reached.")
+    forgive(form, "ERR_CONNECTION_RESET")
+    submit(page)
+    assert site.submissions() == 1
+
+
+@pytest.mark.parametrize("device", ["desktop", "phone"])
+def test_file_verdict_and_button_are_in_the_first_view(
+    look: Callable[..., Viewer],  # noqa: F811
+    site: Site,  # noqa: F811
+    device: str,
+) -> None:
+    looking = look(device)
+    looking.register()
+    looking.go(SUBMIT_PAGE)
+    drop(looking.page)
+    expect(looking.page.locator("#checked")).to_contain_text("waits to be checked")
+    end(site)
+    expect(looking.page.locator("#checked")).to_contain_text("Your file can be scored.")
+    box = looking.page.get_by_role("button", name="Submit", exact=True).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= (900 if device == "desktop" else 844)
 
 
 def test_without_scripts_checking_works_as_well(look: Callable[..., Viewer], site: Site, tmp_path: Path) -> None:  # noqa: F811
@@ -263,7 +295,6 @@ def test_what_a_check_found_fits_on_the_page(
     looking.go(SUBMIT_PAGE)
     page: Any = looking.page
     drop(page, name="a-file-with-quite-a-long-name-that-has-no-end-and-no-spaces-in-it-at-all.csv")
-    press(page, "Validate")
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
     end(site, Problem("bad-value", "the label is unknown " * 8, line=14, column="Label", text="x" * 100))
     expect(page.locator("#checked")).to_contain_text("1 problem")

@@ -307,7 +307,7 @@ def test_a_used_up_quota_leaves_the_check(site: Site) -> None:
         browser.post(**{**form, "url": form["url"].replace("/validate", "/submit")})
         page = browser.get(SUBMIT_PAGE).text
         assert "Your team has used all its submissions of today" in text_of(page)
-        assert "Upload and score" not in page
+        assert "data-submit" not in page
         assert "waits to be checked" in text_of(browser.post(**form_of(browser)).text)
 
 
