@@ -133,6 +133,7 @@ class UploadForm {
     while (part && !check.signal.aborted) {
       part.querySelector("#announcement")?.remove();
       part.querySelector("a[href$='/submit']")?.remove();  // we are there
+      if (!part.querySelector(".actions a")) part.querySelector(".actions")?.remove();
       place.replaceChildren(...part.childNodes);
       const line = place.querySelector(".state-line");
       this.mark(line?.dataset.state);

@@ -131,11 +131,11 @@ class TableRows:
             )
             is_long = len(row.team) + len(row.method) + width_beside > LONG_CHARACTERS
             title = _LONG.format(team, f" · {method}" if row.method else "") if is_long else '"'
-            move = moved.get(row_key(whole, row)) if moved is not None else None
+            move = _MOVED.format(_move(parts, moved.get(row_key(whole, row)))) if moved is not None else ""
             mine = (" mine" if row.is_mine else "") + (" pinned" if row is pinned else "")
             written.append(
                 f'    <tr class="{row.kind}{mine}{" cluster" if place in lines else ""}">\n'
-                f'      <td class="rank">{parts.move(move.up) if move else ""}{_rank(row)}</td>\n'
+                f'      <td class="rank">{_rank(row)}</td>\n{move}'
                 f'      <th scope="row" class="team">\n        <span class="who{title}><span class="name">{opens}'
                 f'<a href="{team_start}{links.part(row.team)}{team_end}"><bdi>{team}</bdi></a></span>'
                 f"{notes.beside(row, whole) if row.status else ''}\n"
@@ -184,6 +184,10 @@ class TableRows:
             return f'{start}{interval}<circle cx="{place}%" cy="50%" r="4.5"/>{end}'
 
         return write
+
+
+def _move(parts: Any, move: Move | None) -> str:
+    return str(parts.move(move.up)) if move else ""
 
 
 def _escaped(text: str) -> str:
@@ -243,6 +247,7 @@ def _date(row: LeaderboardRow) -> str:
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
+_MOVED = '      <td class="moved">{}</td>\n'
 #: Approximate widths of a table: rank, team and dots; a score cell, its heading per letter; optional columns.
 _TEAM_PX, _CELL_PX, _LETTER_PX, _HEADING_PX, _DELTA_PX, _ANSWER_PX, _OTHER_PX = 505, 82, 9, 50, 55, 150, 98
 _TEXT_PX = 1130

@@ -140,7 +140,7 @@ def test_a_day_since_which_too_much_came_is_said_to_be_too_far_back(
     site.set_clock(NOW + 2 * DAY)
     page = nobody.get(f"{BOARD_PAGE}?since={NOW.date()}").text
     assert "not worked out who stood where" in text_of(page)
-    assert "Arrows: ranks since" not in page
+    assert "change of rank since" not in page
     assert "as before" in nobody.get(f"{BOARD_PAGE}?since={(NOW + DAY).date()}").text, "since then nobody did anything"
 
 
