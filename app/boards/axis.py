@@ -29,6 +29,10 @@ class Axis:
         share = (value - self.worse) / (self.better - self.worse)
         return round(100 * (0.0 if share < 0 else 1.0 if share > 1 else share), 1)
 
+    def holds(self, value: float) -> bool:
+        """Return True if the value lies on the axis, not beyond one of its ends."""
+        return min(self.worse, self.better) <= value <= max(self.worse, self.better)
+
 
 class Spread(NamedTuple):
     """Position of a row's value, and of the ends of its interval; None if it has none."""
@@ -39,15 +43,24 @@ class Spread(NamedTuple):
 
 
 def axis_of(board: Leaderboard) -> Axis | None:
-    """Return a round axis for all ranking scores with their intervals; None if there are not two different scores."""
+    """Return a round axis for the ranking scores with their intervals; None if there are not two different scores.
+
+    Baselines may lie beyond its ends, so that systems do not crowd at one of them.
+    """
     column = board.columns[board.rank_by]
-    cells = [row.cells[board.rank_by] for row in board.rows]
-    values = [cell.value for cell in cells if cell.value is not None]
-    if len(set(values)) < 2:
+    systems = [row.cells[board.rank_by] for row in board.rows if row.kind != "baseline"]
+    everything = [row.cells[board.rank_by] for row in board.rows]
+    cells = next((some for some in (systems, everything) if len(_values(some)) > 1), None)
+    if cells is None:
         return None
+    values = sorted(_values(cells))
     values += [end for cell in cells if cell.interval for end in (cell.interval.low, cell.interval.high)]
     low, high = _round_ends(values)
     return Axis(low, high) if column.higher_is_better else Axis(high, low)
+
+
+def _values(cells: Sequence[Cell]) -> set[float]:
+    return {cell.value for cell in cells if cell.value is not None}
 
 
 def spread_of(axis: Axis, cell: Cell) -> Spread | None:

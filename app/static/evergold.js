@@ -87,3 +87,12 @@ offerCopying();
 watchUploads();
 openLinkedPhase();
 window.addEventListener("hashchange", openLinkedPhase);
+
+// Paper says where and when it was printed.
+window.addEventListener("beforeprint", () => {
+  const said = document.createElement("p");
+  said.className = "printed-at";
+  said.textContent = `${location.href.split("#")[0]}, ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  document.querySelector("main h1, h1")?.after(said);
+});
+window.addEventListener("afterprint", () => document.querySelector(".printed-at")?.remove());

@@ -45,6 +45,15 @@ def test_intervals_lie_within_the_axis_the_left_end_first() -> None:
     assert spread_of(Axis(0.3, 0.8), Cell(None, "not entered", None)) is None
 
 
+def test_a_baseline_far_off_does_not_press_the_systems_together() -> None:
+    rows = (*board(0.81, 0.94, 0.87).rows, row("majority", 0.31, kind="baseline"))
+    axis = axis_of(replace(board(), rows=rows))
+    assert axis == Axis(0.8, 0.95)
+    assert (axis.holds(0.31), axis.holds(0.94), axis.place(0.31)) == (False, True, 0.0)
+    two_baselines = (row("a", 0.4), row("majority", 0.3, kind="baseline"), row("random", 0.2, kind="baseline"))
+    assert axis_of(replace(board(), rows=two_baselines)) == Axis(0.2, 0.4), "one system is no axis"
+
+
 @pytest.mark.parametrize("values", [(), (0.5,), (0.5, 0.5), (None, 0.5), (None, None)])
 def test_there_is_none_where_nothing_can_be_told_apart(values: tuple[float | None, ...]) -> None:
     assert axis_of(board(*values)) is None

@@ -321,7 +321,7 @@ def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: 
         return PictureRow(str(row.rank or ""), row.team, score, place)
 
     shown, more = rows_shown([row_of(row) for row in leaderboard.rows])
-    place = axis.place(baseline) if axis is not None and baseline is not None else None
+    place = axis.place(baseline) if axis is not None and baseline is not None and axis.holds(baseline) else None
     return BoardPicture(competition.title, f"{board.title}, {phase.title}", column.title, shown, more, place)
 
 

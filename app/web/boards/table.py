@@ -59,6 +59,10 @@ _UNDEFINED = (
     '<span class="visually-hidden">undefined: {0}</span></span>'
 )
 _INTERVAL = '<line class="interval" x1="{}%" x2="{}%" y1="50%" y2="50%"/>'
+_BEYOND_LEFT = '<path class="beyond" d="M1 10l8 -5v10z"/>'
+_BEYOND_RIGHT = '<svg x="100%"><path class="beyond" d="M-1 10l-8 -5v10z"/></svg>'
+#: Half an interval behind the score, where a phone has no room for dots.
+_HALF = '<span class="half" aria-hidden="true"> ±{}</span>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,8 @@ class TableRows:
             interval = f' title="{title}"' if title else ""
             said = f'<span class="visually-hidden"> ({title})</span>' if title and is_ranking else ""
             delta = _delta(cell, against, column) if against is not None else ""
-            return f"{start}{interval}>{text_of(cell.value)}{said}{delta}</td>\n{dot}"
+            half = _half(cell, column) if dot else ""
+            return f"{start}{interval}>{text_of(cell.value)}{half}{said}{delta}</td>\n{dot}"
 
         return write
 
@@ -180,6 +185,8 @@ class TableRows:
             if spread is None:
                 return start + end
             place, low, high = spread
+            if cell.value is not None and not axis.holds(cell.value):
+                return f"{start}{_BEYOND_LEFT if place == 0 else _BEYOND_RIGHT}{end}"
             interval = _INTERVAL.format(low, high) if low is not None else ""
             return f'{start}{interval}<circle cx="{place}%" cy="50%" r="4.5"/>{end}'
 
@@ -226,6 +233,13 @@ def _delta(cell: Cell, against: Cell, column: BoardColumn) -> str:
         return ""
     better = " better" if is_better(delta, column) else ""
     return f'<span class="delta{better}">{format_difference(delta, column)}</span>'
+
+
+def _half(cell: Cell, column: BoardColumn) -> str:
+    if cell.interval is None:
+        return ""
+    half = (cell.interval.high - cell.interval.low) / 2 * (100 if column.percent else 1)
+    return _HALF.format(f"{half:.2f}".removeprefix("0") if half < 1 else f"{half:.1f}")
 
 
 def _answer(row: LeaderboardRow, name: str) -> str:
@@ -453,7 +467,8 @@ def _axis_shown(queried: QueriedBoard, axis: Axis) -> AxisShown:
     values = [100 * end if column.percent else end for end in (axis.worse, axis.better)]
     decimals = max(len(f"{value:g}".partition(".")[2]) for value in values)
     ends = [f"{value:.{decimals}f}".replace("-", _MINUS) for value in values]
-    return AxisShown(ends[0], ends[1], None if baseline is None else axis.place(baseline))
+    place = axis.place(baseline) if baseline is not None and axis.holds(baseline) else None
+    return AxisShown(ends[0], ends[1], place)
 
 
 def _is_shown(query: BoardQuery, name: str) -> bool:
