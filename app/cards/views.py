@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from app.base.answers import ApiModel
+from app.base.answers import Mirror
 
 #: Not only `bool | int | float`: values keep their JSON type.
 AnswerOut = bool | int | float | str
@@ -22,20 +22,16 @@ CARD_EXAMPLE: dict[str, Any] = {
 }
 
 
-class CardAnswerOut(ApiModel):
+class CardAnswerOut(Mirror):
     """An answer to a question of the organisers'."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     name: str
     title: str
     value: AnswerOut
 
 
-class CardOut(ApiModel):
+class CardOut(Mirror):
     """The method card of a system; fields that nobody filled in are empty."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     method: str
     summary: str
@@ -46,7 +42,7 @@ class CardOut(ApiModel):
     answers: list[CardAnswerOut]
 
 
-class CardColumnOut(ApiModel):
+class CardColumnOut(Mirror):
     """A question whose answers stand on the board, beside the scores: look for its name in a row's card."""
 
     name: str

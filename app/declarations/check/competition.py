@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from app.base.text import did_you_mean, listed, readable_size
 from app.base.times import in_utc, parse_moment
-from app.boards.rankings import MissingEntry, RankingBy
 from app.declarations.apply.baselines import MOST_BASELINES
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
 from app.declarations.check.shape import elements, report, text_of
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
+from app.models import MissingEntry, RankingBy
 from evergold.scoring.task import AnyTask, Column, Options
 from evergold.scoring.tasks import TASKS, unusable_reasons
 from evergold.yaml_lines import Node

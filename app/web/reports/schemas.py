@@ -12,8 +12,8 @@ from pydantic import Field
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
 from app.base.text import spreadsheet_safe
+from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
 from app.feedback.reports import Report
-from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.submissions.schemas import ScoreOut
 
 _SUBMISSION = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11"
@@ -83,7 +83,7 @@ def describe_report(report: Report) -> ReportOut:
         task_version=report.run.task_version,
         scores=[ScoreOut.model_validate(score, from_attributes=True) for score in report.scores],
         aggregates=dict(report.aggregates),
-        visibility=visibility_out(report.view),
+        visibility=describe_visibility(report.view),
         links=ReportLinks(
             csv=f"{api_links.report(submission.id)}.csv",
             texts={name: api_links.report_text(submission.id, name) for name in report.texts},

@@ -11,13 +11,13 @@ from pydantic import Field
 from app.base import api_links, links
 from app.base.answers import ApiModel, Moment, example
 from app.base.queue import GPU_QUEUE
+from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
 from app.feedback.scores import OwnScores
 from app.feedback.standings import RunStanding
 from app.models import RunStatus, Submission
 from app.runs.rescored import Rescored
 from app.runs.stages import STATUS_WORDS, Stage, StageName
 from app.submissions.find import current_run
-from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 from app.web.submissions.standing_schemas import EXAMPLE_STANDING, StandingOut, standing_out
 from evergold.scoring.task import Score
 
@@ -243,7 +243,7 @@ def submission_out(
         standings=[standing_out(one) for one in standings],
         problems=[ProblemOut(**known_problem(problem)) for problem in run.problems],
         problems_omitted=run.problems_omitted,
-        visibility=visibility_out(own.view),
+        visibility=describe_visibility(own.view),
         choice=ChoiceOut(boards=list(own.chosen_for), until=own.settings.choose_until) if own.has_choice else None,
         rescored=[_rescored(one) for one in own.rescored],
         links=SubmissionLinks(
