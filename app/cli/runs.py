@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,8 @@ from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, pr
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.runs.failures import FailedRun, RunCounts
+    from app.runs.failures import RunCounts
+    from app.runs.views import FailedRunOut
 
 commands = typer.Typer()
 
@@ -96,9 +97,15 @@ def _show_counts(counts: list[RunCounts], as_json: bool) -> None:
     print_table(["Task", *headings], rows, numbers=headings)
 
 
-def _show_failed(found: list[FailedRun], as_json: bool) -> None:
+def _as_json(run: FailedRunOut) -> dict[str, Any]:
+    moments = {"submitted_at": run.submitted_at.isoformat(), "failed_at": run.failed_at.isoformat()}
+    values = {name: value for name, value in run if name != "submission"}
+    return {**values, "submission_id": str(run.submission_id), **moments}
+
+
+def _show_failed(found: list[FailedRunOut], as_json: bool) -> None:
     if as_json:
-        print_json({"runs": [run.as_dict() for run in found]})
+        print_json({"runs": [_as_json(run) for run in found]})
         return
     if not found:
         say("No run has failed.")

@@ -28,7 +28,7 @@ from app.models import (
 )
 from app.people import audit
 from app.runs.failures import queue_again
-from app.submissions.organisers_list import ListedSubmission
+from app.submissions.views import ListedSubmissionOut
 
 NOTE_CHARACTERS = 1_000
 #: Rights to start, publish or drop a set, as it concerns scores and puts gold in use.
@@ -391,7 +391,7 @@ class ScoredAnew:
 def score_anew(
     session: Session,
     competition: Competition,
-    chosen: Sequence[ListedSubmission],
+    chosen: Sequence[ListedSubmissionOut],
     *,
     note: str,
     user: User | None,

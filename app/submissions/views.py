@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any, Literal, Self
+from uuid import UUID
 
 from pydantic import Field
 
-from app.base import api_links
+from app.base import api_links, links
 from app.base.answers import ApiModel, Moment, Named, example
 from app.base.config import Settings
 from app.competitions import limits
@@ -27,8 +29,20 @@ from app.competitions.views import (
     describe_visibility,
 )
 from app.competitions.visibility import View
-from app.models import Audience, Board, EntryRule, Halt, PhaseTask
+from app.models import (
+    Audience,
+    Board,
+    EntryRule,
+    Halt,
+    PhaseTask,
+    RowStatus,
+    RunStatus,
+    TeamKind,
+    Validation,
+    ValidationStatus,
+)
 from app.submissions.downloads import FileAccess
+from app.submissions.validations import KEPT
 
 _EXAMPLE_FILE = {
     "name": "items.csv",
@@ -157,3 +171,176 @@ def _download(access: FileAccess, place: tuple[str, str, str]) -> Download:
         is_open=access.is_open,
         link=api_links.file(*place, file.name),
     )
+
+
+class ProblemOut(ApiModel):
+    """One thing wrong with the file (or, as a warning, noticed in it)."""
+
+    code: str = Field(description="stable word for scripts", examples=["duplicate-id"])
+    message: str
+    file: str | None = Field(description="member of an archive, if there are several")
+    line: int | None = Field(description="counted from 1; the header is line 1")
+    column: str | None
+    text: str | None = Field(description="the offending text, shortened")
+    severity: Literal["error", "warning"]
+    lines: int = Field(1, description="how many lines it stands for, this one first")
+    sentence: str = Field(
+        description="place and message in one", examples=["line 14: id 203 appears twice, first on line 9"]
+    )
+
+    @classmethod
+    def stored(cls, problem: Mapping[str, Any]) -> Self:
+        """Return a stored problem without the fields that a later version may have written."""
+        return cls(**{name: value for name, value in problem.items() if name in cls.model_fields})
+
+
+#: The meaning of each state, for its user.
+STATUS_WORDS = {
+    ValidationStatus.QUEUED: "Your file has arrived and waits to be checked.",
+    ValidationStatus.RUNNING: "Your file is being checked.",
+    ValidationStatus.VALID: "Your file can be scored. This was only a check: nothing was submitted.",
+    ValidationStatus.INVALID: "This file cannot be scored yet. Nothing was submitted and your quota is unchanged.",
+    ValidationStatus.FAILED: "The check failed, and it was not your fault. Please try again in a while.",
+}
+_EXAMPLE_VALIDATION = {
+    "id": "5f0c7a1e-3a52-4a0f-8a56-0d2c6f3b7e21",
+    "status": "invalid",
+    "message": STATUS_WORDS[ValidationStatus.INVALID],
+    "competition": "demo",
+    "phase": "evaluation",
+    "task": "idiom-detection",
+    "asked_at": "2026-01-11T09:00:00Z",
+    "finished_at": "2026-01-11T09:00:00.300Z",
+    "kept_until": "2026-01-12T09:00:00Z",
+    "filename": "my_predictions.csv",
+    "size_bytes": 20480,
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "problems": [
+        {
+            "code": "duplicate-id",
+            "message": "id 203 appears twice, first on line 9",
+            "file": None,
+            "line": 14,
+            "column": "ID",
+            "text": "203",
+            "severity": "error",
+            "sentence": "line 14, column ID: id 203 appears twice, first on line 9",
+        }
+    ],
+    "problems_omitted": 0,
+    "links": {
+        "self": "/api/v1/validations/5f0c7a1e-3a52-4a0f-8a56-0d2c6f3b7e21",
+        "problems": "/api/v1/validations/5f0c7a1e-3a52-4a0f-8a56-0d2c6f3b7e21/problems.csv",
+        "page": "/validations/5f0c7a1e-3a52-4a0f-8a56-0d2c6f3b7e21",
+    },
+}
+
+
+class ValidationLinks(ApiModel):
+    """Links from a validation."""
+
+    self: str
+    problems: str = Field(description="the problems as CSV")
+    page: str = Field(description="for people")
+
+
+class ValidationOut(ApiModel):
+    """A file that is only checked. `valid`, `invalid` and `failed` are final."""
+
+    model_config = example(_EXAMPLE_VALIDATION)
+
+    id: UUID
+    status: ValidationStatus
+    message: str = Field(description="the status in a sentence")
+    competition: str
+    phase: str
+    task: str
+    asked_at: Moment
+    finished_at: Moment | None
+    kept_until: Moment = Field(description="then the answer is forgotten")
+    filename: str
+    size_bytes: int
+    sha256: str
+    problems: list[ProblemOut] = Field(description="errors of an invalid file, warnings of a valid one")
+    problems_omitted: int = Field(description="how many more problems were only counted")
+    links: ValidationLinks
+
+
+def describe_validation(validation: Validation) -> ValidationOut:
+    """Return a validation from `get_validation`."""
+    status, phase_task = ValidationStatus(validation.status), validation.phase_task
+    return ValidationOut(
+        id=validation.id,
+        status=status,
+        message=STATUS_WORDS[status],
+        competition=phase_task.phase.competition.name,
+        phase=phase_task.phase.name,
+        task=phase_task.task.name,
+        asked_at=validation.asked_at,
+        finished_at=validation.finished_at,
+        kept_until=validation.asked_at + KEPT,
+        filename=validation.filename,
+        size_bytes=validation.size_bytes,
+        sha256=validation.sha256,
+        problems=[ProblemOut.stored(problem) for problem in validation.problems],
+        problems_omitted=validation.problems_omitted,
+        links=ValidationLinks(
+            self=api_links.validation(validation.id),
+            problems=api_links.validation_problems(validation.id),
+            page=links.validation(validation.id),
+        ),
+    )
+
+
+_ID = "0b9f6f0e-6c1f-4a53-9d3c-0f7f6f1d2a11"
+_EXAMPLE_LISTED: dict[str, Any] = {
+    "id": _ID,
+    "submitted_at": "2026-01-10T12:00:00Z",
+    "team": "Analytical Engines",
+    "kind": "team",
+    "submitted_by": "ada",
+    "phase": "evaluation",
+    "task": "idiom-detection",
+    "status": "scored",
+    "mark": None,
+    "is_late": False,
+    "withdrawn_at": None,
+    "method": "XLM-R",
+    "filename": "predictions.csv",
+    "size_bytes": 12345,
+    "page": f"/submissions/{_ID}",
+}
+
+
+class ListedSubmissionOut(ApiModel):
+    """A submission in the organisers' list."""
+
+    model_config = example(_EXAMPLE_LISTED)
+
+    id: UUID
+    phase_task_id: int = Field(exclude=True)
+    team_id: int = Field(exclude=True)
+    run_id: int = Field(exclude=True)
+    submitted_at: Moment
+    team: str
+    kind: TeamKind
+    submitted_by: str
+    phase: str
+    task: str
+    status: RunStatus
+    mark: RowStatus | None = Field(description="its mark, or else its team's, on this task")
+    is_late: bool = Field(description="accepted after the close")
+    withdrawn_at: Moment | None
+    method: str
+    filename: str
+    size_bytes: int
+    page: str
+
+
+class ListedSubmissions(ApiModel):
+    """All submissions to a competition, newest first."""
+
+    model_config = example({"submissions": [_EXAMPLE_LISTED], "next": None})
+
+    submissions: list[ListedSubmissionOut]
+    next: str | None = Field(description="the next page, as in the Link header; null: this is the last")
