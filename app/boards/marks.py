@@ -20,7 +20,7 @@ from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
 from app.people.audit import record
 from app.standings.renew import renew_team
-from app.submissions.views import ListedSubmissionOut
+from app.submissions.organisers_list import ListedSubmission
 from app.teams.find import lock_team
 
 NOTE_CHARACTERS = 500
@@ -151,7 +151,7 @@ def mark_row(
 
 def mark_submissions(
     session: Session,
-    chosen: Iterable[ListedSubmissionOut],
+    chosen: Iterable[ListedSubmission],
     *,
     status: RowStatus,
     note: str,

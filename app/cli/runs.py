@@ -13,8 +13,7 @@ from evergold.cli.output import PANEL, Code, CommandError, JsonOption, count, pr
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.runs.failures import RunCounts
-    from app.runs.views import FailedRunOut
+    from app.runs.failures import FailedRun, RunCounts
 
 commands = typer.Typer()
 
@@ -97,13 +96,14 @@ def _show_counts(counts: list[RunCounts], as_json: bool) -> None:
     print_table(["Task", *headings], rows, numbers=headings)
 
 
-def _as_json(run: FailedRunOut) -> dict[str, Any]:
+def _as_json(run: FailedRun) -> dict[str, Any]:
     moments = {"submitted_at": run.submitted_at.isoformat(), "failed_at": run.failed_at.isoformat()}
-    values = {name: value for name, value in run if name != "submission"}
-    return {**values, "submission_id": str(run.submission_id), **moments}
+    first = {"run_id": run.run_id, "submission_id": str(run.submission_id), "competition": run.competition}
+    rest = {name: value for name, value in run if name not in first and name != "submission"}
+    return {**first, **rest, **moments}
 
 
-def _show_failed(found: list[FailedRunOut], as_json: bool) -> None:
+def _show_failed(found: list[FailedRun], as_json: bool) -> None:
     if as_json:
         print_json({"runs": [_as_json(run) for run in found]})
         return

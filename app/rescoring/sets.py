@@ -28,7 +28,7 @@ from app.models import (
 )
 from app.people import audit
 from app.runs.failures import queue_again
-from app.submissions.views import ListedSubmissionOut
+from app.submissions.organisers_list import ListedSubmission
 
 NOTE_CHARACTERS = 1_000
 #: Rights to start, publish or drop a set, as it concerns scores and puts gold in use.
@@ -391,7 +391,7 @@ class ScoredAnew:
 def score_anew(
     session: Session,
     competition: Competition,
-    chosen: Sequence[ListedSubmissionOut],
+    chosen: Sequence[ListedSubmission],
     *,
     note: str,
     user: User | None,

@@ -74,6 +74,17 @@ next mail comes in {hours} hours at the earliest.
 Columns = TypeVarTuple("Columns")
 
 
+class FailedRun(FailedRunOut):
+    """A failed run of any competition; answers for one competition leave its name out."""
+
+    competition: str
+
+    @property
+    def place(self) -> str:
+        """`competition/phase/task`."""
+        return f"{self.competition}/{self.phase}/{self.task}"
+
+
 @dataclass(frozen=True, slots=True)
 class RunCounts:
     """The numbers of current runs of a task in a phase, by state."""
@@ -122,7 +133,7 @@ def failed_runs(
     phase: str | None = None,
     task: str | None = None,
     runs: Collection[int] | None = None,
-) -> list[FailedRunOut]:
+) -> list[FailedRun]:
     """List failed current runs and failed runs of open rescoring sets, latest first.
 
     competition_ids: None for all competitions. phase, task, runs: restrict the list if given.
@@ -247,9 +258,9 @@ def _placed(query: Select[*Columns]) -> Select[*Columns]:
     )
 
 
-def _failed(row: Row[ScoringRun, Submission, str, str, str, str]) -> FailedRunOut:
+def _failed(row: Row[ScoringRun, Submission, str, str, str, str]) -> FailedRun:
     run, submission, competition, phase, task, team = row
-    return FailedRunOut(
+    return FailedRun(
         run_id=run.id,
         submission_id=submission.id,
         competition=competition,

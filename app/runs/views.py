@@ -14,7 +14,6 @@ class FailedRunOut(ApiModel):
 
     run_id: int
     submission_id: UUID
-    competition: str = Field(exclude=True)
     phase: str
     task: str
     team: str
@@ -26,11 +25,6 @@ class FailedRunOut(ApiModel):
     failure: str = Field(description="the kind of error and where it rose; the worker's log has the rest")
     submission: str = Field(description="the submission in this API")
     rescoring: int | None = Field(description="the open rescoring set that it was made for; null: the first scoring")
-
-    @property
-    def place(self) -> str:
-        """`competition/phase/task`."""
-        return f"{self.competition}/{self.phase}/{self.task}"
 
 
 class FailedRunsOut(ApiModel):

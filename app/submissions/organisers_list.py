@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
+from pydantic import ConfigDict
 from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
@@ -61,9 +62,19 @@ class SubmissionFilter:
         }
 
 
+class ListedSubmission(ListedSubmissionOut):
+    """A submission in the organisers' list, with what actions on it need; answers leave that out."""
+
+    model_config = ConfigDict(json_schema_extra=None)
+
+    phase_task_id: int
+    team_id: int
+    run_id: int
+
+
 def list_all_submissions(
     session: Session, competition: Competition, wanted: SubmissionFilter, *, after: UUID | None = None, limit: int = 50
-) -> tuple[list[ListedSubmissionOut], UUID | None]:
+) -> tuple[list[ListedSubmission], UUID | None]:
     """Return a page, newest first, and the start of the next page (None: this is the last). Raises NotFound."""
     conditions = _conditions(wanted)
     if after is not None:
@@ -92,7 +103,7 @@ def _places(session: Session, competition: Competition, wanted: SubmissionFilter
     return [and_(Submission.team_id == team_id, place) for place in places] if team_id is not None else []
 
 
-def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmissionOut]:
+def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmission]:
     """List the submissions with these ids by team, so that actions on them lock teams in a fixed order.
 
     Raises NotFound unless all are of this competition.
@@ -144,8 +155,8 @@ def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _listed_submission(row: Row[*tuple[Any, ...]]) -> ListedSubmissionOut:
-    return ListedSubmissionOut(**row._mapping, page=links.submission(row.id))
+def _listed_submission(row: Row[*tuple[Any, ...]]) -> ListedSubmission:
+    return ListedSubmission(**row._mapping, page=links.submission(row.id))
 
 
 def _is_of_team() -> ColumnElement[bool]:

@@ -318,9 +318,6 @@ class ListedSubmissionOut(ApiModel):
     model_config = example(_EXAMPLE_LISTED)
 
     id: UUID
-    phase_task_id: int = Field(exclude=True)
-    team_id: int = Field(exclude=True)
-    run_id: int = Field(exclude=True)
     submitted_at: Moment
     team: str
     kind: TeamKind

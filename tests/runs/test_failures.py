@@ -11,8 +11,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, OutgoingMail, Role, RunStatus, User
 from app.people.rights import grant_role
-from app.runs.failures import failed_runs, queue_again, run_counts
-from app.runs.views import FailedRunOut
+from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
 from app.submissions.accept import Accepted
 from tests.runs.queued import sweep
 from tests.world import (
@@ -31,7 +30,7 @@ from tests.world import (
 )
 
 
-def all_failed(engine: Engine, *competition_ids: int) -> list[FailedRunOut]:
+def all_failed(engine: Engine, *competition_ids: int) -> list[FailedRun]:
     with reading(engine) as session:
         return failed_runs(session, competition_ids or None)
 

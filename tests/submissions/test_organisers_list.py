@@ -16,12 +16,12 @@ from app.competitions.find import find_competition
 from app.models import AuditEntry, RowStatus, RunStatus, ScoringRun, Submission
 from app.rescoring.sets import score_anew
 from app.submissions.organisers_list import (
+    ListedSubmission,
     SubmissionFilter,
     chosen_submissions,
     list_all_submissions,
     teams_that_submitted,
 )
-from app.submissions.views import ListedSubmissionOut
 from tests import world
 from tests.rich_world import CARRYING, DIVIDED, EARLIER_TEAM, EMBARGOED, NEIGHBOURS, OTHER_TASK
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_competition, add_user, submit, the_phase_task
@@ -44,7 +44,7 @@ def sent(engine: Engine) -> list[UUID]:
     return ids
 
 
-def listed(engine: Engine, wanted: SubmissionFilter = EVERYTHING) -> list[ListedSubmissionOut]:
+def listed(engine: Engine, wanted: SubmissionFilter = EVERYTHING) -> list[ListedSubmission]:
     with reading(engine) as session:
         return list_all_submissions(session, find_competition(session, COMPETITION), wanted)[0]
 

@@ -34,8 +34,7 @@ from app.models import (
 from app.people import audit, mail
 from app.people.rights import ANY_RIGHT, rights_of
 from app.rescoring.sets import list_rescorings
-from app.runs.failures import failed_runs
-from app.runs.views import FailedRunOut
+from app.runs.failures import FailedRun, failed_runs
 from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import Climber, climbing_teams
 from app.teams.registration import list_registrations
@@ -63,7 +62,7 @@ class Sent:
     """Submissions of teams and their results, for organisers who may see submissions."""
 
     today: list[desk.TaskToday]
-    failures: Sequence[FailedRunOut]
+    failures: Sequence[FailedRun]
     more_failures: bool
     missing: list[desk.MissingTeams]
     climbers: list[Climber]
