@@ -16,12 +16,18 @@ class ApiModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Mirror(ApiModel):
+    """Root of answers that rules build from an object with the same fields."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
 def example(document: dict[str, Any]) -> ConfigDict:
     """Return a model configuration with an example for the API pages."""
     return ConfigDict(json_schema_extra={"examples": [document]})
 
 
-class Named(ApiModel):
+class Named(Mirror):
     """Something with a name (in addresses) and a title (for people)."""
 
     name: str

@@ -19,6 +19,12 @@ class EvergoldError(Exception):
         self.message = message
         self.details = details
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """The sentences about single fields of a form, by their names; empty if no field is at fault."""
+        fields: dict[str, str] = self.details.get("fields", {})
+        return fields
+
 
 class NotFound(EvergoldError):
     """The object does not exist, or this viewer must not learn that it does."""

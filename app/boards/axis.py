@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from app.boards.rows import Cell, Leaderboard
+from evergold.figures.svg import round_step
 
 #: Maximum number of steps of an axis, each 1, 2 or 5 times a power of ten.
 _STEPS = 6
-_NICE = (1, 2, 5, 10)
+_ROUND = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,7 @@ def baseline_value(board: Leaderboard) -> float | None:
 def _round_ends(values: Sequence[float]) -> tuple[float, float]:
     """Return the nearest multiples of a round step that enclose all values."""
     low, high = min(values), max(values)
-    rough = (high - low) / _STEPS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(nice * power for nice in _NICE if nice * power >= rough * (1 - 1e-9))
+    step = round_step(high - low, _STEPS, _ROUND)
     digits = max(0, -math.floor(math.log10(step)))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return round(first * step, digits), round(last * step, digits)

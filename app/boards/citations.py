@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from app.boards.snapshots import Official
 from app.boards.tables import latex_text
+from app.competitions.views import citation_of
 from app.models import Board, Competition, Phase
-
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """The paper that describes a competition; fields are empty or None if not given."""
-
-    title: str
-    authors: tuple[str, ...]
-    venue: str
-    year: int | None
-    url: str
-    doi: str
-
-    @property
-    def address(self) -> str:
-        """Address of the paper."""
-        return f"https://doi.org/{self.doi}" if self.doi else self.url
-
-
-def authors_of(competition: Competition) -> tuple[str, ...]:
-    """Return the declared authors; if there are none, citations have no names."""
-    return tuple(competition.citation.get("authors", ()))
-
-
-def paper_of(competition: Competition) -> Paper | None:
-    """Return the overview paper, or None; without authors of its own it has those of the competition."""
-    declared: Mapping[str, Any] | None = competition.citation.get("paper")
-    if declared is None:
-        return None
-    return Paper(
-        declared["title"],
-        tuple(declared.get("authors") or authors_of(competition)),
-        declared.get("venue") or "",
-        declared.get("year"),
-        declared.get("url") or "",
-        declared.get("doi") or "",
-    )
-
 
 # -------------------------------------------------------------------------------------------------------------- BibTeX
 
@@ -66,7 +28,7 @@ def cite_competition(competition: Competition, address: str, now: datetime) -> s
 
 def cite_paper(competition: Competition) -> str:
     """Return an entry for the overview paper; empty if there is none."""
-    paper = paper_of(competition)
+    paper = citation_of(competition).paper
     if paper is None:
         return ""
     fields = {
@@ -111,7 +73,7 @@ def _lines(kind: str, key: str, fields: Mapping[str, str]) -> str:
 
 
 def _author(competition: Competition) -> str:
-    return _names(authors_of(competition)) or f"{{The organisers of {latex_text(competition.title)}}}"
+    return _names(citation_of(competition).authors) or f"{{The organisers of {latex_text(competition.title)}}}"
 
 
 def _names(authors: Sequence[str]) -> str:
@@ -128,13 +90,14 @@ def _year(competition: Competition) -> int:
 
 def plain_citation(competition: Competition, address: str, now: datetime) -> str:
     """Return a one-line citation for texts without BibTeX."""
-    names = "; ".join(authors_of(competition)) or f"The organisers of {competition.title}"
+    names = "; ".join(citation_of(competition).authors) or f"The organisers of {competition.title}"
     return f"{names} ({_year(competition)}). {competition.title}. {address} (accessed {now.date().isoformat()})."
 
 
 def described(competition: Competition, address: str) -> list[dict[str, Any]]:
     """Return a schema.org Dataset and, if a paper is declared, a ScholarlyArticle. address: of the page."""
-    paper, licence = paper_of(competition), competition.citation.get("licence")
+    citation = citation_of(competition)
+    paper = citation.paper
     dataset = {
         "@context": "https://schema.org",
         "@type": "Dataset",
@@ -142,12 +105,12 @@ def described(competition: Competition, address: str) -> list[dict[str, Any]]:
         "description": competition.summary or f"Data and results of the shared task {competition.title}.",
         "url": address,
         "sameAs": competition.website,
-        "creator": _people(authors_of(competition))
+        "creator": _people(citation.authors)
         or [{"@type": "Organization", "name": f"The organisers of {competition.title}"}],
         "datePublished": min((one.starts_at for one in competition.phases), default=competition.created_at)
         .date()
         .isoformat(),
-        "license": licence,
+        "license": citation.licence,
         "citation": paper.address if paper else "",
         "isAccessibleForFree": True,
     }

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -22,20 +21,7 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.find import boards_of
 from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import EXACT_DECIMALS, SeenAs, rounded
-from app.models import Board, BoardShown, Competition, Phase, User
-
-
-class RankingBy(StrEnum):
-    MEAN_RANK = "mean_rank"
-    MEAN_SCORE = "mean_score"
-
-
-class MissingEntry(StrEnum):
-    """The value counted for a team that has no rank on one of the boards."""
-
-    LEFT_OUT = "left_out"  # the team is not in the ranking
-    WORST = "worst"  # the rank after the last; the lowest of the ranked scores
-    ZERO = "zero"  # for mean scores
+from app.models import Board, BoardShown, Competition, MissingEntry, Phase, RankingBy, User
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The answers about boards: columns, rows and cells, as pages, API and CSV have them."""
+"""The answers about boards: columns, rows and cells, as pages, API and CSV have them; results, teams, rankings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from app.base.answers import ApiModel, Moment, example
+from app.base.answers import ApiModel, Mirror, Moment, Named, example
 from app.boards.rows import LeaderboardRow, RowKind, StatisticsState
-from app.cards.views import CARD_EXAMPLE, CardOut
-from app.models import RowStatus
+from app.cards.views import CARD_EXAMPLE, CardColumnOut, CardOut
+from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut
+from app.models import EntryRule, MissingEntry, RankingBy, RowStatus
+from evergold.scoring.halves import Half
 
 EXAMPLE_COLUMN: dict[str, Any] = {
     "metric": "macro_f1",
@@ -59,13 +61,7 @@ EXAMPLE_ROW: dict[str, Any] = {
 }
 
 
-class _Mirror(ApiModel):
-    """An answer made from an object with the same fields."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
-class ColumnOut(_Mirror):
+class ColumnOut(Mirror):
     """A column: which score it shows, and how a page would round it (values here have the digits of the
     phase, see `visibility.precision`)."""
 
@@ -79,7 +75,7 @@ class ColumnOut(_Mirror):
     out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
 
 
-class IntervalOut(_Mirror):
+class IntervalOut(Mirror):
     """A confidence interval of a score at `level`."""
 
     low: float
@@ -88,7 +84,7 @@ class IntervalOut(_Mirror):
     method: str = Field(description="how it was computed, from how many units of what kind")
 
 
-class CellOut(_Mirror):
+class CellOut(Mirror):
     """A value, or null with the reason; published results of old have no signature."""
 
     value: float | None
@@ -204,3 +200,288 @@ class RowMarkOut(ApiModel):
     note: str
     marked_by: str | None = Field(description="a user name; null: on the command line")
     set_at: Moment
+
+
+class RowMarksOut(ApiModel):
+    """All marks of rows of a task in a phase, by team."""
+
+    model_config = example({"rows": [EXAMPLE_MARK]})
+
+    rows: list[RowMarkOut]
+
+
+class CommittedGoldOut(ApiModel):
+    """A version of sealed gold. Once gold and salt are published, anybody can check that it was never exchanged."""
+
+    version: int
+    commitment: str = Field(description="sha256 of salt and gold; without the salt it reveals nothing")
+
+
+class SuccessorOut(ApiModel):
+    """The results that supersede an official board."""
+
+    number: int | None = Field(description="of the next official board; null: the live board, while there is none")
+    link: str
+    page: str
+    closes_at: Moment | None = Field(description="when the phase, which is open again, closes; null: never, or it has")
+    newest: int | None = Field(description="the number of the last official board; null: there is no later one")
+
+
+class OfficialOut(ApiModel):
+    """The board as it was frozen: what came later never touches it."""
+
+    number: int = Field(description="1, unless the phase was opened again and closed another time")
+    closed_at: Moment = Field(description="the end of the phase")
+    made_at: Moment
+    note: str
+    link: str = Field(description="this very one, for ever")
+    superseded_by: SuccessorOut | None = Field(description="null: it is the last word")
+
+
+class BoardOut(Named):
+    """A leaderboard."""
+
+    model_config = example(
+        {
+            "name": "zero-shot",
+            "title": "Zero-shot",
+            "description": "",
+            "competition": "demo",
+            "phase": "evaluation",
+            "task": "idiom-detection",
+            "track": None,
+            "entry_rule": "best",
+            "rank_by": 0,
+            "columns": [EXAMPLE_COLUMN],
+            "rows": [EXAMPLE_ROW],
+            "card_columns": [{"name": "parameters", "title": "Parameters (millions)"}],
+            "gold_version": "",
+            "sealed_gold": [{"version": 1, "commitment": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c"}],
+            "task_versions": [1],
+            "outdated_rows": 0,
+            "part": None,
+            "statistics": {"state": "current", "version": "2-1-17-8c1f20e3"},
+            "visibility": EXAMPLE_VISIBILITY,
+            "official": None,
+            "version": "2-1-17-8c1f20e3",
+            "page": "/competitions/demo/phases/evaluation/boards/zero-shot",
+        }
+    )
+
+    description: str
+    competition: str
+    phase: str
+    task: str
+    track: str | None = Field(description="the only track that the board shows; null: all of them")
+    entry_rule: EntryRule
+    rank_by: int = Field(description="index of the ranking column")
+    columns: list[ColumnOut]
+    rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
+    card_columns: list[CardColumnOut] = Field(description="the answers of method cards shown beside the scores")
+    gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
+    sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
+    task_versions: list[int] = Field(description="of the task type that scored the rows; several: not all compare")
+    outdated_rows: int = Field(
+        description="the number of rows scored against another gold than the one in use, not rescored yet"
+    )
+    part: Half | None = Field(description="of the items, whose scores these are; null: items are not divided")
+    statistics: StatisticsOut
+    visibility: VisibilityOut
+    official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
+    version: str = Field(description="changes whenever the board does")
+    page: str
+
+
+class ResultColumnOut(ApiModel):
+    """A board in a phase; its ranking score is what the cells have."""
+
+    phase: str
+    board: str
+    title: str = Field(description="of the board, without what all boards of the task begin with")
+    track: str | None
+    metric: str
+    split: str
+    decimals: int
+    percent: bool = Field(description="pages show the value times 100")
+    higher_is_better: bool
+    visibility: VisibilityOut
+    link: str = Field(description="the board")
+
+
+class ResultsOut(ApiModel):
+    """Everything that stands on a task's boards, side by side."""
+
+    model_config = example(
+        {
+            "competition": "demo",
+            "task": "idiom-detection",
+            "title": "Idiom detection",
+            "sorted_by": 0,
+            "columns": [
+                {
+                    "phase": "evaluation",
+                    "board": "zero-shot",
+                    "title": "Zero-shot",
+                    "track": None,
+                    "metric": "macro_f1",
+                    "split": "zero_shot/all",
+                    "decimals": 4,
+                    "percent": False,
+                    "higher_is_better": True,
+                    "visibility": EXAMPLE_VISIBILITY,
+                    "link": "/api/v1/competitions/demo/phases/evaluation/boards/zero-shot",
+                }
+            ],
+            "rows": [
+                {
+                    "team": "Ada Lovelace",
+                    "kind": "team",
+                    "source": None,
+                    "is_mine": False,
+                    "cells": [
+                        {
+                            "value": 0.7037,
+                            "reason": None,
+                            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+                        }
+                    ],
+                }
+            ],
+            "page": "/competitions/demo/tasks/idiom-detection/results",
+        }
+    )
+
+    competition: str
+    task: str
+    title: str
+    sorted_by: int | None = Field(description="index of the column that rows are sorted by, best first")
+    columns: list[ResultColumnOut]
+    rows: list[ResultRowOut]
+    page: str
+
+
+class BoardPlace(ApiModel):
+    """A board in a phase."""
+
+    phase: str
+    board: str
+
+
+class TeamRowOut(BoardPlace):
+    """A row of the team with the columns of its board."""
+
+    task: str
+    ranked: int = Field(description="how many rows of the board have a rank")
+    rank_by: int = Field(description="index of the ranking column")
+    columns: list[ColumnOut]
+    row: RowOut
+    official: int | None = Field(description="the number of the frozen board that it stands on; null: on the live one")
+    renamed_to: str = Field(description="what the live board calls the same submission now; empty: nothing else")
+    page: str = Field(description="of the board")
+
+
+class TeamSystemOut(ApiModel):
+    """A system of the team, and the boards on which it stands."""
+
+    name: str = Field(description="empty: it has none")
+    card: CardOut
+    boards: list[BoardPlace]
+
+
+class PublicTeamOut(ApiModel):
+    """A team as the boards show it to the viewer."""
+
+    model_config = example(
+        {
+            "competition": "demo",
+            "team": "Ada Lovelace",
+            "is_mine": False,
+            "rows": [
+                {
+                    "phase": "evaluation",
+                    "board": "zero-shot",
+                    "task": "idiom-detection",
+                    "ranked": 34,
+                    "rank_by": 0,
+                    "columns": [EXAMPLE_COLUMN],
+                    "row": EXAMPLE_ROW,
+                    "official": None,
+                    "renamed_to": "",
+                    "page": "/competitions/demo/phases/evaluation/boards/zero-shot",
+                }
+            ],
+            "systems": [
+                {
+                    "name": "XLM-R large",
+                    "card": CARD_EXAMPLE,
+                    "boards": [{"phase": "evaluation", "board": "zero-shot"}],
+                }
+            ],
+            "page": "/competitions/demo/teams/Ada%20Lovelace",
+        }
+    )
+
+    competition: str
+    team: str
+    is_mine: bool
+    rows: list[TeamRowOut] = Field(description="phases and boards in the order of the competition")
+    systems: list[TeamSystemOut] = Field(description="of its rows")
+    page: str
+
+
+_EXAMPLE_RANKING = {
+    "name": "overall",
+    "title": "Overall",
+    "by": "mean_rank",
+    "missing": "worst",
+    "boards": [{"board": "zero-shot", "weight": 2.0}, {"board": "one-shot", "weight": 1.0}],
+    "hidden": [],
+    "left_out": 0,
+    "rows": [
+        {
+            "rank": 1,
+            "team": "Ada Lovelace",
+            "mean": 1.3333333333333333,
+            "standings": [{"rank": 1, "score": 0.75, "counted": 1.0}, {"rank": 2, "score": 0.5, "counted": 2.0}],
+        }
+    ],
+}
+
+
+class RankedBoardOut(ApiModel):
+    """A board of the ranking."""
+
+    board: str
+    weight: float
+
+
+class RankingStandingOut(Mirror):
+    """A team on one of the boards."""
+
+    rank: int | None = Field(description="null: none there")
+    score: float | None
+    counted: float = Field(description="what the mean is made of: the rank or the score, or what stands for it")
+
+
+class RankedTeamOut(Mirror):
+    """A team in the ranking; `standings` in the order of `boards`."""
+
+    rank: int
+    team: str
+    mean: float
+    standings: list[RankingStandingOut]
+
+
+class RankingOut(ApiModel):
+    """A ranking across tasks, as far as you see its boards."""
+
+    model_config = example(_EXAMPLE_RANKING)
+
+    name: str
+    title: str
+    by: RankingBy
+    missing: MissingEntry
+    boards: list[RankedBoardOut]
+    hidden: list[str] = Field(description="titles of boards that you do not see (enough of); then there are no rows")
+    left_out: int = Field(description="teams with a rank on some of the boards alone, where these are left out")
+    rows: list[RankedTeamOut]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -31,6 +30,7 @@ from app.cards.systems import (
     rename_system,
     wanted_name,
 )
+from app.cards.views import CardChangeOut
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
@@ -106,16 +106,6 @@ class CardChanged(EvergoldError):
 
     status = 409
     code = "card_changed"
-
-
-@dataclass(frozen=True, slots=True)
-class CardChange:
-    """A version of a card: author, time, and the changed fields, as forms name them."""
-
-    version: int
-    changed_by: str
-    changed_at: datetime
-    changed: tuple[str, ...]
 
 
 # ----------------------------------------------------------------------------------------------------- with an upload
@@ -276,7 +266,7 @@ def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any]
     return session.get_one(System, submission.system_id)
 
 
-def card_history(session: Session, submission: Submission) -> list[CardChange]:
+def card_history(session: Session, submission: Submission) -> list[CardChangeOut]:
     """Return every version, oldest first; `submission.phase_task` with everything above it must be loaded."""
     if submission.system_id is None:
         return []
@@ -288,8 +278,9 @@ def card_history(session: Session, submission: Submission) -> list[CardChange]:
     )
     names = {number: username for number, username in wrote}
     for one in _versions(session, submission.system_id):
-        changed = tuple(_changed(before, one.document, form))
-        changes.append(CardChange(one.number, names[one.number], one.changed_at, changed))
+        changed = _changed(before, one.document, form)
+        author = names[one.number]
+        changes.append(CardChangeOut(version=one.number, changed_by=author, changed_at=one.changed_at, changed=changed))
         before = one.document
     return changes
 

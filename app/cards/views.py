@@ -1,12 +1,14 @@
-"""Method cards as boards and reports answer with them."""
+"""Method cards as boards, reports and their own pages answer with them: contents, form, history."""
 
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from app.base.answers import ApiModel
+from app.base.answers import ApiModel, Mirror, Moment, example
+from app.cards.form import CardKind, CardPart
 
 #: Not only `bool | int | float`: values keep their JSON type.
 AnswerOut = bool | int | float | str
@@ -22,20 +24,16 @@ CARD_EXAMPLE: dict[str, Any] = {
 }
 
 
-class CardAnswerOut(ApiModel):
+class CardAnswerOut(Mirror):
     """An answer to a question of the organisers'."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     name: str
     title: str
     value: AnswerOut
 
 
-class CardOut(ApiModel):
+class CardOut(Mirror):
     """The method card of a system; fields that nobody filled in are empty."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     method: str
     summary: str
@@ -46,8 +44,86 @@ class CardOut(ApiModel):
     answers: list[CardAnswerOut]
 
 
-class CardColumnOut(ApiModel):
+class CardColumnOut(Mirror):
     """A question whose answers stand on the board, beside the scores: look for its name in a row's card."""
 
     name: str
     title: str
+
+
+class CardFieldOut(Mirror):
+    """A question of the organisers'."""
+
+    name: str
+    title: str
+    kind: CardKind
+    choices: list[str]
+    required: bool
+    on_board: bool = Field(description="whether boards show the answer beside the scores")
+    help: str
+
+
+class CardFormOut(Mirror):
+    """The fields of a task's method cards."""
+
+    required: list[CardPart] = Field(description="which of method, summary, … must be there")
+    languages: list[str] = Field(description="of the task; none: any codes")
+    fields: list[CardFieldOut]
+
+
+class CardChangeOut(ApiModel):
+    """A change of a card."""
+
+    version: int
+    changed_by: str = Field(description="a user name")
+    changed_at: Moment
+    changed: list[str] = Field(description="titles of what was changed")
+
+
+class SubmissionCardOut(ApiModel):
+    """A submission's card with all that is needed to change it."""
+
+    model_config = example(
+        {
+            "submission": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+            "system": "XLM-R large",
+            "card": CARD_EXAMPLE,
+            "form": {
+                "required": ["code"],
+                "languages": ["en", "pt"],
+                "fields": [
+                    {
+                        "name": "parameters",
+                        "title": "Parameters (millions)",
+                        "kind": "number",
+                        "choices": [],
+                        "required": True,
+                        "on_board": True,
+                        "help": "",
+                    }
+                ],
+            },
+            "version": 1,
+            "is_editable": True,
+            "frozen_at": None,
+            "history": [
+                {
+                    "version": 1,
+                    "changed_by": "ada",
+                    "changed_at": "2026-01-11T09:00:00Z",
+                    "changed": ["Code", "Parameters (millions)"],
+                }
+            ],
+            "page": "/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/card",
+        }
+    )
+
+    submission: UUID
+    system: str = Field(description="its name; empty: not given")
+    card: CardOut
+    form: CardFormOut
+    version: int = Field(description="rises with every change; 0: nobody has written a card yet")
+    is_editable: bool = Field(description="for you, now")
+    frozen_at: Moment | None = Field(description="when an official board was made that shows it so; null: not yet")
+    history: list[CardChangeOut]
+    page: str

@@ -367,8 +367,7 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except EvergoldError as error:
-        fields = error.details.get("fields") or {}
-        message = " ".join([error.message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+        message = " ".join([error.message, *(f"{name}: {sentence}" for name, sentence in error.fields.items())])
         raise CommandError(message, name=error.code, details=error.details) from None
     except OSError as error:
         raise CommandError(f"{error.filename or 'A file'}: {error.strerror}.") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -106,9 +106,16 @@ def _show_counts(counts: list[RunCounts], as_json: bool) -> None:
     print_table(["Task", *headings], rows, numbers=headings)
 
 
+def _as_json(run: FailedRun) -> dict[str, Any]:
+    moments = {"submitted_at": run.submitted_at.isoformat(), "failed_at": run.failed_at.isoformat()}
+    first = {"run_id": run.run_id, "submission_id": str(run.submission_id), "competition": run.competition}
+    rest = {name: value for name, value in run if name not in first and name != "submission"}
+    return {**first, **rest, **moments}
+
+
 def _show_failed(found: list[FailedRun], as_json: bool) -> None:
     if as_json:
-        print_json({"runs": [run.as_dict() for run in found]})
+        print_json({"runs": [_as_json(run) for run in found]})
         return
     if not found:
         say("No run has failed.")

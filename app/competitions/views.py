@@ -3,14 +3,320 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from datetime import datetime
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from app.base.answers import ApiModel, Moment, example
+from app.base import api_links, links
+from app.base.answers import ApiModel, Mirror, Moment, Named, example
+from app.base.config import Settings
+from app.competitions import limits
 from app.competitions.allowances import Granted
+from app.competitions.find import boards_of
 from app.competitions.leak import COLLUDING, Leak, Level, leak_words
 from app.competitions.life import life_of
-from app.models import Competition, Halt, Stage
+from app.competitions.limits import PhaseState, phase_state
+from app.competitions.tracks import tracks_of
+from app.competitions.visibility import View
+from app.models import BoardShown, Competition, EntryRule, Halt, Phase, PhaseTask, Slices, Stage
+from evergold.scoring.halves import Half
+
+EXAMPLE_VISIBILITY = {
+    "board": "public",
+    "board_at": None,
+    "names": True,
+    "names_at": None,
+    "own_scores": True,
+    "own_scores_at": None,
+    "slices": "ranked",
+    "slices_at": "2026-03-01T12:00:00Z",
+    "precision": 4,
+    "part": None,
+    "private_at": None,
+}
+
+
+class VisibilityOut(Mirror):
+    """The participants' view now. Organisers see everything, and here what is hidden from others."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
+    board_at: Moment | None = Field(description="when boards become public; null: they are, or it is not set")
+    names: bool = Field(description="false: rows of teams have neutral names")
+    names_at: Moment | None = Field(description="when teams get their names; null: they have them, or it is not set")
+    own_scores: bool = Field(description="whether teams see the scores of their own submissions")
+    own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
+    slices: Slices = Field(
+        description="which scores: those that rank (`none`; `ranked`: until the phase ends), those in `columns` of "
+        "boards, or `all`. While a phase with hidden gold is open, there are intervals and p with `all` alone"
+    )
+    slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or it is not set")
+    precision: int | None = Field(
+        description="decimals of values, of which a value of 10 or more has fewer; null: all of them"
+    )
+    part: Half | None = Field(
+        validation_alias="half", description="the part of the items that ranks boards now; null: they are not divided"
+    )
+    private_at: Moment | None = Field(description="when the private part will; null: it does, or there is none")
+
+
+def describe_visibility(view: View) -> VisibilityOut:
+    """Return the participants' view, for every viewer."""
+    return VisibilityOut.model_validate(view.participant_view)
+
+
+EXAMPLE_LIMITS = {
+    "per_day": 10,
+    "per_week": None,
+    "per_month": None,
+    "total": None,
+    "rejected_per_hour": 60,
+    "upload_bytes": 16777216,
+}
+_EXAMPLE_PHASE = {
+    "name": "evaluation",
+    "title": "Evaluation",
+    "description": "",
+    "state": "open",
+    "starts_at": "2026-01-10T12:00:00Z",
+    "ends_at": "2026-02-01T12:00:00Z",
+    "entry_rule": "best",
+    "carries_over": None,
+    "limits": EXAMPLE_LIMITS,
+    "tasks": [{"name": "idiom-detection", "title": "Idiom detection"}],
+    "boards": [{"name": "zero-shot", "title": "Zero-shot"}],
+    "link": "/api/v1/competitions/demo/phases/evaluation",
+}
+EXAMPLE_TRACK = {"name": "closed", "title": "Closed", "description": "Nothing but the data provided."}
+_EXAMPLE_COMPETITION = {
+    "name": "demo",
+    "title": "Idioms in three languages",
+    "summary": "Which sentences mean what they say?",
+    "description": "Markdown.",
+    "website": "https://example.org",
+    "contact": "organisers@example.org",
+    "stage": "published",
+    "halt": "none",
+    "halt_reason": "",
+    "tracks": [EXAMPLE_TRACK],
+    "citation": {
+        "authors": ["Silva, Ana", "Li, Bo"],
+        "licence": "CC-BY-4.0",
+        "paper": {
+            "title": "Idioms in three languages",
+            "authors": ["Silva, Ana"],
+            "venue": "Proceedings of SemEval-2027",
+            "year": 2027,
+            "url": "",
+            "doi": "10.18653/v1/2027.semeval-1.1",
+        },
+    },
+    "tasks": [
+        {"name": "idiom-detection", "title": "Idiom detection", "type": "idiom-detection", "description": "Markdown."}
+    ],
+    "phases": [_EXAMPLE_PHASE],
+    "link": "/api/v1/competitions/demo",
+    "page": "/competitions/demo",
+}
+
+
+class Limits(Mirror):
+    """Per team and task of a phase; null: no limit. Rejected and failed submissions do not count."""
+
+    per_day: int | None = Field(description="days of UTC")
+    per_week: int | None = Field(description="weeks of UTC, from Monday on")
+    per_month: int | None = Field(description="months of UTC")
+    total: int | None
+    rejected_per_hour: int = Field(description="uploads in any 60 minutes that were rejected or failed")
+    upload_bytes: int
+
+
+class Quota(ApiModel):
+    """The used and remaining submissions of the viewer's team for a task in a phase; null: no limit."""
+
+    used_today: int
+    used_week: int = Field(0, description="since Monday, of UTC")
+    used_month: int = Field(0, description="since the first, of UTC")
+    used_total: int
+    rejected_last_hour: int = Field(description="rejected ones and failed ones: each took a worker's time")
+    remaining: int | None = Field(description="submissions left right now")
+    day_ends_at: Moment
+    extra_per_day: int = Field(0, description="what the organisers allow this team besides, in `remaining` already")
+    extra_total: int = Field(0, description="as `extra_per_day`")
+    open_until: Moment | None = Field(None, description="for this team; null: as for everybody, see the phase")
+
+
+class TrackOut(Named):
+    """A kind of system that competes apart from others; a submission names one."""
+
+    description: str
+
+
+class TaskSummary(Named):
+    """A task of a competition; `type` is the task type, as `evergold tasks` lists it."""
+
+    type: str
+    description: str = Field(description="Markdown")
+
+
+class PhaseOut(Named):
+    """A phase: open from `starts_at` (included) to `ends_at` (excluded; null: for ever)."""
+
+    model_config = example(_EXAMPLE_PHASE)
+
+    description: str
+    state: PhaseState
+    starts_at: Moment
+    ends_at: Moment | None
+    entry_rule: EntryRule = Field(
+        description="which of a team's submissions stands on the boards; a task may have another"
+    )
+    carries_over: str | None = Field(description="the phase whose entries stand on these boards, too")
+    limits: Limits
+    tasks: list[Named]
+    boards: list[Named]
+    link: str
+
+
+class PaperOut(ApiModel):
+    """The overview paper; empty: not given."""
+
+    title: str
+    authors: list[str] = Field(description="as BibTeX has them; those of the competition, if it has none of its own")
+    venue: str
+    year: int | None
+    url: str
+    doi: str
+
+    @property
+    def address(self) -> str:
+        """Address of the paper."""
+        return f"https://doi.org/{self.doi}" if self.doi else self.url
+
+
+class CitationOut(ApiModel):
+    """The citation of the competition; as BibTeX at `/citation`."""
+
+    authors: list[str] = Field(description="as BibTeX has them; empty: the organisers, without names")
+    licence: str = Field(description="of the data; empty: not given")
+    paper: PaperOut | None = Field(description="null: there is none yet")
+
+
+class CompetitionOut(Named):
+    """A competition with everything in it."""
+
+    model_config = example(_EXAMPLE_COMPETITION)
+
+    summary: str
+    description: str = Field(description="Markdown")
+    website: str
+    contact: str
+    stage: Stage = Field(description="who may see it")
+    halt: Halt = Field(description="`paused`: no uploads; `archived`: nothing is changed any more")
+    halt_reason: str = Field(description="a line of the organisers'; empty: none")
+    tracks: list[TrackOut] = Field(description="empty: submissions have no track")
+    citation: CitationOut
+    tasks: list[TaskSummary]
+    phases: list[PhaseOut]
+    link: str
+    page: str
+
+
+class CompetitionList(ApiModel):
+    """All competitions of this server."""
+
+    model_config = example({"competitions": [_EXAMPLE_COMPETITION]})
+
+    competitions: list[CompetitionOut]
+
+
+def describe_competition(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
+    """Return a competition, from `find_competition`, with everything in it."""
+    return CompetitionOut(
+        name=competition.name,
+        title=competition.title,
+        summary=competition.summary,
+        description=competition.description,
+        website=competition.website,
+        contact=competition.contact,
+        stage=Stage(competition.stage),
+        halt=Halt(competition.halt),
+        halt_reason=competition.halt_reason,
+        tracks=tracks_of(competition),
+        citation=citation_of(competition),
+        tasks=[
+            TaskSummary(name=one.name, title=one.title, type=one.task_type, description=one.description)
+            for one in competition.tasks
+        ],
+        phases=[describe_phase(competition, phase, settings, now) for phase in competition.phases],
+        link=api_links.competition(competition.name),
+        page=links.competition(competition.name),
+    )
+
+
+def describe_phase(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
+    """Return a phase of a competition, from `find_competition`."""
+    return PhaseOut(
+        name=phase.name,
+        title=phase.title,
+        description=phase.description,
+        state=phase_state(phase, now),
+        starts_at=phase.starts_at,
+        ends_at=phase.ends_at,
+        entry_rule=EntryRule(phase.entry_rule),
+        carries_over=phase.carry_over,
+        limits=describe_limits(phase, None, settings),
+        tasks=[asked.task for asked in phase.phase_tasks],
+        boards=boards_of(competition, phase),
+        link=api_links.phase(competition.name, phase.name),
+    )
+
+
+def citation_of(competition: Competition) -> CitationOut:
+    """Return the declared citation; a paper without authors of its own has those of the competition."""
+    declared = competition.citation
+    authors, paper = list(declared.get("authors", ())), declared.get("paper")
+    return CitationOut(
+        authors=authors,
+        licence=declared.get("licence") or "",
+        paper=PaperOut(
+            title=paper["title"],
+            authors=list(paper.get("authors") or authors),
+            venue=paper.get("venue") or "",
+            year=paper.get("year"),
+            url=paper.get("url") or "",
+            doi=paper.get("doi") or "",
+        )
+        if paper is not None
+        else None,
+    )
+
+
+def describe_limits(phase: Phase, phase_task: PhaseTask | None, settings: Settings) -> Limits:
+    """Return the limits of the task in this phase, or of the phase; no file may be larger than the server allows."""
+    declared = limits.declared_limits(phase, phase_task)
+    return Limits.model_validate(
+        replace(declared, upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes))
+    )
+
+
+def describe_quota(used: limits.Quota) -> Quota:
+    """Return a team's quota with its extension."""
+    return Quota(
+        used_today=used.used_today,
+        used_week=used.used_week,
+        used_month=used.used_month,
+        used_total=used.used_total,
+        rejected_last_hour=used.rejected_last_hour,
+        remaining=used.remaining,
+        day_ends_at=used.day_ends_at,
+        extra_per_day=used.allowance.extra_per_day if used.allowance else 0,
+        extra_total=used.allowance.extra_total if used.allowance else 0,
+        open_until=used.allowance.until if used.allowance else None,
+    )
+
 
 _EXAMPLE_ALLOWANCE: dict[str, object] = {
     "id": 3,

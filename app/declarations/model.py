@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, Strict
 
 from app.base.config import MEBIBYTE
-from app.boards.rankings import MissingEntry, RankingBy
 from app.cards.form import CardKind, CardPart
 from app.declarations.values import (
     LARGEST,
@@ -37,7 +36,17 @@ from app.declarations.values import (
     Whole,
     WithoutChoice,
 )
-from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
+from app.models import (
+    NAME_CHARACTERS,
+    Audience,
+    BoardShown,
+    EntryRule,
+    MissingEntry,
+    OwnScores,
+    RankingBy,
+    RegistrationMode,
+    Slices,
+)
 from app.teams.questions import QuestionKind
 
 

@@ -42,7 +42,7 @@ class Compared:
     """One score of both submissions.
 
     difference: b minus a, None if one is undefined or they were computed differently.
-    intervals: of a and b; test: of the difference; each None if it does not exist or may not be shown.
+    interval_a, interval_b: of both values; test: of the difference; each None if it does not exist or may not be shown.
     """
 
     metric: str
@@ -53,7 +53,8 @@ class Compared:
     difference: float | None
     better: Better | None
     is_same_computation: bool
-    intervals: tuple[Interval | None, Interval | None] = (None, None)
+    interval_a: Interval | None = None
+    interval_b: Interval | None = None
     test: PairTest | None = None
 
 
@@ -78,7 +79,7 @@ class Comparison:
     @property
     def sure(self) -> list[Compared]:
         """The scores that have an interval or a test."""
-        return [row for row in self.rows if row.test or any(row.intervals)]
+        return [row for row in self.rows if row.test or row.interval_a or row.interval_b]
 
     @property
     def better_count(self) -> dict[str, int]:
@@ -139,10 +140,12 @@ def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | 
 def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
     """Add intervals and test; no test if the certainty of either run is not shown."""
     name = row.metric, row.split
-    intervals = tuple(one.intervals.get(name) if one else None for one in (a, b))
     is_tested = a is not None and b is not None and row.difference is not None
     return replace(
-        row, intervals=(intervals[0], intervals[1]), test=pair_test_of(b, older_run, name) if is_tested and b else None
+        row,
+        interval_a=a.intervals.get(name) if a else None,
+        interval_b=b.intervals.get(name) if b else None,
+        test=pair_test_of(b, older_run, name) if is_tested and b else None,
     )
 
 

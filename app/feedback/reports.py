@@ -6,6 +6,8 @@ digit of every slice, are only shown if nothing is withheld.
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +17,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
+from app.base.text import spreadsheet_safe
 from app.competitions.visibility import SeenAs, View, own_scores_words, rounded, view_of
 from app.models import ScoringRun, Submission, User
 from app.runs.report import read_report
@@ -97,3 +100,17 @@ def find_text(report: Report, name: str) -> str:
         known = ", ".join(f"'{one}'" for one in report.texts) or "none"
         raise NotFound(f"This report has no text '{name}'; it has {known}.")
     return report.texts[name]
+
+
+CSV_COLUMNS = ("metric", "split", "value", "reason", "signature")
+
+
+def report_csv(report: Report) -> str:
+    """Return a line per score, with the decimals shown; an undefined score has a reason instead of a value."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(CSV_COLUMNS)
+    for score in report.scores:
+        texts = (spreadsheet_safe(part) for part in (score.reason or "", score.signature))
+        writer.writerow([score.metric, spreadsheet_safe(score.split), score.value, *texts])
+    return text.getvalue()

@@ -23,7 +23,7 @@ from app.importers.writing import copy_file, read_published, refuse_existing, wr
 from evergold.corpora.annotated import blanked
 from evergold.scoring.cupt.folders import BLIND, DEV, TEST, TRAIN
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
-from evergold.scoring.mwe.options import MACRO
+from evergold.scoring.option_types import MACRO
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_identification import NAME, TASK
 

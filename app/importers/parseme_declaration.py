@@ -12,7 +12,7 @@ from app.importers.writing import ALL_SLICES, EVERYTHING, Inline
 from evergold.scoring.cupt.folders import DEV, TRAIN
 from evergold.scoring.mwe.counts import MWE_BASED, TOKEN_BASED
 from evergold.scoring.mwe.languages import DIVERSITY
-from evergold.scoring.mwe.options import MACRO
+from evergold.scoring.option_types import MACRO
 from evergold.scoring.tasks.mwe_identification import NAME
 
 

@@ -20,6 +20,7 @@ from app.importers.parseme_declaration import EDITIONS, TEST_PHASES, number, per
 from app.importers.parseme_folder import write_zip
 from app.importers.writing import ALL_SLICES, LATER, Inline, copy_file, refuse_existing, write_text, yaml_text
 from evergold.scoring.errors import InvalidFile, Problems
+from evergold.scoring.option_types import MACRO
 from evergold.scoring.paraphrase.files import (
     BLIND,
     ID,
@@ -31,7 +32,6 @@ from evergold.scoring.paraphrase.files import (
     read_blind,
     read_gold,
 )
-from evergold.scoring.paraphrase.languages import MACRO
 from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import NAME
 

@@ -100,12 +100,12 @@ def _appoint_all(
     now: datetime,
 ) -> None:
     """Assign everybody, or raise InvalidForm with all faults."""
-    faults = []
+    faults: list[str] = []
     for language, username in dict.fromkeys(annotators):
         try:
             appoint(session, competition, judging, language=language, username=username, actor=actor, now=now)
         except InvalidForm as wrong:
-            faults += wrong.details["fields"].values()
+            faults += wrong.fields.values()
         except Forbidden as refused:
             faults.append(refused.message)
     if faults:

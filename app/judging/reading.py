@@ -142,7 +142,7 @@ def draw_texts(head: dict[str, Any], _: bytes) -> Message:
     except CannotJudge as fault:
         return {"cannot": fault.message}, b""
     except InvalidForm as fault:
-        return {"message": fault.message, "fields": fault.details["fields"]}, b""
+        return {"message": fault.message, "fields": fault.fields}, b""
     texts = [(*one.place, one.sentence, one.paraphrase, [str(with_it) for with_it in one.submissions]) for one in drawn]
     return {"texts": texts, "languages": _entered(material, set(material.paraphrases))}, b""
 

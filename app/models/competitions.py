@@ -39,6 +39,19 @@ class EntryRule(StrEnum):
     LADDER = "ladder"  # the record, revealed in steps; see evergold.scoring.ladder
 
 
+class RankingBy(StrEnum):
+    MEAN_RANK = "mean_rank"
+    MEAN_SCORE = "mean_score"
+
+
+class MissingEntry(StrEnum):
+    """The value counted for a team that has no rank on one of the boards."""
+
+    LEFT_OUT = "left_out"  # the team is not in the ranking
+    WORST = "worst"  # the rank after the last; the lowest of the ranked scores
+    ZERO = "zero"  # for mean scores
+
+
 class BoardShown(StrEnum):
     """Visible part of a board for viewers who are not organisers."""
 

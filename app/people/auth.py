@@ -182,7 +182,7 @@ def start_session(session: Session, user: User, now: datetime, hours: int) -> tu
     secret = secrets.token_urlsafe(32)
     login = LoginSession(
         user_id=user.id,
-        secret_hash=_sha256(secret),
+        secret_hash=hash_of_secret(secret),
         csrf_token=secrets.token_urlsafe(32),
         created_at=now,
         expires_at=now + timedelta(hours=hours),
@@ -195,7 +195,7 @@ def start_session(session: Session, user: User, now: datetime, hours: int) -> tu
 
 def find_session(session: Session, secret: str, now: datetime) -> LoginSession | None:
     """Return the live log-in with this secret, with its user."""
-    return session.scalar(_LIVE_LOGIN, {"secret_hash": _sha256(secret), "now": now})
+    return session.scalar(_LIVE_LOGIN, {"secret_hash": hash_of_secret(secret), "now": now})
 
 
 #: Built once, as every page runs it.
@@ -208,7 +208,7 @@ _LIVE_LOGIN = (
 
 def end_session(session: Session, secret: str) -> None:
     """Log out; idempotent."""
-    session.execute(delete(LoginSession).where(LoginSession.secret_hash == _sha256(secret)))
+    session.execute(delete(LoginSession).where(LoginSession.secret_hash == hash_of_secret(secret)))
 
 
 # ------------------------------------------------------------------------------------------------------- API tokens
@@ -243,7 +243,7 @@ def create_token(
         user_id=user.id,
         name=name,
         prefix=secret[: len(TOKEN_START) + 4],
-        secret_hash=_sha256(secret),
+        secret_hash=hash_of_secret(secret),
         scopes=" ".join(scope for scope in TokenScope if scope in scopes),
         created_at=now,
         expires_at=expires_at,
@@ -274,7 +274,7 @@ def scopes_of(token: ApiToken) -> frozenset[TokenScope]:
 
 def find_token(session: Session, secret: str, now: datetime) -> ApiToken | None:
     """Return the live token with this secret, with its user; the caller has to call `note_token_use`."""
-    return session.scalar(_LIVE_TOKEN, {"secret_hash": _sha256(secret), "now": now})
+    return session.scalar(_LIVE_TOKEN, {"secret_hash": hash_of_secret(secret), "now": now})
 
 
 def note_token_use(session: Session, token: ApiToken, now: datetime) -> None:
@@ -323,7 +323,8 @@ _LIVE_TOKEN = (
 )
 
 
-def _sha256(secret: str) -> str:
+def hash_of_secret(secret: str) -> str:
+    """Return the sha256 by which the database knows a secret that was given out."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

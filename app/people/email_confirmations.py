@@ -5,7 +5,6 @@ A confirmation is for one address: a changed one must be confirmed as well.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -56,7 +55,7 @@ def make_link(session: Session, user: User, settings: Settings, now: datetime) -
         EmailConfirmation(
             user_id=user.id,
             email=user.email,
-            secret_hash=_sha256(secret),
+            secret_hash=auth.hash_of_secret(secret),
             created_at=now,
             expires_at=now + timedelta(hours=LINK_HOURS),
             confirmed_at=None,
@@ -72,7 +71,7 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
         select(EmailConfirmation)
         .join(User, User.id == EmailConfirmation.user_id)
         .where(
-            EmailConfirmation.secret_hash == _sha256(secret),
+            EmailConfirmation.secret_hash == auth.hash_of_secret(secret),
             EmailConfirmation.user_id == user.id,
             EmailConfirmation.email == User.email,
             EmailConfirmation.expires_at > now,
@@ -108,7 +107,3 @@ def believe(
     auth.end_access(session, user, now, keep=keep)
     audit.record(session, actor or user, "email.confirm", f"user {user.username}", now=now)
     return True
-
-
-def _sha256(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -6,7 +6,6 @@ an account, which leads through registration to the page of one's invitations.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -23,6 +22,7 @@ from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, User, rights_in, rights_text
 from app.people import mail
 from app.people.audit import record
+from app.people.auth import hash_of_secret
 from app.people.rights import find_user, grant_role, has_role, rights_to_give
 from app.people.views import RoleInvitationOut
 
@@ -184,7 +184,7 @@ def make_link(session: Session, competition: Competition, *, by: User, now: date
         RoleInvitation(
             competition_id=competition.id,
             role=Role.GUEST,
-            secret_hash=_sha256(secret),
+            secret_hash=hash_of_secret(secret),
             invited_by_id=by.id,
             invited_at=now,
             expires_at=now + LASTS,
@@ -266,7 +266,7 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
 
 def competition_of_link(session: Session, secret: str, now: datetime) -> Competition:
     """Return the competition of a guest link. Raises NotFound."""
-    query = select(RoleInvitation).where(RoleInvitation.secret_hash == _sha256(secret), _is_open(now))
+    query = select(RoleInvitation).where(RoleInvitation.secret_hash == hash_of_secret(secret), _is_open(now))
     found = session.scalar(query.options(joinedload(RoleInvitation.competition)))
     if found is None:
         raise NotFound("This link has expired, or never existed. Please request another.")
@@ -302,7 +302,3 @@ def _open(competition: Competition, now: datetime) -> ColumnElement[bool]:
 
 def _end(*conditions: ColumnElement[bool], now: datetime) -> ReturningUpdate[tuple[int]]:
     return update(RoleInvitation).where(*conditions).values(ended_at=now).returning(RoleInvitation.id)
-
-
-def _sha256(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

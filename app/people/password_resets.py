@@ -5,7 +5,6 @@ A request for an unknown name takes the same work and gets the same response. On
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -71,7 +70,7 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
     found = session.scalar(
         select(PasswordReset)
         .where(
-            PasswordReset.secret_hash == _sha256(secret),
+            PasswordReset.secret_hash == auth.hash_of_secret(secret),
             PasswordReset.ended_at.is_(None),
             PasswordReset.expires_at > now,
         )
@@ -112,7 +111,7 @@ def _make_link(session: Session, user: User, email: str | None, settings: Settin
     reset = PasswordReset(
         user_id=user.id,
         email=email,
-        secret_hash=_sha256(secret),
+        secret_hash=auth.hash_of_secret(secret),
         created_at=now,
         expires_at=now + timedelta(minutes=settings.password_reset_minutes),
         ended_at=None,
@@ -120,7 +119,3 @@ def _make_link(session: Session, user: User, email: str | None, settings: Settin
     session.add(reset)
     session.flush()
     return public_address(settings, f"/password/new?link={secret}")
-
-
-def _sha256(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.base import links
-from app.base.answers import ApiModel, Moment, example
+from app.base.answers import ApiModel, Mirror, Moment, example
 from app.models import Competition, Rescoring, RescoringState
 from app.rescoring.difference import Difference
 from app.rescoring.sets import Progress
@@ -35,7 +35,7 @@ class RescoredTaskOut(ApiModel):
     gold_version: int | None = Field(description="of sealed gold; null: plain gold, by its name")
 
 
-class RescoringProgress(ApiModel):
+class RescoringProgress(Mirror):
     """The progress of an open set: `of` is its number of submissions."""
 
     of: int
@@ -73,7 +73,7 @@ class RescoringList(ApiModel):
     rescorings: list[RescoringOut]
 
 
-class MoveOut(ApiModel):
+class MoveOut(Mirror):
     """A row that changes; null where it is not there, has no rank, or no defined score."""
 
     team: str
@@ -89,7 +89,7 @@ class MoveOut(ApiModel):
     words: str = Field(description="what happened, where scores alone do not show it")
 
 
-class BoardMovesOut(ApiModel):
+class BoardMovesOut(Mirror):
     """A board in a phase, those who move most first."""
 
     phase: str
@@ -143,6 +143,16 @@ class RankDifference(ApiModel):
     boards: list[BoardMovesOut]
 
 
+class ScoredAnewOut(Mirror):
+    """The submissions being rescored."""
+
+    model_config = example({"queued_again": 0, "rescoring": 3, "tasks": ["evaluation/idiom-detection"]})
+
+    queued_again: int = Field(description="failed ones, which are scored after all")
+    rescoring: int | None = Field(description="the set that was started for those that had scores; null: none")
+    tasks: list[str] = Field(description="of the set: all submissions to them are rescored")
+
+
 def describe_rescoring(competition: Competition, rescoring: Rescoring, progress: Progress | None) -> RescoringOut:
     """Return a set, from `find_rescoring`, as an answer; progress: of an open set."""
     return RescoringOut(
@@ -159,7 +169,7 @@ def describe_rescoring(competition: Competition, rescoring: Rescoring, progress:
             )
             for one in rescoring.tasks
         ],
-        progress=_progress(progress) if progress else None,
+        progress=progress,
         started_at=rescoring.created_at,
         started_by=rescoring.created_by.username if rescoring.created_by else None,
         ended_at=rescoring.ended_at,
@@ -171,12 +181,8 @@ def describe_difference(number: int, difference: Difference) -> RankDifference:
     """Return what publishing the set of this number changes, without the fields that only its record needs."""
     return RankDifference(
         number=number,
-        progress=_progress(difference.progress),
+        progress=difference.progress,
         newly_rejected=difference.newly_rejected,
         newly_accepted=difference.newly_accepted,
-        boards=[BoardMovesOut.model_validate(board, from_attributes=True) for board in difference.boards],
+        boards=difference.boards,
     )
-
-
-def _progress(progress: Progress) -> RescoringProgress:
-    return RescoringProgress.model_validate(progress, from_attributes=True)

@@ -7,14 +7,14 @@ was one recently, mails the organisers.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVarTuple
-from uuid import UUID
+from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement, Row, Select, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from app.base import api_links
 from app.base.errors import NotFound
 from app.base.logs import log
 from app.models import (
@@ -35,6 +35,7 @@ from app.models import (
 from app.people import audit
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
+from app.runs.views import FailedRunOut
 
 #: The actor in audit entries of the server itself.
 ACTOR = "scoring"
@@ -73,37 +74,15 @@ next mail comes in {hours} hours at the earliest.
 Columns = TypeVarTuple("Columns")
 
 
-@dataclass(frozen=True, slots=True)
-class FailedRun:
-    """A failed run, for organisers.
+class FailedRun(FailedRunOut):
+    """A failed run of any competition; answers for one competition leave its name out."""
 
-    failure: our description of the error, free of the contents of files and gold.
-    rescoring: the open set that the run belongs to; None: the team's own submission waits for it.
-    """
-
-    run_id: int
-    submission_id: UUID
     competition: str
-    phase: str
-    task: str
-    team: str
-    filename: str
-    submitted_at: datetime
-    failed_at: datetime
-    attempts: int
-    worker: str | None
-    failure: str
-    rescoring: int | None = None
 
     @property
     def place(self) -> str:
         """`competition/phase/task`."""
         return f"{self.competition}/{self.phase}/{self.task}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the run as JSON-compatible values."""
-        moments = {"submitted_at": self.submitted_at.isoformat(), "failed_at": self.failed_at.isoformat()}
-        return {**asdict(self), "submission_id": str(self.submission_id), **moments}
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,5 +273,6 @@ def _failed(row: Row[ScoringRun, Submission, str, str, str, str]) -> FailedRun:
         attempts=run.attempts,
         worker=run.worker,
         failure=run.failure or "",
+        submission=api_links.submission(submission.id),
         rescoring=None if run.is_current else run.rescoring_id,
     )

@@ -295,7 +295,7 @@ def check_submission_form(
         try:
             check()
         except InvalidForm as invalid:
-            wrong |= invalid.details["fields"]
+            wrong |= invalid.fields
     card = form.card
     method = form.method.strip()
     of_system = (kept or {}).get(wanted_name(form.system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))

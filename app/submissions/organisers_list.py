@@ -11,9 +11,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from pydantic import ConfigDict
+from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.base import links
 from app.base.errors import NotFound
 from app.models import (
     Competition,
@@ -21,15 +23,14 @@ from app.models import (
     Phase,
     PhaseTask,
     RowMark,
-    RowStatus,
     RunStatus,
     ScoringRun,
     Submission,
     Team,
-    TeamKind,
     User,
 )
 from app.submissions.find import has_current_status, newest_in
+from app.submissions.views import ListedSubmissionOut
 
 #: Maximum number of submissions per action.
 CHOSEN_LIMIT = 200
@@ -61,27 +62,14 @@ class SubmissionFilter:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ListedSubmission:
-    """A submission in the organisers' list; mark: its own, or else its team's on this task."""
+class ListedSubmission(ListedSubmissionOut):
+    """A submission in the organisers' list, with what actions on it need; answers leave that out."""
 
-    id: UUID
+    model_config = ConfigDict(json_schema_extra=None)
+
     phase_task_id: int
     team_id: int
     run_id: int
-    submitted_at: datetime
-    team: str
-    kind: TeamKind
-    username: str
-    phase: str
-    task: str
-    status: RunStatus
-    method: str
-    filename: str
-    size_bytes: int
-    withdrawn_at: datetime | None
-    is_late: bool
-    mark: RowStatus | None
 
 
 def list_all_submissions(
@@ -93,7 +81,7 @@ def list_all_submissions(
         conditions.append(_older_than(session, competition, after))
     newest = newest_in(session, _places(session, competition, wanted), conditions, limit + 1)
     rows = session.execute(_listed(competition).where(Submission.id.in_(newest[:limit])))
-    by_id = {row.id: ListedSubmission(*row) for row in rows}
+    by_id = {row.id: _listed_submission(row) for row in rows}
     return [by_id[one] for one in newest[:limit]], (newest[limit - 1] if len(newest) > limit else None)
 
 
@@ -121,7 +109,7 @@ def chosen_submissions(session: Session, competition: Competition, ids: Collecti
     Raises NotFound unless all are of this competition.
     """
     rows = session.execute(_listed(competition).where(Submission.id.in_(set(ids))))
-    found = [ListedSubmission(*row) for row in rows]
+    found = [_listed_submission(row) for row in rows]
     if missing := set(ids) - {one.id for one in found}:
         raise NotFound(f"There is no submission {min(map(str, missing))} to this competition.")
     return sorted(found, key=lambda one: (one.team_id, one.submitted_at, one.id))
@@ -142,20 +130,20 @@ def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
             Submission.id,
             Submission.phase_task_id,
             Submission.team_id,
-            ScoringRun.id,
+            ScoringRun.id.label("run_id"),
             Submission.submitted_at,
-            Team.name,
+            Team.name.label("team"),
             Team.kind,
-            User.username,
-            Phase.name,
-            CompetitionTask.name,
+            User.username.label("submitted_by"),
+            Phase.name.label("phase"),
+            CompetitionTask.name.label("task"),
             ScoringRun.status,
+            func.coalesce(of_submission, of_team).label("mark"),
+            Submission.is_late,
+            Submission.withdrawn_at,
             Submission.method,
             Submission.filename,
             Submission.size_bytes,
-            Submission.withdrawn_at,
-            Submission.is_late,
-            func.coalesce(of_submission, of_team),
         )
         .join(Team, Team.id == Submission.team_id)
         .join(User, User.id == Submission.user_id)
@@ -165,6 +153,10 @@ def _listed(competition: Competition) -> Select[*tuple[Any, ...]]:
         .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
         .where(Phase.competition_id == competition.id)
     )
+
+
+def _listed_submission(row: Row[*tuple[Any, ...]]) -> ListedSubmission:
+    return ListedSubmission(**row._mapping, page=links.submission(row.id))
 
 
 def _is_of_team() -> ColumnElement[bool]:

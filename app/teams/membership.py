@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -26,6 +25,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
+from app.people.auth import hash_of_secret
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
 
@@ -309,7 +309,7 @@ def invite(session: Session, competition: Competition, user: User, now: datetime
     invitation = TeamInvitation(
         team_id=team.id,
         created_by_id=user.id,
-        secret_hash=_sha256(secret),
+        secret_hash=hash_of_secret(secret),
         created_at=now,
         expires_at=now + timedelta(days=LINK_DAYS),
         ended_at=None,
@@ -335,7 +335,7 @@ def find_invitation(session: Session, competition: Competition, secret: str, now
         select(TeamInvitation)
         .join(TeamInvitation.team)
         .where(
-            TeamInvitation.secret_hash == _sha256(secret),
+            TeamInvitation.secret_hash == hash_of_secret(secret),
             Team.competition_id == competition.id,
             TeamInvitation.ended_at.is_(None),
             TeamInvitation.expires_at > now,
@@ -345,7 +345,3 @@ def find_invitation(session: Session, competition: Competition, secret: str, now
     if found is None:
         raise NotFound("This invitation was revoked, has expired or never existed. Please request another.")
     return found
-
-
-def _sha256(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

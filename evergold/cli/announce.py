@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, read_text, remark, say
 
 if TYPE_CHECKING:
     from evergold.client import Client
@@ -55,7 +54,7 @@ def publish(
     as_json: JsonOption = False,
 ) -> None:
     """Announce something, and send it by mail if a group is named."""
-    form = {"title": title, "text": _read(text), "is_pinned": pin, "mail": mail}
+    form = {"title": title, "text": read_text(text), "is_pinned": pin, "mail": mail}
     with logged_in(server) as (client, address):
         if preview or (mail and not yes):
             counted = _count(client, competition, mail)
@@ -92,7 +91,7 @@ def edit(
             raise CommandError(f"{competition} has no announcement {number}.", name="not_found")
         form = {
             "title": one["title"] if title is None else title,
-            "text": one["text"] if text is None else _read(text),
+            "text": one["text"] if text is None else read_text(text),
             "is_pinned": one["is_pinned"] if pin is None else pin,
         }
         changed = client.send("PUT", f"{_path(competition)}/{number}", json=form).json()
@@ -137,10 +136,3 @@ def _ask_back(counted: Json) -> None:
     if not sys.stdin.isatty():
         raise CommandError("Nothing was sent: use --yes to send mails without confirmation.", Code.USAGE)
     typer.confirm("Send them?", abort=True, err=True)
-
-
-def _read(place: str) -> str:
-    try:
-        return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise CommandError(f"{place} is not a text file in UTF-8.") from None

@@ -19,6 +19,7 @@ from evergold.cli.output import (
     print_json,
     print_problems,
     print_table,
+    read_text,
     remark,
     say,
 )
@@ -62,7 +63,7 @@ def start(
         "seed": seed,
         "submissions": submission or [],
         "annotators": annotators,
-        "guidelines": _read(guidelines) if guidelines else "",
+        "guidelines": read_text(guidelines) if guidelines else "",
     }
     with _organiser(server) as (client, address):
         wanted = parse_place(place, "TASK")
@@ -198,13 +199,6 @@ def _annotator(text: str) -> dict[str, str]:
     if not (language and colon and username):
         raise CommandError(f"--annotator {text} is not LANGUAGE:USER.", Code.USAGE)
     return {"language": language.lower(), "username": username}
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise CommandError(f"{path} is not a text file in UTF-8.") from None
 
 
 def _show(document: Json, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -164,3 +165,11 @@ def read_password(from_stdin: bool, *, confirm: bool) -> str:
         raise CommandError("Not running in a terminal: pass --password-stdin.", Code.USAGE)
     password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=confirm, err=True)
     return password
+
+
+def read_text(place: str | Path) -> str:
+    """Return the text of a file, or of stdin for `-`."""
+    try:
+        return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CommandError(f"{place} is not a text file in UTF-8.") from None

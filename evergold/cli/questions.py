@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import TOGETHER, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import TOGETHER, JsonOption, print_json, print_table, read_text, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -58,7 +56,7 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Ask the organisers; their answer comes by mail."""
-    form = {"title": title, "text": _read(text), "shows_name": show_name}
+    form = {"title": title, "text": read_text(text), "shows_name": show_name}
     with logged_in(server) as (client, address):
         key = {"Idempotency-Key": str(uuid.uuid4())}
         asked = client.send("POST", _path(competition), json=form, headers=key).json()
@@ -80,7 +78,7 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question as an organiser, or change the answer; the sender of the question is notified."""
-    form = {"answer": _read(text), "is_public": public}
+    form = {"answer": read_text(text), "is_public": public}
     with logged_in(server) as (client, address):
         answered = client.send("PUT", f"{_path(competition)}/{number}/answer", json=form).json()
     if as_json:
@@ -113,10 +111,3 @@ def _state(one: Json) -> str:
     if one["answered_at"]:
         return "public" if one["is_public"] else "private"
     return "closed" if one["closed_at"] else "waits"
-
-
-def _read(place: str) -> str:
-    try:
-        return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise CommandError(f"{place} is not a text file in UTF-8.") from None

@@ -183,7 +183,10 @@ def multiples(low: float, high: float, step: float) -> list[float]:
     return [step * number for number in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-def round_step(span: float, most: int) -> float:
-    """Return the smallest round number that goes into the span at most this many times."""
+def round_step(span: float, most: int, steps: Sequence[float] = _STEPS) -> float:
+    """Return the smallest round number that goes into the span at most this many times.
+
+    steps: what is round, from 1 to 10; powers of ten times these are, too.
+    """
     power = 10.0 ** floor(log10(span / most))
-    return next(power * step for step in _STEPS if span / (power * step) <= most + 1e-9)
+    return next(power * step for step in steps if span / (power * step) <= most + 1e-9)

@@ -11,8 +11,19 @@ from typing import TypeVar
 
 from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, iterate_members, member_names, read_single
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
+from evergold.scoring.option_types import ALL
 
 T = TypeVar("T")
+
+
+def wanted_languages(languages: tuple[str, ...] | None, language: str | None) -> tuple[str, ...] | None:
+    """Return the declared languages, of folders or of a single file, in lower case; None if there are none."""
+    return languages or ((language.lower(),) if language else None)
+
+
+def single_language(wanted: tuple[str, ...] | None) -> str:
+    """Return the language of a single file: the one wanted, or `all` if none or several are."""
+    return wanted[0] if wanted and len(wanted) == 1 else ALL
 
 
 def find_folders(

@@ -27,8 +27,8 @@ def length_fault(text: str, limit: int, noun: str = "text") -> str | None:
     return f"the {noun} has {len(text):,} characters, at most {limit:,} are allowed"
 
 
-#: The name of the split that pools all languages.
-ALL = "all"
+#: The name of the split that pools all languages, and that of their mean, which no language may have.
+ALL, MACRO = "all", "macro"
 #: Pattern of the name of a split.
 SPLIT_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
@@ -61,8 +61,22 @@ def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
     return _distinct(values)
 
 
+def without_macro(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of languages; raise ValueError if one of them is that of the mean."""
+    if MACRO in values:
+        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
+    return values
+
+
+def split_below(root: str, split: str) -> str:
+    """Return the name of a split within `root`, a language or their mean, which itself is its split `all`."""
+    return root if split == ALL else f"{root}/{split}"
+
+
 #: Several names that become parts of splits, in lower case; a text is separated at commas.
 SettingNames = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_split_names), Field(min_length=1)]
 LanguageNames = Annotated[tuple[str, ...], BeforeValidator(_lower), AfterValidator(_split_names), Field(min_length=1)]
+#: Languages of a task type that also has their mean.
+AveragedLanguages = Annotated[LanguageNames, AfterValidator(without_macro)]
 #: Several distinct texts of any kind.
 Texts = Annotated[tuple[str, ...], BeforeValidator(_separate), AfterValidator(_distinct)]

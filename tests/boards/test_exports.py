@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.boards.documents import board_csv
 from app.boards.rows import Cell, Interval, Leaderboard, LeaderboardRow
 from app.boards.tables import chosen_columns, latex_table, latex_text, markdown_table
 from app.competitions.columns import BoardColumn
 from app.models import EntryRule
-from app.web.boards.schemas import board_csv
 
 F1 = BoardColumn("macro_f1", "all", "Macro F1", 2, True, True, "")
 ERROR = BoardColumn("rmse", "all", "RMSE", 3, False, False, "")

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.boards.documents import board_csv
 from app.boards.leaderboard import Leaderboard, count_entries
 from app.boards.marks import mark_row
 from app.boards.rows import mark_of
@@ -20,7 +21,6 @@ from app.competitions.visibility import SeenAs, View
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import results_for
 from app.models import RowStatus, Snapshot, Team, TeamKind, User
-from app.web.boards.schemas import board_csv
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, hide, look, rows
 from tests.judging import judged as judging

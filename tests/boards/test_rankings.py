@@ -9,10 +9,8 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.boards.rankings import (
-    MissingEntry,
     RankedBoard,
     Ranking,
-    RankingBy,
     RankingTable,
     build_ranking,
     find_ranking,
@@ -22,7 +20,7 @@ from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
-from app.models import Board, EntryRule, User
+from app.models import Board, EntryRule, MissingEntry, RankingBy, User
 from tests.beside import add_other_task, enter_other
 from tests.competitions.embargo import declare, enter
 from tests.world import COMPETITION, NOW, PHASE, add_user

@@ -82,7 +82,7 @@ def history(engine: Engine, submission_id: UUID, user: User) -> list[tuple[int, 
     """(version, who, what) of every change."""
     with reading(engine) as session:
         changes = card_history(session, get_submission(session, submission_id, user))
-    return [(one.version, one.changed_by, one.changed) for one in changes]
+    return [(one.version, one.changed_by, tuple(one.changed)) for one in changes]
 
 
 def answers(found: MethodCard) -> Mapping[str, Any]:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from app.boards.pictures.views import PictureOut
 from app.charts.picture import AxisOut, LineOut, PointOut, SeriesOut
-from app.web.boards.picture_schemas import PictureOut
 
 
 @pytest.mark.parametrize("part", [AxisOut, PointOut, SeriesOut, LineOut, PictureOut])

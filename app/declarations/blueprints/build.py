@@ -44,8 +44,7 @@ def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int,
         with checked(wanted, storage, now, sealed):
             return {}
     except InvalidForm as invalid:
-        fields: dict[str, str] = invalid.details["fields"]
-        return fields
+        return invalid.fields
 
 
 def build_competition(

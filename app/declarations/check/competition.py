@@ -15,130 +15,17 @@ from pydantic import ValidationError
 
 from app.base.text import readable_size
 from app.base.times import in_utc, parse_moment
-from app.boards.rankings import MissingEntry, RankingBy
 from app.declarations.apply.baselines import MOST_BASELINES
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
 from app.declarations.check.shape import elements, report, text_of
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
+from app.models import MissingEntry, RankingBy
 from evergold.scoring.task import AnyTask, Column, Options
 from evergold.scoring.tasks import TASKS, unusable_reasons
 from evergold.value_words import did_you_mean, listed
 from evergold.yaml_lines import Node
-
-
-def check_number_of_baselines(phases: Iterable[tuple[str, Node]], findings: Findings) -> None:
-    """Report the first baseline of a phase beyond the limit. phases: the name and node of each."""
-    for name, phase in phases:
-        tasks = phase.entries.get("tasks")
-        hidden = [one for one in tasks.entries.values() if not _has_public_gold(one)] if tasks else []
-        declared = [baseline for one in hidden for baseline in _baselines(one)]
-        if len(declared) > MOST_BASELINES:
-            findings.error(
-                declared[MOST_BASELINES],
-                f"the phase '{name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} are "
-                "scored: each score tells something of the gold. Leave some out, or say gold_is_public where it is",
-            )
-
-
-def _has_public_gold(task: Node) -> bool:
-    said = task.entries.get("gold_is_public")
-    return said is not None and said.value is True
-
-
-def _baselines(task: Node) -> list[Node]:
-    inside = task.entries.get("baselines")
-    return list(inside.elements) if inside else []
-
-
-@dataclass(frozen=True, slots=True)
-class PrivatePartNode:
-    """A task in a phase; `type` is None if invalid."""
-
-    node: Node
-    phase: Node
-    type: AnyTask | None
-
-
-def check_private_parts(phase_tasks: Iterable[PrivatePartNode], findings: Findings) -> None:
-    """Report contradictions at their lines; moments are checked together with visibility."""
-    for one in phase_tasks:
-        part = one.node.entries.get("private_part")
-        if part is None or part.value is None:
-            continue
-        if one.type is not None and one.type.part is None:
-            findings.error(part, f"'{one.type.name}' cannot score a part of its items, so none can be private")
-        public = one.node.entries.get("gold_is_public")
-        if public is not None and public.value is True:
-            findings.error(part, "gold that everybody has hides no part: say 'gold_is_public' or 'private_part'")
-        entry = one.node.entries.get("entry") or one.phase.entries.get("entry")
-        if entry is not None and entry.value == "ladder":
-            findings.error(
-                part, "a Ladder tells no score but a team's record, a private part would: choose one of them"
-            )
-
-
-def check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]], findings: Findings) -> None:
-    """Check rankings. tasks_by_phase: task names of each phase; wrong shapes are reported elsewhere."""
-    rankings, boards = competition.entries.get("rankings"), _boards(competition)
-    first: dict[str, Node] = {}
-    for ranking in rankings.elements if rankings else ():
-        name = text_of(ranking, "name")
-        before = first.setdefault(name, ranking) if name else ranking
-        if before is not ranking:
-            findings.error(ranking, f"the ranking '{name}' is declared twice; first on line {before.line}")
-        _check_missing(ranking, findings)
-        known = [one for one in _known_boards(ranking, boards, findings)]
-        tasks = {text_of(boards[one], "task") or "" for one in known}
-        if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
-            findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
-        if text_of(ranking, "by") == RankingBy.MEAN_SCORE:
-            _check_directions(ranking, competition, [boards[one] for one in known], findings)
-
-
-def _boards(competition: Node) -> dict[str, Node]:
-    declared = competition.entries.get("boards")
-    return {name: board for board in (declared.elements if declared else ()) if (name := text_of(board, "name"))}
-
-
-def _check_missing(ranking: Node, findings: Findings) -> None:
-    if text_of(ranking, "missing") == MissingEntry.ZERO and text_of(ranking, "by") != RankingBy.MEAN_SCORE:
-        findings.error(ranking.entries["missing"], "no rank is zero: 'zero' belongs to 'by: mean_score'")
-
-
-def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings) -> list[str]:
-    parts, found = ranking.entries.get("boards"), list[str]()
-    for part in parts.elements if parts else ():
-        name = text_of(part, "board")
-        if name is None:
-            continue
-        if name not in boards:
-            there = f"there are {listed(boards)}"
-            findings.error(part, f"there is no board '{name}'{did_you_mean(name, boards)}; {there}")
-        elif name in found:
-            findings.error(part, f"the board '{name}' is in this ranking twice")
-        else:
-            found.append(name)
-    return found
-
-
-def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
-    """Report scores for which lower is better: their mean with others is meaningless."""
-    tasks = competition.entries.get("tasks")
-    types = {text_of(one, "name"): text_of(one, "type") for one in (tasks.elements if tasks else ())}
-    for board in boards:
-        metric = _ranking_metric(board)
-        task = TASKS.get(types.get(text_of(board, "task")) or "")
-        if task is not None and metric in task.metrics and not task.metrics[metric].higher_is_better:
-            name = text_of(board, "name")
-            findings.error(ranking, f"of '{metric}', which ranks the board '{name}', less is better: use mean_rank")
-
-
-def _ranking_metric(board: Node) -> str:
-    columns = board.entries.get("columns")
-    column = board.entries.get("rank_by") or (columns.elements[0] if columns and columns.elements else None)
-    return (text_of(column, "metric") if column else None) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +97,14 @@ def check_competition(
     _warn_of_overlaps(phase_tasks, findings)
     _warn_of_public_gold(phase_tasks, now, findings)
     check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
-    check_private_parts([PrivatePartNode(one.node, one.phase.node, one.task.type) for one in phase_tasks], findings)
-    check_number_of_baselines([(one.name, one.node) for one in phases], findings)
+    _check_private_parts(phase_tasks, findings)
+    _check_number_of_baselines(phases, findings)
     check_method_card(competition, findings)
     check_registration(competition, findings)
     by_phase: dict[str, list[str]] = {}
     for one in phase_tasks:
         by_phase.setdefault(one.phase.name, []).append(one.name)
-    check_rankings(competition, by_phase, findings)
+    _check_rankings(competition, by_phase, findings)
     check_names(elements(competition, "tracks"), "the track", findings)
     check_tracks(
         elements(competition, "tracks"),
@@ -494,3 +381,116 @@ def offered_columns(board: Board) -> list[Column]:
         return []
     columns = board.task.type.columns
     return list(dict.fromkeys(column for one in options if one is not None for column in columns(one)))
+
+
+# -------------------------------------------------------------------------------------------------------- private parts
+
+
+def _check_private_parts(phase_tasks: Iterable[PhaseTaskNode], findings: Findings) -> None:
+    """Report contradictions at their lines; moments are checked together with visibility."""
+    for one in phase_tasks:
+        part = one.node.entries.get("private_part")
+        if part is None or part.value is None:
+            continue
+        if one.task.type is not None and one.task.type.part is None:
+            findings.error(part, f"'{one.task.type.name}' cannot score a part of its items, so none can be private")
+        public = one.node.entries.get("gold_is_public")
+        if public is not None and public.value is True:
+            findings.error(part, "gold that everybody has hides no part: say 'gold_is_public' or 'private_part'")
+        entry = one.node.entries.get("entry") or one.phase.node.entries.get("entry")
+        if entry is not None and entry.value == "ladder":
+            findings.error(
+                part, "a Ladder tells no score but a team's record, a private part would: choose one of them"
+            )
+
+
+# ------------------------------------------------------------------------------------------------------------ baselines
+
+
+def _check_number_of_baselines(phases: Iterable[PhaseNode], findings: Findings) -> None:
+    """Report the first baseline of a phase beyond the limit."""
+    for phase in phases:
+        tasks = phase.node.entries.get("tasks")
+        hidden = [one for one in tasks.entries.values() if not _has_public_gold(one)] if tasks else []
+        declared = [baseline for one in hidden for baseline in _baselines(one)]
+        if len(declared) > MOST_BASELINES:
+            findings.error(
+                declared[MOST_BASELINES],
+                f"the phase '{phase.name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} are "
+                "scored: each score tells something of the gold. Leave some out, or say gold_is_public where it is",
+            )
+
+
+def _has_public_gold(task: Node) -> bool:
+    said = task.entries.get("gold_is_public")
+    return said is not None and said.value is True
+
+
+def _baselines(task: Node) -> list[Node]:
+    inside = task.entries.get("baselines")
+    return list(inside.elements) if inside else []
+
+
+# ------------------------------------------------------------------------------------------------------------- rankings
+
+
+def _check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]], findings: Findings) -> None:
+    """Check rankings. tasks_by_phase: task names of each phase; wrong shapes are reported elsewhere."""
+    rankings, boards = competition.entries.get("rankings"), _boards(competition)
+    first: dict[str, Node] = {}
+    for ranking in rankings.elements if rankings else ():
+        name = text_of(ranking, "name")
+        before = first.setdefault(name, ranking) if name else ranking
+        if before is not ranking:
+            findings.error(ranking, f"the ranking '{name}' is declared twice; first on line {before.line}")
+        _check_missing(ranking, findings)
+        known = [one for one in _known_boards(ranking, boards, findings)]
+        tasks = {text_of(boards[one], "task") or "" for one in known}
+        if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
+            findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
+        if text_of(ranking, "by") == RankingBy.MEAN_SCORE:
+            _check_directions(ranking, competition, [boards[one] for one in known], findings)
+
+
+def _boards(competition: Node) -> dict[str, Node]:
+    declared = competition.entries.get("boards")
+    return {name: board for board in (declared.elements if declared else ()) if (name := text_of(board, "name"))}
+
+
+def _check_missing(ranking: Node, findings: Findings) -> None:
+    if text_of(ranking, "missing") == MissingEntry.ZERO and text_of(ranking, "by") != RankingBy.MEAN_SCORE:
+        findings.error(ranking.entries["missing"], "no rank is zero: 'zero' belongs to 'by: mean_score'")
+
+
+def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings) -> list[str]:
+    parts, found = ranking.entries.get("boards"), list[str]()
+    for part in parts.elements if parts else ():
+        name = text_of(part, "board")
+        if name is None:
+            continue
+        if name not in boards:
+            there = f"there are {listed(boards)}"
+            findings.error(part, f"there is no board '{name}'{did_you_mean(name, boards)}; {there}")
+        elif name in found:
+            findings.error(part, f"the board '{name}' is in this ranking twice")
+        else:
+            found.append(name)
+    return found
+
+
+def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
+    """Report scores for which lower is better: their mean with others is meaningless."""
+    tasks = competition.entries.get("tasks")
+    types = {text_of(one, "name"): text_of(one, "type") for one in (tasks.elements if tasks else ())}
+    for board in boards:
+        metric = _ranking_metric(board)
+        task = TASKS.get(types.get(text_of(board, "task")) or "")
+        if task is not None and metric in task.metrics and not task.metrics[metric].higher_is_better:
+            name = text_of(board, "name")
+            findings.error(ranking, f"of '{metric}', which ranks the board '{name}', less is better: use mean_rank")
+
+
+def _ranking_metric(board: Node) -> str:
+    columns = board.entries.get("columns")
+    column = board.entries.get("rank_by") or (columns.elements[0] if columns and columns.elements else None)
+    return (text_of(column, "metric") if column else None) or ""

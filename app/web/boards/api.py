@@ -13,18 +13,17 @@ from sqlalchemy.orm import Session
 
 from app.base import api_links
 from app.base.db import reading
+from app.boards.documents import board_csv, board_json, describe_results, describe_team, results_csv
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.query import BoardQuery
 from app.boards.side_by_side import Results, build_results, find_task, results_version
 from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
 from app.boards.team_rows import team_rows
+from app.boards.views import BoardOut, PublicTeamOut, ResultsOut
 from app.competitions.find import find_board, find_competition
 from app.models import Competition, CompetitionTask, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
-from app.web.boards.results_schemas import ResultsOut, results_csv, results_out
-from app.web.boards.schemas import BoardOut, board_csv, board_json
-from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -53,7 +52,7 @@ def read_public_team(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         rows = team_rows(session, found, team, viewer.user, server.clock(), seen_as=viewer.seen_as)
-        return public_team_out(found, team, rows)
+        return describe_team(found, team, rows)
 
 
 Place = tuple[str, str, str]
@@ -307,7 +306,7 @@ def _answer_results(
 
 
 def _json(competition: Competition, task: CompetitionTask, results: Results) -> Response:
-    return Response(results_out(competition, task, results).model_dump_json(), media_type="application/json")
+    return Response(describe_results(competition, task, results).model_dump_json(), media_type="application/json")
 
 
 def _csv(competition: Competition, task: CompetitionTask, results: Results) -> Response:

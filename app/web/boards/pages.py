@@ -18,12 +18,12 @@ from app.base import api_links, links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.axis import axis_of, baseline_value
-from app.boards.citations import cite_competition, cite_paper, paper_of, plain_citation
+from app.boards.citations import cite_competition, cite_paper, plain_citation
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.pictures.gallery import find_picture, pictures_of
 from app.boards.pictures.languages import MOST_TEAMS
 from app.boards.pictures.seen import look_at
-from app.boards.rankings import RankingBy, build_ranking, find_ranking
+from app.boards.rankings import build_ranking, find_ranking
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.side_by_side import ResultColumn, build_results, find_task, results_best, sort_results
 from app.boards.snapshots import Official, list_official
@@ -32,8 +32,9 @@ from app.charts.picture import Picture
 from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
+from app.competitions.views import citation_of
 from app.competitions.visibility import SeenAs, view_of_board, views_of
-from app.models import Board, BoardShown, Competition, Phase
+from app.models import Board, BoardShown, Competition, Phase, RankingBy
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of
 from app.web.html.drawings import SVG
@@ -71,7 +72,7 @@ def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competit
             for board in boards_of(found, phase)
             if (versions := list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
         ]
-    address = public_address(request, server, links.competition(found.name))
+    address, citation = public_address(request, server, links.competition(found.name)), citation_of(found)
     return render(
         request,
         "boards/cite.html",
@@ -80,9 +81,9 @@ def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competit
         sharing=share_competition(server, found, links.tab(found.name, "cite")),
         bibtex=cite_competition(found, address, now),
         plain=plain_citation(found, address, now),
-        paper=paper_of(found),
+        paper=citation.paper,
         paper_bibtex=cite_paper(found),
-        licence=found.citation.get("licence") or "",
+        licence=citation.licence,
         embeddable=_embeddable(found, public_boards, partial(public_address, request, server)),
         address=address,
         frozen=frozen,

@@ -11,10 +11,10 @@ from app.base.db import reading
 from app.boards.leaderboard import board_version
 from app.boards.pictures.gallery import find_picture, pictures_of
 from app.boards.pictures.seen import look_at
+from app.boards.pictures.views import PictureOut, PicturesOut, describe_picture, describe_pictures
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import view_of_board
 from app.web.boards.api import BoardName, cache_control, viewer_tag
-from app.web.boards.picture_schemas import PictureOut, PicturesOut, picture_out, pictures_out
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
@@ -97,5 +97,9 @@ def _answer(
         seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
         pictures = pictures_of(session, seen, split=split, teams=teams)
         view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-    found = pictures_out(place, pictures, view) if name is None else picture_out(place, find_picture(pictures, name))
+    found = (
+        describe_pictures(place, pictures, view)
+        if name is None
+        else describe_picture(place, find_picture(pictures, name))
+    )
     return Response(found.model_dump_json(), media_type="application/json", headers=headers)

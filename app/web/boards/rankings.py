@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Annotated
 
 from fastapi import Path, Request, Response
-from pydantic import ConfigDict, Field
 
-from app.base.answers import ApiModel, example
 from app.base.db import reading
 from app.base.errors import NotFound
-from app.base.text import spreadsheet_safe
-from app.boards.rankings import MissingEntry, RankingBy, RankingTable, build_ranking, find_ranking
+from app.boards.documents import describe_ranking, ranking_csv
+from app.boards.rankings import build_ranking, find_ranking
+from app.boards.views import RankingOut
 from app.competitions.find import find_competition
 from app.web.boards.api import VARY, FormatParameter, cache_control
 from app.web.http.caching import prefers_csv
@@ -29,67 +26,6 @@ _CSV = {
     "schema": {"type": "string"},
     "example": "rank,team,mean,detection rank,detection score,detection counted\r\n1,Ada Lovelace,1.0,1,0.75,1.0\r\n",
 }
-
-_EXAMPLE = {
-    "name": "overall",
-    "title": "Overall",
-    "by": "mean_rank",
-    "missing": "worst",
-    "boards": [{"board": "zero-shot", "weight": 2.0}, {"board": "one-shot", "weight": 1.0}],
-    "hidden": [],
-    "left_out": 0,
-    "rows": [
-        {
-            "rank": 1,
-            "team": "Ada Lovelace",
-            "mean": 1.3333333333333333,
-            "standings": [{"rank": 1, "score": 0.75, "counted": 1.0}, {"rank": 2, "score": 0.5, "counted": 2.0}],
-        }
-    ],
-}
-
-
-class RankedBoardOut(ApiModel):
-    """A board of the ranking."""
-
-    board: str
-    weight: float
-
-
-class RankingStandingOut(ApiModel):
-    """A team on one of the boards."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    rank: int | None = Field(description="null: none there")
-    score: float | None
-    counted: float = Field(description="what the mean is made of: the rank or the score, or what stands for it")
-
-
-class RankedTeamOut(ApiModel):
-    """A team in the ranking; `standings` in the order of `boards`."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    rank: int
-    team: str
-    mean: float
-    standings: list[RankingStandingOut]
-
-
-class RankingOut(ApiModel):
-    """A ranking across tasks, as far as you see its boards."""
-
-    model_config = example(_EXAMPLE)
-
-    name: str
-    title: str
-    by: RankingBy
-    missing: MissingEntry
-    boards: list[RankedBoardOut]
-    hidden: list[str] = Field(description="titles of boards that you do not see (enough of); then there are no rows")
-    left_out: int = Field(description="teams with a rank on some of the boards alone, where these are left out")
-    rows: list[RankedTeamOut]
 
 
 @router.get(
@@ -122,30 +58,4 @@ def read_ranking(
         name = f"{competition}-{phase}-{ranking}.csv"
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return Response(ranking_csv(table), media_type="text/csv", headers=headers)
-    return Response(ranking_out(table).model_dump_json(), media_type="application/json", headers=headers)
-
-
-def ranking_csv(table: RankingTable) -> str:
-    """Return a line per team: rank and mean, then for each board its rank, its score, and the value in the mean."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    of_boards = [f"{one.board.name} {what}" for one in table.ranking.boards for what in ("rank", "score", "counted")]
-    writer.writerow(["rank", "team", "mean", *of_boards])
-    for row in table.rows:
-        there = [value for one in row.standings for value in (one.rank, one.score, float(one.counted))]
-        writer.writerow([row.rank, spreadsheet_safe(row.team), float(row.mean), *there])
-    return text.getvalue()
-
-
-def ranking_out(table: RankingTable) -> RankingOut:
-    """Return the ranking as an API model."""
-    return RankingOut(
-        name=table.ranking.name,
-        title=table.ranking.title,
-        by=table.ranking.by,
-        missing=table.ranking.missing,
-        boards=[RankedBoardOut(board=one.board.name, weight=float(one.weight)) for one in table.ranking.boards],
-        hidden=list(table.hidden),
-        left_out=table.left_out,
-        rows=[RankedTeamOut.model_validate(row) for row in table.rows],
-    )
+    return Response(describe_ranking(table).model_dump_json(), media_type="application/json", headers=headers)

@@ -8,10 +8,10 @@ from fastapi import Path, Response
 
 from app.base.db import reading, writing
 from app.boards.marks import clear_mark, list_marks, mark_row
-from app.boards.views import RowMarkOut
+from app.boards.views import RowMarkOut, RowMarksOut
 from app.competitions.find import organised_task
 from app.models import Right
-from app.web.boards.rows_schemas import RowMarkIn, RowMarksOut
+from app.web.boards.schemas import RowMarkIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser

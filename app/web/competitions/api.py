@@ -12,18 +12,11 @@ from app.base.errors import NotFound
 from app.competitions import limits
 from app.competitions.find import boards_of, find_competition, find_phase_task, listed_competitions
 from app.competitions.starter_kits import items_of_starter_kit
+from app.competitions.views import CompetitionList, CompetitionOut, PhaseOut, describe_competition, describe_phase
 from app.competitions.visibility import view_of
 from app.submissions.downloads import file_access, file_viewer
+from app.submissions.views import PhaseTaskOut, describe_phase_task
 from app.teams.find import find_team
-from app.web.competitions.schemas import (
-    CompetitionList,
-    CompetitionOut,
-    PhaseOut,
-    PhaseTaskOut,
-    describe_competition,
-    describe_phase,
-    describe_phase_task,
-)
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import ServerHere, public_address
 from app.web.http.errors import error_responses

@@ -12,7 +12,7 @@ from app.competitions.find import organised
 from app.competitions.life import change_life, keep_competition, plan_deletion
 from app.competitions.views import AllowanceOut, AllowancesOut, LifeOut, describe_allowance, describe_life
 from app.models import Right
-from app.web.competitions.organising_schemas import AllowanceIn, LifeIn
+from app.web.competitions.schemas import AllowanceIn, LifeIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser

@@ -45,6 +45,8 @@ from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
+# ------------------------------------------------------------------------------------------------------ one competition
+
 #: Older ones are on a page of their own.
 ANNOUNCEMENTS_SHOWN = 5
 
@@ -140,6 +142,8 @@ def _task(
     )
 
 
+# ----------------------------------------------------------------------------------------------------- all competitions
+
 #: In order of appearance.
 GROUPS = {
     "open": ("Open now", "Deadline approaching"),
@@ -207,6 +211,8 @@ DOCS = (
     if (_BESIDE_THE_CODE / "submitting.md").is_file()
     else Path(sysconfig.get_path("data"), "share", "evergold", "docs")  # where pip installs them
 )
+# ------------------------------------------------------------------------------------------------------------ the guide
+
 #: File -> title and audience, in the order of the guide's first page.
 GUIDES = {
     "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
@@ -326,6 +332,8 @@ def _unlink(children: list[Token], opening: int) -> None:
         children[at] = Token("text", "", 0)
 
 
+# --------------------------------------------------------------------------------------------------------------- search
+
 WORDS_CHARACTERS = 120
 
 
@@ -345,6 +353,9 @@ def read_search(
     return render(request, "competitions/search.html", words_asked=words, hits=hits, guides=guides)
 
 
+# --------------------------------------------------------------------------------------------------------------- images
+
+
 @router.get("/competitions/{competition}/images/{sha256}")
 def read_image(request: Request, server: ServerHere, competition: str, sha256: str) -> Response:
     with reading(server.engine) as session:
@@ -354,6 +365,8 @@ def read_image(request: Request, server: ServerHere, competition: str, sha256: s
         raise NotFound("There is no such image here.")
     return image_response(request, server, sha256, image["type"])
 
+
+# ---------------------------------------------------------------------------------------------------- texts of the site
 
 #: Pages for people are shorter; a larger file was named by mistake.
 LIMIT_BYTES = 200_000

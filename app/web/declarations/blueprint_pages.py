@@ -184,7 +184,7 @@ def _start_page(
         rule=server.settings.organise,
         task_types=sorted(TASKS.values(), key=lambda one: one.title),
         typed=form or {},
-        faults=error.details.get("fields", {}) if error else {},
+        faults=error.fields if error else {},
         error=error,
     )
 
@@ -289,7 +289,7 @@ def _page(
             note=typed.get("note", ""),
             note_characters=NOTE_CHARACTERS,
             outcome=outcome,
-            faults=error.details.get("fields", {}) if error else {},
+            faults=error.fields if error else {},
             error=error,
         )
     )
@@ -345,7 +345,7 @@ def part_page(
             task_names=_task_names(document, steps),
             can_be_removed=len(steps) > 1,
             error=error,
-            faults=error.details.get("fields", {}) if error else {},
+            faults=error.fields if error else {},
             **(calendar_aid(server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
             **visibility_aid(document, steps),
         )

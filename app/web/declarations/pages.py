@@ -149,7 +149,7 @@ def _page(
         name: form[name] if name in changed else format_value(seen.present.document, field)
         for name, field in fields.items()
     }
-    faults = error.details.get("fields", {}) if error else {}
+    faults = error.fields if error else {}
     response = render(
         request,
         "declarations/edit.html",
@@ -260,7 +260,7 @@ def _history_page(
         note=form.get("note", "") if form else "",
         note_characters=NOTE_CHARACTERS,
         error=error,
-        faults=error.details.get("fields", {}) if error else {},
+        faults=error.fields if error else {},
         outcome=outcome,
     )
     response.headers["Cache-Control"] = "no-store"

@@ -222,17 +222,14 @@ _GROUPS = {
 }
 
 
-def _groups(competition: Competition, rights: Collection[Right]) -> list[tuple[str, str]]:
-    """Return all recipient groups allowed with these rights, with their labels."""
+def _groups(competition: Competition, rights: Collection[Right]) -> dict[str, str]:
+    """Return the labels of all recipient groups allowed with these rights."""
     titles = {phase.name: phase.title for phase in competition.phases}
     groups = (name.partition(":") for name in groups_for(competition, rights))
-    return [
-        ("", "nobody"),
-        *(
-            (f"{name}{colon}{phase}", f"{_GROUPS[GroupName(name)]} {titles.get(phase, '')}".strip())
-            for name, colon, phase in groups
-        ),
-    ]
+    return {"": "nobody"} | {
+        f"{name}{colon}{phase}": f"{_GROUPS[GroupName(name)]} {titles.get(phase, '')}".strip()
+        for name, colon, phase in groups
+    }
 
 
 QUESTIONS = "/competitions/{competition}/questions"

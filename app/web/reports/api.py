@@ -10,13 +10,13 @@ from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from app.base.db import reading
-from app.feedback.reports import Report, find_report, find_text
+from app.feedback.reports import CSV_COLUMNS, Report, find_report, find_text, report_csv
+from app.feedback.views import ReportOut, describe_report
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser, ApiViewer, Viewer
 from app.web.http.routers import api_router
-from app.web.reports.schemas import CSV_COLUMNS, ReportOut, describe_report, report_csv
 
 router = api_router("submissions")
 

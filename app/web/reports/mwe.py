@@ -12,7 +12,7 @@ from app.feedback.reports import Report
 from app.web.reports.tables import Cell, Column, Row, Table, make_table, number_cell, score_cell
 from evergold.scoring.mwe.counts import ALL, CATEGORY, MWE_BASED, TOKEN_BASED, TRAINING_VIEWS
 from evergold.scoring.mwe.languages import DIVERSITY
-from evergold.scoring.mwe.options import MACRO
+from evergold.scoring.option_types import MACRO
 from evergold.scoring.task import Score
 from evergold.scoring.tasks.mwe_identification import METRICS
 

@@ -18,11 +18,12 @@ from app.base.errors import NotFound
 from app.base.text import spreadsheet_safe
 from app.cards.edits import card_history, card_number, card_of_submission, edit_card, form_of, frozen_by, is_of_team
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
-from app.cards.views import CardOut
+from app.cards.views import SubmissionCardOut
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_of_all, standings_of_one
+from app.feedback.views import ComparisonOut, SubmissionList, SubmissionOut, describe_comparison, describe_submission
 from app.models import RunStatus, TokenScope, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
@@ -36,10 +37,8 @@ from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, Viewer, api_
 from app.web.http.openapi import upload_body
 from app.web.http.paths import check_path
 from app.web.http.routers import api_router, check_competition
-from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out
-from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
 from app.web.submissions.receiving import Received, Target, UploadRequest, receive_submission
-from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
+from app.web.submissions.schemas import CardIn
 from app.web.submissions.waiting import check_visible, wait_for_change
 
 router = api_router("submissions")
@@ -88,12 +87,12 @@ def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
         return SubmissionCardOut(
             submission=submission.id,
             system=submission.system.name if submission.system else "",
-            card=CardOut.model_validate(card_of_submission(session, submission)),
-            form=card_form_out(form_of(submission.phase_task)),
+            card=card_of_submission(session, submission),
+            form=form_of(submission.phase_task),
             version=card_number(session, submission),
             is_editable=frozen is None and is_of_team(session, submission, user),
             frozen_at=frozen.made_at if frozen else None,
-            history=card_changes_out(card_history(session, submission)),
+            history=card_history(session, submission),
             page=links.card(submission.id),
         )
 
@@ -130,7 +129,7 @@ def compare_submissions(
     if start + limit < len(shown):
         asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})
         following = f"{api_links.comparison(submission_id, other_id)}?{asked}"
-    return comparison_out(found, items, shown[start : start + limit], following)
+    return describe_comparison(found, items, shown[start : start + limit], following)
 
 
 COLUMNS = ("file", "line", "column", "severity", "code", "message", "text")
@@ -292,7 +291,7 @@ def read_submissions(
         own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
         standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as, with_history=ranks_then)
         listed = [
-            submission_out(
+            describe_submission(
                 one,
                 stage_of(session, current_run(one), one.phase_task.task.task_type, now),
                 own[one.id],
@@ -417,7 +416,7 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
         run, task_type = current_run(received.untouched), received.untouched.phase_task.task.task_type
         stage = stage_of(session, run, task_type, now, with_position=not is_rush(request))
         own = own_scores_of_new(session, received.untouched, now, organises=received.organises)
-        return submission_out(received.untouched, stage, own, [])
+        return describe_submission(received.untouched, stage, own, [])
 
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
@@ -428,4 +427,4 @@ def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> Subm
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
         own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        return submission_out(submission, stage, own, standings)
+        return describe_submission(submission, stage, own, standings)

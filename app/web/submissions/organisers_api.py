@@ -15,22 +15,18 @@ from app.boards.marks import mark_submissions
 from app.competitions.find import organised
 from app.models import Right, RunStatus
 from app.rescoring.sets import TO_RESCORE, score_anew
+from app.rescoring.views import ScoredAnewOut
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
+from app.runs.views import AllQueuedAgain, FailedRunsOut, QueuedAgain
 from app.submissions.organisers_list import SubmissionFilter, chosen_submissions, list_all_submissions
+from app.submissions.views import ListedSubmissions
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.submissions.failure_schemas import AllQueuedAgain, FailedRunsOut, QueuedAgain, failed_runs_out
-from app.web.submissions.organisers_schemas import (
-    ChosenMark,
-    ChosenRescoring,
-    ListedSubmissions,
-    ScoredAnewOut,
-    listed_out,
-)
+from app.web.submissions.schemas import ChosenMark, ChosenRescoring
 
 router = api_router("organising")
 Name = Annotated[str, Query(max_length=200, description="a name; empty: all of them")]
@@ -69,7 +65,7 @@ def read_all_submissions(
     if cursor is not None:
         following = api_links.all_submissions(competition, **wanted.parameters, limit=limit, after=cursor)
         response.headers["Link"] = f'<{following}>; rel="next"'
-    return ListedSubmissions(submissions=[listed_out(one) for one in listed], next=following)
+    return ListedSubmissions(submissions=listed, next=following)
 
 
 @router.put(
@@ -104,7 +100,7 @@ def post_rescoring(
         found = organised(session, user, competition, TO_RESCORE)
         chosen = chosen_submissions(session, found, form.submissions)
         done = score_anew(session, found, chosen, note=form.note, user=user, now=server.clock())
-    return ScoredAnewOut(queued_again=done.queued_again, rescoring=done.rescoring, tasks=list(done.tasks))
+    return ScoredAnewOut.model_validate(done)
 
 
 @router.get(
@@ -122,7 +118,7 @@ def read_failed_runs(
 ) -> FailedRunsOut:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        return failed_runs_out(found.name, failed_runs(session, [found.id], limit))
+        return FailedRunsOut(competition=found.name, runs=failed_runs(session, [found.id], limit))
 
 
 @router.post(

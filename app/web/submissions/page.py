@@ -37,6 +37,7 @@ from app.submissions.choices import (
 )
 from app.submissions.find import current_run, get_submission
 from app.submissions.validations import KEPT, get_validation
+from app.submissions.views import STATUS_WORDS
 from app.web.html.guards import PageForm, PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
 from app.web.html.words import RUN_STATES, format_score, language_name
@@ -44,7 +45,6 @@ from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import Viewer, ViewerHere, VisitorHere, viewer_as
 from app.web.http.routers import page_router
-from app.web.submissions.validation_schemas import STATUS_WORDS
 from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
 from evergold.scoring.task import Metric, Score
 from evergold.scoring.tasks import TASKS

@@ -12,6 +12,7 @@ from app.base.db import reading
 from app.models import User
 from app.submissions.accept import KEY_CHARACTERS
 from app.submissions.validations import get_validation
+from app.submissions.views import ValidationOut, describe_validation
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
@@ -20,7 +21,6 @@ from app.web.http.routers import api_router
 from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import Target, UploadRequest
 from app.web.submissions.validation_receiving import receive_validation
-from app.web.submissions.validation_schemas import ValidationOut, validation_out
 from app.web.submissions.waiting import wait_for_check
 
 router = api_router("submissions")
@@ -91,4 +91,4 @@ def read_validation_problems(server: ServerHere, user: ApiUser, validation_id: U
 
 def _load(server: Server, validation_id: UUID, user: User) -> ValidationOut:
     with reading(server.engine) as session:
-        return validation_out(get_validation(session, validation_id, user, server.clock()))
+        return describe_validation(get_validation(session, validation_id, user, server.clock()))

@@ -6,20 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from evergold.scoring.option_types import LanguageNames, Texts
+from evergold.scoring.option_types import AveragedLanguages, Texts, without_macro
 from evergold.scoring.task import Options as TaskOptions
 
-MACRO, LANGUAGES_WITH_GOLD = "macro", "languages-with-gold"
-
-
-def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
-    if MACRO in names:
-        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
-    return names
+LANGUAGES_WITH_GOLD = "languages-with-gold"
 
 
 def _language(name: str) -> str:
-    return _languages((name.lower(),))[0]
+    return without_macro((name.lower(),))[0]
 
 
 def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -29,7 +23,6 @@ def _category_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Languages = Annotated[LanguageNames, AfterValidator(_languages)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40), AfterValidator(_language)]
 
 
@@ -41,7 +34,7 @@ class Options(TaskOptions):
     the first column.
     """
 
-    languages: Languages | None = None
+    languages: AveragedLanguages | None = None
     language: Language | None = None
     unseen_against: Literal["train", "train+dev"] = "train+dev"
     categories: Annotated[Texts, AfterValidator(_category_names), Field(min_length=1)] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from evergold.scoring.option_types import ALL
+from evergold.scoring.option_types import ALL, MACRO
 from evergold.scoring.paraphrase.files import GoldFile
 from evergold.scoring.paraphrase.scores import (
     ItemScores,
@@ -24,7 +24,6 @@ from evergold.scoring.progress import report_progress
 from evergold.scoring.task import TEXT_CHARACTERS, ItemResult
 
 TYPE = "type/"
-MACRO = "macro"
 BERTSCORE, REMOVED = "bertscore", "removed"
 DIVERSITY = ("variety", "entropy", "balance")
 METRIC_NAMES = (BERTSCORE, REMOVED, *DIVERSITY)

@@ -9,15 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 from evergold.scoring.bertscore.models import LAYERS, Precision, model_name
 from evergold.scoring.bertscore.scores import Compatibility
 from evergold.scoring.errors import shorten
-from evergold.scoring.option_types import USUAL_CHARACTERS, LanguageNames, MaxCharacters, Texts
-from evergold.scoring.paraphrase.languages import MACRO
+from evergold.scoring.option_types import USUAL_CHARACTERS, AveragedLanguages, MaxCharacters, Texts
 from evergold.scoring.task import Options as TaskOptions
-
-
-def _languages(names: tuple[str, ...]) -> tuple[str, ...]:
-    if MACRO in names:
-        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
-    return names
 
 
 def _types(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -40,7 +33,7 @@ class Options(TaskOptions):
     max_characters: how long a paraphrase may be; encoders read the first few hundred words only.
     """
 
-    languages: Annotated[LanguageNames, AfterValidator(_languages)] | None = None
+    languages: AveragedLanguages | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", max_length=40)] | None = None
     types: Annotated[Texts, AfterValidator(_types), Field(min_length=1)] = ("VID", "NID", "AdjID")
     model: Annotated[str, AfterValidator(model_name)] = "bert-base-multilingual-cased"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from evergold.scoring.option_types import ALL
-from evergold.scoring.paraphrase.languages import BERTSCORE, DIVERSITY, MACRO, METRIC_NAMES, REMOVED, TYPE, splits_of
+from evergold.scoring.option_types import ALL, MACRO
+from evergold.scoring.paraphrase.languages import BERTSCORE, DIVERSITY, METRIC_NAMES, REMOVED, TYPE, splits_of
 from evergold.scoring.resampling.blocks import collect
 from evergold.scoring.resampling.formulas import diversity
 from evergold.scoring.resampling.parts import Sums

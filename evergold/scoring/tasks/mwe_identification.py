@@ -25,6 +25,7 @@ from evergold.scoring.cupt.folders import LanguageGold, LanguageItems, read_gold
 from evergold.scoring.cupt.prediction import PredictedMwes
 from evergold.scoring.errors import InvalidGold, Problem
 from evergold.scoring.halves import Keep
+from evergold.scoring.language_folders import single_language, wanted_languages
 from evergold.scoring.mwe.counts import (
     ALL,
     MWE_BASED,
@@ -48,9 +49,10 @@ from evergold.scoring.mwe.languages import (
     macro_document,
     macro_means,
 )
-from evergold.scoring.mwe.options import LANGUAGES_WITH_GOLD, MACRO, Options
+from evergold.scoring.mwe.options import LANGUAGES_WITH_GOLD, Options
 from evergold.scoring.mwe.part import part_of_languages
 from evergold.scoring.mwe.report import official_text
+from evergold.scoring.option_types import MACRO, split_below
 from evergold.scoring.task import (
     NOT_ENTERED,
     Column,
@@ -114,7 +116,7 @@ class Prediction:
 
 def read_items(path: Path, options: Options) -> LanguageItems:
     """Read the sentences and tokens of the blind file or of the blind files in folders; raises InvalidItems."""
-    return read_item_files(path, _wanted(options), _single(options))
+    return read_item_files(path, _wanted(options), single_language(_wanted(options)))
 
 
 def read_gold(path: Path, options: Options) -> Gold:
@@ -125,7 +127,7 @@ def read_gold(path: Path, options: Options) -> Gold:
 def read_gold_with_train(path: Path, train: Sequence[Path], options: Options) -> Gold:
     """Read gold of one language, to be compared with only these training files; raises InvalidGold."""
     with_dev = options.unseen_against == "train+dev"
-    files = read_gold_files(path, _wanted(options), _single(options), with_dev=with_dev, train=train)
+    files = read_gold_files(path, _wanted(options), single_language(_wanted(options)), with_dev=with_dev, train=train)
     return Gold(files, "files-given" if train else options.unseen_against, options.macro)
 
 
@@ -261,7 +263,7 @@ def columns(options: Options) -> tuple[Column, ...]:
     roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
     cells = [(ALL, basis) for basis in BASES] + [(view, MWE_BASED) for view in VIEWS]
     found = [
-        Column(f"{basis}_{part}", _split(root, split), _title(root, split, basis, part))
+        Column(f"{basis}_{part}", split_below(root, split), _title(root, split, basis, part))
         for root in roots
         for split, basis in cells
         for part in _PARTS
@@ -269,7 +271,7 @@ def columns(options: Options) -> tuple[Column, ...]:
     found += [Column(name, root, f"{_root_title(root)} {name}") for root in roots for name in DIVERSITY]
     found.append(Column("languages", MACRO, "Languages"))
     metric = f"{TOKEN_BASED if options.rank_by == 'token' else MWE_BASED}_f1"
-    ranking = (metric, _split(roots[0], "unseen" if options.rank_by == "unseen" else ALL))
+    ranking = (metric, split_below(roots[0], "unseen" if options.rank_by == "unseen" else ALL))
     return tuple(sorted(found, key=lambda column: (column.metric, column.split) != ranking))
 
 
@@ -281,12 +283,7 @@ def template(items: LanguageItems, options: Options) -> None:
 
 
 def _wanted(options: Options) -> tuple[str, ...] | None:
-    return options.languages or ((options.language,) if options.language else None)
-
-
-def _single(options: Options) -> str:
-    wanted = _wanted(options)
-    return wanted[0] if wanted and len(wanted) == 1 else ALL
+    return wanted_languages(options.languages, options.language)
 
 
 def _check_same_tokens(gold: Gold, prediction: Prediction) -> None:
@@ -320,7 +317,7 @@ def _three(gold: Gold, root: str, cell: Cell, values: _Three | None, reason: str
     split, basis = cell
     for part, value in zip(_PARTS, values or (None, None, None), strict=True):
         metric, why = f"{basis}_{part}", reason if value is None else None
-        yield Score(metric, _split(root, split), value, why, _signed(gold, metric, root, split))
+        yield Score(metric, split_below(root, split), value, why, _signed(gold, metric, root, split))
 
 
 def _diversity_of(gold: Gold, counted: Counted, language: str) -> Iterator[Score]:
@@ -343,11 +340,7 @@ def _signed(gold: Gold, metric: str, root: str, split: str) -> str:
         parts |= {"macro": "of-p-and-r", "languages": tuple(gold.languages)}
         if gold.counts_absent:
             parts["absent"] = 0
-    return signature(NAME, VERSION, metric, _split(root, split), **parts)
-
-
-def _split(root: str, split: str) -> str:
-    return root if split == ALL else f"{root}/{split}"
+    return signature(NAME, VERSION, metric, split_below(root, split), **parts)
 
 
 def _title(root: str, split: str, basis: str, part: str) -> str:

@@ -31,11 +31,11 @@ from evergold.scoring.bertscore.reference import PACKAGE, load_reference, refere
 from evergold.scoring.bertscore.scores import IMPLEMENTATION, bertscore_signature
 from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem, shorten
 from evergold.scoring.halves import Keep
-from evergold.scoring.option_types import ALL
+from evergold.scoring.language_folders import single_language, wanted_languages
+from evergold.scoring.option_types import ALL, MACRO, split_below
 from evergold.scoring.paraphrase.files import ID, BlindFile, GoldFile, blind, read_blind_files, read_gold_files
 from evergold.scoring.paraphrase.languages import (
     BERTSCORE,
-    MACRO,
     METRIC_NAMES,
     REMOVED,
     TYPE,
@@ -107,12 +107,12 @@ class Prediction:
 
 def read_items(path: Path, options: Options) -> Items:
     """Read the ids and sentences of the blind file or of the blind files in folders; raises InvalidItems."""
-    return Items(*read_blind_files(path, _wanted(options), _single(options)))
+    return Items(*read_blind_files(path, _wanted(options), single_language(_wanted(options))))
 
 
 def read_gold(path: Path, options: Options) -> Gold:
     """Read gold of a file or of language folders; raises InvalidGold, InvalidOptions for `baseline`."""
-    gold = Gold(*read_gold_files(path, _wanted(options), _single(options), options.types))
+    gold = Gold(*read_gold_files(path, _wanted(options), single_language(_wanted(options)), options.types))
     if isinstance(options.baseline, dict) and options.baseline.keys() != gold.languages.keys():
         message = f"{NAME}, option baseline: the languages of gold are {', '.join(gold.languages)}"
         raise InvalidOptions([Problem("bad-option", message)])
@@ -250,7 +250,7 @@ def columns(options: Options) -> tuple[Column, ...]:
     wanted = _wanted(options) or (ALL,)
     roots = (*wanted, MACRO) if options.language else (MACRO, *wanted)
     found = [
-        Column(metric, _split(root, split), _title(root, split, metric))
+        Column(metric, split_below(root, split), _title(root, split, metric))
         for split in splits_of(options.types)
         for root in roots
         for metric in METRIC_NAMES
@@ -268,16 +268,7 @@ def template(items: Items, options: Options) -> str | None:
 
 
 def _wanted(options: Options) -> tuple[str, ...] | None:
-    return options.languages or ((options.language.lower(),) if options.language else None)
-
-
-def _single(options: Options) -> str:
-    wanted = _wanted(options)
-    return wanted[0] if wanted and len(wanted) == 1 else ALL
-
-
-def _split(root: str, split: str) -> str:
-    return root if split == ALL else f"{root}/{split}"
+    return wanted_languages(options.languages, options.language)
 
 
 def _check_same_items(gold: Gold, prediction: Prediction) -> None:
@@ -296,7 +287,7 @@ def _five(
         value = numbers[metric] if numbers else None
         undefined = reason if numbers is None else _NO_NEW_WORD if metric == "entropy" else _ONE_NEW_WORD
         signed = _signed(gold, options, measure, root, split, metric)
-        yield Score(metric, _split(root, split), value, undefined if value is None else None, signed)
+        yield Score(metric, split_below(root, split), value, undefined if value is None else None, signed)
 
 
 def _signed(gold: Gold, options: Options, measure: Measure, root: str, split: str, metric: str) -> str:
@@ -316,7 +307,7 @@ def _signed(gold: Gold, options: Options, measure: Measure, root: str, split: st
         parts["baseline"] = baselines if any(baseline is not None for baseline in baselines) else None
     if root == MACRO:
         parts |= {"macro": "mean", "languages": languages}
-    return signature(NAME, VERSION, metric, _split(root, split), **parts)
+    return signature(NAME, VERSION, metric, split_below(root, split), **parts)
 
 
 def _title(root: str, split: str, metric: str) -> str:

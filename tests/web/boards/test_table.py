@@ -9,13 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+from app.boards.documents import board_json
 from app.boards.query import BoardQuery, Move, apply_query, row_key
 from app.boards.rows import CardColumn, Cell, CommittedGold, Interval, Leaderboard, LeaderboardRow
+from app.boards.views import BoardOut
 from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import EntryRule, RowStatus
-from app.web.boards.schemas import BoardOut, board_json
 from app.web.boards.table import Addresses, table_of
 from app.web.html.rendering import environment
 from tests import world

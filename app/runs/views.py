@@ -1,4 +1,4 @@
-"""Failed runs, for organisers: server faults, each with its submission and what happened."""
+"""The answers about failed runs, for organisers: server faults, each with its submission and what happened."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.base import api_links
 from app.base.answers import ApiModel, Moment, example
-from app.runs.failures import FailedRun
 
 
 class FailedRunOut(ApiModel):
@@ -73,25 +71,3 @@ class AllQueuedAgain(ApiModel):
     model_config = example({"runs": [17, 18]})
 
     runs: list[int]
-
-
-def failed_runs_out(competition: str, failed: list[FailedRun]) -> FailedRunsOut:
-    return FailedRunsOut(competition=competition, runs=[_failed_run_out(run) for run in failed])
-
-
-def _failed_run_out(run: FailedRun) -> FailedRunOut:
-    return FailedRunOut(
-        run_id=run.run_id,
-        submission_id=run.submission_id,
-        phase=run.phase,
-        task=run.task,
-        team=run.team,
-        filename=run.filename,
-        submitted_at=run.submitted_at,
-        failed_at=run.failed_at,
-        attempts=run.attempts,
-        worker=run.worker,
-        failure=run.failure,
-        submission=api_links.submission(run.submission_id),
-        rescoring=run.rescoring,
-    )

@@ -1,4 +1,4 @@
-"""The pictures of a board as numbers: exactly those drawn on pages."""
+"""The answers about the pictures of a board: exactly the numbers drawn on pages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import Field
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
 from app.charts.picture import Picture, PictureNumbers
+from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
 from app.competitions.visibility import View
-from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
 
 _BOARD = "/competitions/demo/phases/evaluation/boards/zero-shot"
 
@@ -96,7 +96,7 @@ class PictureOut(PictureNumbers):
     page: str
 
 
-def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view: View) -> PicturesOut:
+def describe_pictures(place: tuple[str, str, str], pictures: Sequence[Picture], view: View) -> PicturesOut:
     """Return the list of pictures for a viewer with this view."""
     return PicturesOut(
         pictures=[
@@ -108,27 +108,15 @@ def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view:
             )
             for picture in pictures
         ],
-        visibility=visibility_out(view),
+        visibility=describe_visibility(view),
         page=links.pictures(*place),
     )
 
 
-def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
+def describe_picture(place: tuple[str, str, str], picture: Picture) -> PictureOut:
     """Return one picture with all its numbers."""
     return PictureOut(
-        name=picture.name,
-        title=picture.title,
-        kind=picture.kind,
-        about=picture.about,
-        summary=picture.summary,
-        x=picture.x,
-        y=picture.y,
-        scale=picture.scale,
-        series=picture.series,
-        lines=picture.lines,
-        width=picture.width,
-        diagonal=picture.diagonal,
-        left_out=picture.left_out,
+        **{name: getattr(picture, name) for name in PictureNumbers.model_fields},
         splits=tuple(choice.value for choice in picture.splits),
         teams=tuple(choice.value for choice in picture.teams),
         page=f"{links.pictures(*place)}#{picture.name}",

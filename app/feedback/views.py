@@ -1,0 +1,600 @@
+"""The answers about a team's own submissions: state, scores, standings, comparison with another one, full report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from app.base import api_links, links
+from app.base.answers import ApiModel, Mirror, Moment, example
+from app.base.queue import GPU_QUEUE
+from app.boards.views import IntervalOut
+from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
+from app.feedback.compare import Better, Comparison
+from app.feedback.items import ComparedItem, ItemComparison
+from app.feedback.reports import Report
+from app.feedback.scores import OwnScores
+from app.feedback.standings import PeerComparison, RunStanding
+from app.models import RunStatus, Submission
+from app.runs.rescored import Rescored
+from app.runs.stages import STATUS_WORDS, Stage, StageName
+from app.submissions.find import current_run
+from app.submissions.views import ProblemOut
+
+
+class ScoreOut(Mirror):
+    """One score: a fraction in the digits of the phase, or null with the reason why it is undefined."""
+
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    signature: str = Field(description="how it was computed; scores compare if and only if these are equal")
+
+
+_TEST = {
+    "difference": 0.0312,
+    "low": 0.0121,
+    "high": 0.0503,
+    "level": 0.95,
+    "p": 0.0013,
+    "corrected": None,
+    "method": "paired:1|resamples:10000|units:item,4217|seed:8c4f0a5b21d97e36",
+}
+EXAMPLE_STANDING: dict[str, Any] = {
+    "board": "detection-zero-shot",
+    "metric": "macro_f1",
+    "split": "zero_shot/all",
+    "value": 0.7037,
+    "reason": None,
+    "change": 0.0312,
+    "to_best": 0.0312,
+    "to_baseline": 0.3017,
+    "rank": 4,
+    "of": 34,
+    "rank_then": 4,
+    "up": 2,
+    "counts": True,
+    "why": "latest submission",
+    "interval": {
+        "low": 0.6911,
+        "high": 0.7159,
+        "level": 0.95,
+        "method": "jackknife-logit-t:1|units:item,4217",
+    },
+    "change_test": _TEST,
+    "rivals": {
+        "state": "current",
+        "baseline": "Majority class",
+        "baseline_test": {**_TEST, "difference": 0.3017, "low": 0.2811, "high": 0.3223, "p": 0.0001},
+        "not_distinguishable_from": ["Saudade Lab"],
+        "ahead": 2,
+        "behind": 30,
+    },
+}
+
+
+class DifferenceTestOut(Mirror):
+    """A significance test of the difference of two submissions in one score."""
+
+    difference: float
+    low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
+    high: float | None
+    level: float = Field(description="of the interval")
+    p: float = Field(description="of a two-sided paired permutation test, of these two alone")
+    corrected: float | None = Field(description="with Holm's correction over all ranked rows; null: not one of these")
+    method: str = Field(description="how it was computed, with the seed")
+
+
+class RivalsOut(ApiModel):
+    """An entry compared with the other rows of its board: which of them differ significantly."""
+
+    state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
+    baseline: str | None = Field(description="the best one that was compared with it")
+    baseline_test: DifferenceTestOut | None = Field(description="what the run has more than that")
+    not_distinguishable_from: list[str] = Field(description="teams, in the order of the board")
+    ahead: int = Field(description="how many ranked rows are significantly better")
+    behind: int = Field(description="how many are significantly worse")
+
+
+class StandingOut(ApiModel):
+    """A scored submission on one board, in the ranking column, as far as the phase shows it to its team."""
+
+    board: str
+    metric: str
+    split: str
+    value: float | None
+    reason: str | None
+    change: float | None = Field(description="from the team's previous submission; null for its first")
+    to_best: float | None = Field(description="to the best of the team's other runs")
+    to_baseline: float | None = Field(description="to the best baseline on the board")
+    rank: int | None = Field(description="where this run would stand today, or stands if it counts")
+    of: int | None = Field(description="among so many")
+    rank_then: int | None = Field(description="the team's rank at submission; null in lists that leave it out")
+    up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
+    counts: bool | None = Field(description="whether this submission is the team's entry; null where that is hidden")
+    why: str = Field(description="the rule by which a run counts", examples=["latest submission"])
+    interval: IntervalOut | None = Field(
+        description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
+    )
+    change_test: DifferenceTestOut | None = Field(description="whether `change` may be chance; null as for `interval`")
+    rivals: RivalsOut | None = Field(description="of a submission that counts; null where the board hides comparisons")
+
+
+_EXAMPLE = {
+    "id": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+    "status": "scored",
+    "message": STATUS_WORDS[RunStatus.SCORED],
+    "competition": "demo",
+    "phase": "evaluation",
+    "task": "idiom-detection",
+    "team": "Ada Lovelace",
+    "submitted_by": "ada",
+    "submitted_at": "2026-01-11T09:00:00Z",
+    "withdrawn_at": None,
+    "started_at": "2026-01-11T09:00:00.120Z",
+    "finished_at": "2026-01-11T09:00:00.300Z",
+    "queue_position": None,
+    "stage": "scored",
+    "progress": None,
+    "waiting_for": None,
+    "stamp": "scored",
+    "filename": "my_predictions.csv",
+    "track": None,
+    "size_bytes": 20480,
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "system": "XLM-R large",
+    "method": "XLM-R large",
+    "description": "",
+    "private_scores": [],
+    "scores": [
+        {
+            "metric": "macro_f1",
+            "split": "zero_shot/all",
+            "value": 0.7037,
+            "reason": None,
+            "signature": "idiom-detection:1|macro_f1|zero_shot/all|labels:0,1",
+        },
+        {
+            "metric": "macro_f1",
+            "split": "one_shot/all",
+            "value": None,
+            "reason": "not entered",
+            "signature": "idiom-detection:1|macro_f1|one_shot/all|labels:0,1",
+        },
+    ],
+    "standings": [EXAMPLE_STANDING],
+    "problems": [],
+    "problems_omitted": 0,
+    "visibility": EXAMPLE_VISIBILITY,
+    "choice": None,
+    "rescored": [],
+    "links": {
+        "self": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+        "file": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/file",
+        "problems": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/problems.csv",
+        "report": "/api/v1/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11/report",
+        "task": "/api/v1/competitions/demo/phases/evaluation/tasks/idiom-detection",
+        "page": "/submissions/0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+    },
+}
+
+
+class SubmissionProgress(ApiModel):
+    """The progress of a long scoring, updated about once a second."""
+
+    items_done: int
+    items_total: int
+    seconds_left: int | None = Field(description="at the pace so far; null while nothing is known of it")
+
+
+class WaitingOut(ApiModel):
+    """A kind of worker that is not there; the submission is scored when one comes, and loses nothing meanwhile."""
+
+    queue: str = Field(examples=["gpu"])
+    since: Moment
+
+
+class ChoiceOut(ApiModel):
+    """The state of the choice, where teams choose which of their submissions counts."""
+
+    boards: list[str] = Field(description="those on which the team wants to stand with it")
+    until: Moment | None = Field(description="until then the last choice counts; null: for ever")
+
+
+class RescoredOut(ApiModel):
+    """A rescoring by the organisers, against corrected gold or by other rules."""
+
+    at: Moment
+    note: str = Field(description="the organisers' reason")
+    before: RunStatus
+    after: RunStatus
+    scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
+
+
+class SubmissionLinks(ApiModel):
+    """Links from a submission."""
+
+    self: str
+    file: str = Field(description="the file as you sent it")
+    problems: str = Field(description="the problems as CSV")
+    report: str | None = Field(description="every score and the task's own report; null until it is scored")
+    task: str
+    page: str = Field(description="for people")
+
+
+class SubmissionOut(ApiModel):
+    """A submission as its team sees it. `scored`, `rejected` and `failed` are final, and come with their results."""
+
+    model_config = example(_EXAMPLE)
+
+    id: UUID
+    status: RunStatus
+    message: str = Field(description="the status in a sentence")
+    competition: str
+    phase: str
+    task: str
+    team: str
+    submitted_by: str
+    submitted_at: Moment
+    withdrawn_at: Moment | None = Field(description="since when it counts on no board, as its team withdrew it")
+    started_at: Moment | None
+    finished_at: Moment | None
+    queue_position: int | None = Field(description="1: next in line; null: not waiting, or not looked up in a rush")
+    stage: StageName = Field(
+        description="as `status`, but finer: `waiting` is queued without a worker that could take it, `checking` and "
+        "`scoring` are running"
+    )
+    progress: SubmissionProgress | None = Field(description="null unless it is being scored, and takes long")
+    waiting_for: WaitingOut | None = Field(description="null unless `stage` is `waiting`")
+    stamp: str = Field(description="send it as `seen`, to wait until there is news")
+    filename: str
+    size_bytes: int
+    sha256: str
+    track: str | None = Field(description="null where the competition had no tracks")
+    system: str | None = Field(description="what the team calls the system; its runs share a method card")
+    method: str
+    description: str
+    scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
+    private_scores: list[ScoreOut] = Field(
+        description="of the private part of the items, once they are shown; none where items are not divided"
+    )
+    standings: list[StandingOut] = Field(description="one for each board that it entered; empty until it is scored")
+    problems: list[ProblemOut]
+    problems_omitted: int = Field(description="how many more problems were only counted")
+    visibility: VisibilityOut
+    choice: ChoiceOut | None = Field(description="null where teams do not choose which submission counts")
+    rescored: list[RescoredOut] = Field(description="the latest first; `scores` are those of now")
+    links: SubmissionLinks
+
+
+class SubmissionList(ApiModel):
+    """A page of your teams' submissions, newest first."""
+
+    model_config = example({"submissions": [_EXAMPLE], "next": None})
+
+    submissions: list[SubmissionOut]
+    next: str | None = Field(description="the next page, as in the Link header; null: this is the last")
+
+
+_COMPARED = {
+    "metric": "accuracy",
+    "split": "zero_shot/gl",
+    "value": 0.5,
+    "reason": None,
+    "signature": "idiom-detection:1|accuracy|zero_shot/gl|labels:0,1",
+}
+_RIGHT = {"is_right": True, "error": None, "found": None}
+
+
+class ComparedScoreOut(Mirror):
+    """One score of both."""
+
+    metric: str
+    split: str
+    a: ScoreOut | None = Field(description="null where A has no such score")
+    b: ScoreOut | None
+    difference: float | None = Field(description="b minus a; null where that means nothing")
+    better: Better | None
+    is_same_computation: bool = Field(description="false: the signatures differ, the values do not compare")
+    interval_a: IntervalOut | None = Field(None, description="of A's value; null: there is none, or none to see")
+    interval_b: IntervalOut | None = Field(None, description="of B's value")
+    test: DifferenceTestOut | None = Field(
+        None,
+        description="whether the difference may be chance: there for a run and its team's ten before it, in the scores "
+        "that boards rank by",
+    )
+
+
+class ItemResultOut(Mirror):
+    """The result of one item in one of the two submissions."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    predicted: str | int | float
+    is_right: bool | None = Field(description="null where items are not right or wrong")
+    error: float | None = Field(description="predicted minus gold; of several answers, how many are on one side alone")
+    found: int | None = Field(
+        validation_alias="matched",
+        description="of several answers, how many gold has too; gold and predicted are counts then",
+    )
+
+
+class ComparedItemOut(ApiModel):
+    """One item of both, under the same gold."""
+
+    item: str
+    splits: list[str] = Field(description="the narrowest splits that it counts in")
+    gold: str | int | float | None
+    a: ItemResultOut
+    b: ItemResultOut
+    better: Better | None = Field(description="which one is right, or closer; null where that is undefined")
+
+
+class ComparedItemsOut(ApiModel):
+    """Single items, where both golds are declared public and the scores are shown whole."""
+
+    hidden: str | None = Field(description="why there are none, as a sentence")
+    shows: dict[str, int] = Field(description="how many items each `show` has")
+    both_right: int
+    equal: int = Field(description="of how many neither is better")
+    left_out: int = Field(description="how many only one of the two has, or under another gold")
+    rows: list[ComparedItemOut] = Field(description="of those that `show` names, from `start` on, in gold's order")
+    next: str | None = Field(description="the address of the next ones; null: these were the last")
+
+
+class ComparisonOut(ApiModel):
+    """Two submissions to one task."""
+
+    model_config = example(
+        {
+            "a": "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11",
+            "b": "5f0c1d7e-9a53-4f2c-8f0b-3c1d2e4f5a6b",
+            "hidden": None,
+            "scores": [
+                {
+                    "metric": "accuracy",
+                    "split": "zero_shot/gl",
+                    "a": _COMPARED,
+                    "b": {**_COMPARED, "value": 0.75},
+                    "difference": 0.25,
+                    "better": "b",
+                    "is_same_computation": True,
+                }
+            ],
+            "items": {
+                "hidden": None,
+                "shows": {"all": 4, "differ": 1, "a": 0, "b": 1, "wrong": 1},
+                "both_right": 2,
+                "equal": 3,
+                "left_out": 0,
+                "rows": [
+                    {
+                        "item": "dev.GL.17",
+                        "splits": ["zero_shot/gl"],
+                        "gold": "1",
+                        "a": {"predicted": "0", **_RIGHT, "is_right": False},
+                        "b": {"predicted": "1", **_RIGHT},
+                        "better": "b",
+                    }
+                ],
+                "next": None,
+            },
+        }
+    )
+
+    a: UUID
+    b: UUID
+    hidden: str | None = Field(description="why there are no scores, as a sentence")
+    scores: list[ComparedScoreOut]
+    items: ComparedItemsOut
+
+
+_REPORTED = "0b9f2c58-7c0e-4b0e-9d5c-0d7f3a2b9c11"
+
+
+class ReportLinks(ApiModel):
+    """Other forms of the report."""
+
+    csv: str = Field(description="the scores as a table")
+    texts: dict[str, str] = Field(description="text reports by name, such as the official evaluator's")
+    page: str = Field(description="for people")
+
+
+class ReportOut(ApiModel):
+    """All that scoring gave: more scores than boards show, and the task type's aggregates."""
+
+    model_config = example(
+        {
+            "submission": _REPORTED,
+            "competition": "parseme-1-2",
+            "phase": "evaluation",
+            "task": "mwe-identification",
+            "task_type": "mwe-identification",
+            "task_version": 1,
+            "scores": [
+                {
+                    "metric": "mwe_f1",
+                    "split": "ga/unseen",
+                    "value": 0.25,
+                    "reason": None,
+                    "signature": "mwe-identification:1|mwe_f1|ga/unseen|matching:exact|lemmas:gold|seen_in:train+dev",
+                }
+            ],
+            "aggregates": {"languages": {"ga": {"all": {"mwe": [10, 40, 38]}}}},
+            "visibility": EXAMPLE_VISIBILITY,
+            "links": {
+                "csv": f"/api/v1/submissions/{_REPORTED}/report.csv",
+                "texts": {"parseme": f"/api/v1/submissions/{_REPORTED}/report/parseme.txt"},
+                "page": f"/submissions/{_REPORTED}/report",
+            },
+        }
+    )
+
+    submission: UUID
+    competition: str
+    phase: str
+    task: str
+    task_type: str
+    task_version: int | None
+    scores: list[ScoreOut]
+    aggregates: dict[str, Any] = Field(description="counts and tables as the task type has them; empty for some")
+    visibility: VisibilityOut
+    links: ReportLinks
+
+
+def describe_submission(
+    submission: Submission, stage: Stage, own: OwnScores, standings: Sequence[RunStanding]
+) -> SubmissionOut:
+    """Return a submission as its team sees it.
+
+    submission: from `get_submission`; stage: of its current run; own: the scores that are shown.
+    """
+    run = current_run(submission)
+    status = RunStatus(run.status)
+    phase, task = submission.phase_task.phase, submission.phase_task.task
+    return SubmissionOut(
+        id=submission.id,
+        status=status,
+        message=f"{stage.message} {own.hidden_words}".rstrip(),
+        competition=phase.competition.name,
+        phase=phase.name,
+        task=task.name,
+        team=submission.team.name,
+        submitted_by=submission.user.username,
+        submitted_at=submission.submitted_at,
+        withdrawn_at=submission.withdrawn_at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        queue_position=stage.position,
+        stage=stage.name,
+        progress=_progress(stage),
+        waiting_for=WaitingOut(queue=GPU_QUEUE, since=stage.waiting.since) if stage.waiting else None,
+        stamp=stage.stamp,
+        filename=submission.filename,
+        size_bytes=submission.size_bytes,
+        sha256=submission.sha256,
+        track=submission.track,
+        system=submission.system.name if submission.system else None,
+        method=submission.method,
+        description=submission.description,
+        scores=own.scores,
+        private_scores=own.private,
+        standings=[describe_standing(one) for one in standings],
+        problems=[ProblemOut.stored(problem) for problem in run.problems],
+        problems_omitted=run.problems_omitted,
+        visibility=describe_visibility(own.view),
+        choice=ChoiceOut(boards=own.chosen_for, until=own.settings.choose_until) if own.has_choice else None,
+        rescored=[_rescored(one) for one in own.rescored],
+        links=SubmissionLinks(
+            self=api_links.submission(submission.id),
+            file=api_links.submission_file(submission.id),
+            problems=api_links.problems(submission.id),
+            report=api_links.report(submission.id) if status is RunStatus.SCORED and own.view.own_scores else None,
+            task=api_links.task(phase.competition.name, phase.name, task.name),
+            page=links.submission(submission.id),
+        ),
+    )
+
+
+def _rescored(told: Rescored) -> RescoredOut:
+    return RescoredOut(
+        at=told.at,
+        note=told.note,
+        before=told.before,
+        after=told.after,
+        scores_before=[old for old, _ in told.changes],
+    )
+
+
+def _progress(stage: Stage) -> SubmissionProgress | None:
+    if stage.items_total is None:
+        return None
+    return SubmissionProgress(
+        items_done=stage.items_done or 0, items_total=stage.items_total, seconds_left=stage.seconds_left
+    )
+
+
+def describe_standing(standing: RunStanding) -> StandingOut:
+    """Return the standing of a run with the names of its board and score."""
+    return StandingOut(
+        board=standing.board.name,
+        metric=standing.score.metric,
+        split=standing.score.split,
+        value=standing.score.value,
+        reason=standing.score.reason,
+        change=standing.change,
+        to_best=standing.to_best,
+        to_baseline=standing.to_baseline,
+        rank=standing.ranks.now,
+        of=standing.ranks.of,
+        rank_then=standing.ranks.then,
+        up=standing.ranks.up,
+        counts=standing.counts,
+        why=standing.why,
+        interval=standing.interval,
+        change_test=standing.change_test,
+        rivals=_rivals(standing.rivals) if standing.rivals else None,
+    )
+
+
+def _rivals(found: PeerComparison) -> RivalsOut:
+    return RivalsOut(
+        state="pending" if found.is_pending else "current",
+        baseline=found.baseline or None,
+        baseline_test=found.baseline_test,
+        not_distinguishable_from=found.alike,
+        ahead=found.ahead,
+        behind=found.behind,
+    )
+
+
+def describe_comparison(
+    comparison: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
+) -> ComparisonOut:
+    """Return a comparison; rows: the items of this page; following: address of the next page."""
+    return ComparisonOut(
+        a=comparison.a.id,
+        b=comparison.b.id,
+        hidden=comparison.hidden_words or None,
+        scores=comparison.rows,
+        items=ComparedItemsOut(
+            hidden=items.hidden_words or None,
+            shows=dict(items.counts),
+            both_right=items.both_right,
+            equal=items.equal,
+            left_out=items.left_out,
+            rows=[
+                ComparedItemOut(
+                    item=row.a.item, splits=row.a.splits, gold=row.a.gold, a=row.a, b=row.b, better=row.better
+                )
+                for row in rows
+            ],
+            next=following,
+        ),
+    )
+
+
+def describe_report(report: Report) -> ReportOut:
+    """Return the report as far as its viewer may see it."""
+    submission = report.submission
+    phase = submission.phase_task.phase
+    return ReportOut(
+        submission=submission.id,
+        competition=phase.competition.name,
+        phase=phase.name,
+        task=submission.phase_task.task.name,
+        task_type=report.task_type,
+        task_version=report.run.task_version,
+        scores=report.scores,
+        aggregates=dict(report.aggregates),
+        visibility=describe_visibility(report.view),
+        links=ReportLinks(
+            csv=f"{api_links.report(submission.id)}.csv",
+            texts={name: api_links.report_text(submission.id, name) for name in report.texts},
+            page=links.report(submission.id),
+        ),
+    )
