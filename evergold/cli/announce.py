@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, read_text, remark, say
+from evergold.cli.output import (
+    WHILE_IT_RUNS,
+    Code,
+    CommandError,
+    JsonOption,
+    print_json,
+    print_table,
+    read_text,
+    remark,
+    say,
+)
 
 if TYPE_CHECKING:
     from evergold.client import Client
