@@ -98,7 +98,7 @@ def find_validation_replay(session: Session, user: User, idempotency_key: str, n
     return session.scalar(mine.where(Validation.asked_at > now - KEPT))
 
 
-def get_validation(session: Session, validation_id: UUID, viewer: User | None, now: datetime) -> Validation:
+def get_validation(session: Session, validation_id: UUID, user: User | None, now: datetime) -> Validation:
     """Return a validation with its task and phase. Raises NotFound for others than its owner, and after a day."""
     above = joinedload(Validation.phase_task)
     found = session.scalar(
@@ -106,7 +106,7 @@ def get_validation(session: Session, validation_id: UUID, viewer: User | None, n
         .where(Validation.id == validation_id, Validation.asked_at > now - KEPT)
         .options(above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task))
     )
-    if found is None or viewer is None or found.user_id != viewer.id:
+    if found is None or user is None or found.user_id != user.id:
         raise NotFound("There is no such check, or it is not yours, or it is older than a day.")
     return found
 

@@ -19,6 +19,7 @@ from app.boards.side_by_side import Results, build_results, find_task, results_v
 from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import Competition, CompetitionTask, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
@@ -28,7 +29,7 @@ from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer, Viewer
+from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 from evergold.scoring.halves import Half
@@ -52,7 +53,7 @@ def read_public_team(
 ) -> PublicTeamOut:
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        rows = team_rows(session, found, team, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        rows = team_rows(session, found, team, viewer)
         return public_team_out(found, team, rows)
 
 
@@ -188,29 +189,29 @@ def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, num
 
     number: of the official board, None for the latest one.
     """
-    user, seen_as, now = asked.viewer.user, asked.viewer.seen_as, asked.server.clock()
+    viewer = asked.viewer
     with reading(asked.server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, *place[1:])
-        frozen = find_official(session, phase, board, number, user, now, seen_as=seen_as) if is_official else None
+        frozen = find_official(session, phase, board, number, viewer) if is_official else None
         if frozen:
             official: Official | None = frozen
-            version = official_version(session, frozen.snapshot, user, now, seen_as=seen_as)
+            version = official_version(session, frozen.snapshot, viewer)
         else:
-            official = next(reversed(list_official(session, phase, board, user, now, seen_as=seen_as)), None)
-            version = board_version(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
-        tag = viewer_tag(session, competition, asked.viewer)
+            official = next(reversed(list_official(session, phase, board, viewer)), None)
+            version = board_version(session, phase, board, viewer, half=asked.half)
+        tag = viewer_tag(session, competition, viewer)
         etag = strong_etag(asked.request, version, tag, *_tag_of(official), asked.format, asked.query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(user), "Vary": VARY}
+        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": VARY}
         superseded_by = _superseded_by(place, frozen) if frozen else ""
         if superseded_by:
             headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
         if is_known(asked.request, etag):
             return not_modified(headers)
         if frozen:
-            whole = official_board(session, frozen.snapshot, user, now, seen_as=seen_as)
+            whole = official_board(session, frozen.snapshot, viewer)
         else:
-            whole = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
+            whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
         shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
     if asked.format == "json":
         text = board_json(competition, phase, board, shown, official)
@@ -240,9 +241,9 @@ def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> st
     return f"{team.id if team else ''} {viewer.seen_as or ''}"
 
 
-def cache_control(viewer: User | None) -> str:
+def cache_control(user: User | None) -> str:
     """Return the Cache-Control header: caches must revalidate, and responses for a logged-in viewer are private."""
-    return "private, no-cache" if viewer else "public, no-cache"
+    return "private, no-cache" if user else "public, no-cache"
 
 
 _VARY = "Accept-Encoding, Authorization, Cookie"
@@ -291,16 +292,15 @@ def read_results(
 def _answer_results(
     request: Request, server: Server, viewer: Viewer, place: tuple[str, str], written: Written
 ) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         task = find_task(competition, place[1])
-        version = results_version(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+        version = results_version(session, competition, task, viewer)
         etag = strong_etag(request, version, viewer_tag(session, competition, viewer), request.url.path)
         headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
         if is_known(request, etag):
             return not_modified(headers)
-        results = build_results(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+        results = build_results(session, competition, task, viewer)
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

@@ -16,11 +16,12 @@ from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import Board, Competition, Phase, User
 from app.web.boards.api import BoardName, cache_control
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer, Viewer
+from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
 
@@ -128,11 +129,10 @@ def read_board_citation(
         int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
     ] = None,
 ) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
-        official = find_official(session, of_phase, of_board, number, viewer.user, now, seen_as=viewer.seen_as)
+        official = find_official(session, of_phase, of_board, number, viewer)
     version = official.snapshot.number
     address = public_address(request, server, links.official(competition, phase, board, version))
     text = cite_official(whole, of_phase, of_board, official, address)
@@ -143,12 +143,11 @@ def _board_to_export(server: Server, viewer: Viewer, place: tuple[str, str, str]
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, place[1], place[2])
-        user, now, seen_as = viewer.user, server.clock(), viewer.seen_as
         if not official:
-            live = build_leaderboard(session, phase, board, user, now, seen_as=seen_as)
+            live = build_leaderboard(session, phase, board, viewer)
             return _BoardToExport(competition, phase, board, live)
-        last = find_official(session, phase, board, None, user, now, seen_as=seen_as)
-        frozen = official_board(session, last.snapshot, user, now, seen_as=seen_as)
+        last = find_official(session, phase, board, None, viewer)
+        frozen = official_board(session, last.snapshot, viewer)
         return _BoardToExport(competition, phase, board, frozen, last)
 
 
@@ -172,10 +171,10 @@ def _caption(found: _BoardToExport) -> str:
     return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
 
 
-def _text(text: str, media: str, name: str, viewer: User | None) -> Response:
+def _text(text: str, media: str, name: str, user: User | None) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
-        "Cache-Control": cache_control(viewer),
+        "Cache-Control": cache_control(user),
         "Vary": _VARY,
     }
     return Response(text, media_type=media, headers=headers)

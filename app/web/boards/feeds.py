@@ -12,6 +12,7 @@ from app.boards.feeds import board_feed, calendar
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.snapshots import list_official
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.web.boards.api import BoardName
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import ServerHere, public_address
@@ -74,13 +75,13 @@ def read_board_feed(
     with reading(server.engine) as session:
         whole = find_competition(session, competition)
         of_phase, of_board = find_board(whole, phase, board)
-        official = list_official(session, of_phase, of_board, None, now)
+        official = list_official(session, of_phase, of_board, Viewer(None, now))
         versions = [(one.snapshot.id, one.successor.key if one.successor else None) for one in official]
-        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now), versions)
+        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, Viewer(None, now)), versions)
         headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
         if is_known(request, etag):
             return not_modified(headers)
-        shown = build_leaderboard(session, of_phase, of_board, None, now)
+        shown = build_leaderboard(session, of_phase, of_board, Viewer(None, now))
     page = public_address(request, server, links.board(competition, phase, board))
     feed = public_address(request, server, request.url.path)
     text = board_feed((whole, of_phase, of_board), shown, official, page, feed)

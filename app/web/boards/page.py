@@ -23,7 +23,7 @@ from app.boards.snapshots import Official, find_official, last_snapshot, list_of
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
-from app.competitions.visibility import SeenAs, task_in_phase
+from app.competitions.visibility import SeenAs, Viewer, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
 from app.runs.report import aggregates_of
 from app.runs.workers import waiting_notice
@@ -35,7 +35,7 @@ from app.web.html.rendering import render
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.reports.probing_figures import Choice, choices, chosen_split, compared_figures, title_of
@@ -129,19 +129,19 @@ def read_board(
     split: SplitShown = None,
     half: HalfAsked = None,
 ) -> Response:
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    now, seen_as = viewer.now, viewer.seen_as
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         phase_found, board_found = find_board(found, phase, board)
-        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as, half=half)
-        snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
+        leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
+        snapshot = last_snapshot(session, phase_found, board_found, viewer)
         picture = picture_of(session, board_found, leaderboard, split)
         waiting = _waiting(session, phase_found, board_found, leaderboard, now)
         human_round = published_round(session, phase_found, board_found)
         commands = commands_of(session, phase_found, board_found, leaderboard)
         place = phase_found, board_found
         try:
-            moved, too_far = _moves(session, place, viewer, now, leaderboard, query), ""
+            moved, too_far = _moves(session, place, viewer, leaderboard, query), ""
         except TooFarBack as error:
             moved, query, too_far = None, replace(query, since=""), error.message
         teams_end = links.as_seen_by("", seen_as)
@@ -152,7 +152,7 @@ def read_board(
         table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
         table = replace(table, problems=[*table.problems, too_far]) if too_far else table
         where = Place(phase_found, board_found.task, board_found)
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
+        workspace = workspace_of(session, found, viewer, "leaderboard", where)
     figures = links.board_figures(competition, phase, board)
     return render(
         request,
@@ -226,20 +226,20 @@ def _official_page(
     query: BoardQuery,
 ) -> Response:
     """Return the page of a frozen board; number: None for the latest one."""
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    now, seen_as = viewer.now, viewer.seen_as
     with reading(server.engine) as session:
         found = find_competition(session, place[0])
         phase, board = find_board(found, *place[1:])
-        official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
-        every = list_official(session, phase, board, user, now, seen_as=seen_as)
+        official = find_official(session, phase, board, number, viewer)
+        every = list_official(session, phase, board, viewer)
         snapshot = official.snapshot
-        leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
+        leaderboard = official_board(session, snapshot, viewer)
         # A frozen board has no history.
         asked = replace(query, since="")
         end = links.as_seen_by("", seen_as)
         addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
         table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(phase, board.task, board))
+        workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
     return render(
         request,
         "boards/official.html",
@@ -283,7 +283,7 @@ def read_figure(
     """A figure of the board's picture, as a file."""
     with reading(server.engine) as session:
         place = find_board(find_competition(session, competition), phase, board)
-        leaderboard = build_leaderboard(session, *place, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        leaderboard = build_leaderboard(session, *place, viewer)
         picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
@@ -316,7 +316,6 @@ def _moves(
     session: Session,
     place: tuple[Phase, Board],
     viewer: Viewer,
-    now: datetime,
     leaderboard: Leaderboard,
     query: BoardQuery,
 ) -> dict[tuple[object, ...], Move] | None:
@@ -324,8 +323,7 @@ def _moves(
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
-    seen_as = viewer.seen_as
-    then = build_leaderboard(session, *place, viewer.user, now, seen_as=seen_as, until=until, half=leaderboard.half)
+    then = build_leaderboard(session, *place, viewer, until=until, half=leaderboard.half)
     return moves(leaderboard, then)
 
 

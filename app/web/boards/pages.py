@@ -32,7 +32,7 @@ from app.charts.picture import Picture
 from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
-from app.competitions.visibility import SeenAs, view_of_board, views_of
+from app.competitions.visibility import SeenAs, Viewer, view_of_board, views_of
 from app.models import Board, BoardShown, Competition, Phase
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of
@@ -63,13 +63,13 @@ def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competit
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "cite")
+        workspace = workspace_of(session, found, viewer, "cite")
         public_boards = _public_boards(session, found, now)
         frozen = [
             FrozenBoard(phase, board, versions[::-1])
             for phase in found.phases
             for board in boards_of(found, phase)
-            if (versions := list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
+            if (versions := list_official(session, phase, board, viewer))
         ]
     address = public_address(request, server, links.competition(found.name))
     return render(
@@ -95,7 +95,7 @@ def _public_boards(session: Session, competition: Competition, now: datetime) ->
     """Return the boards that everybody may see."""
     found = []
     for phase in competition.phases:
-        views = views_of(session, phase.phase_tasks, None, now)
+        views = views_of(session, phase.phase_tasks, Viewer(None, now))
         public = {one.task_id for one in phase.phase_tasks if views[one.id].board is BoardShown.PUBLIC}
         found += [(phase, board) for board in boards_of(competition, phase) if board.task_id in public]
     return found
@@ -141,11 +141,11 @@ def read_pictures(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         where = find_board(found, phase, board)
-        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        seen = look_at(session, *where, viewer)
         pictures = pictures_of(session, seen, split=split, teams=teams)
-        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        view = view_of_board(session, *where, viewer)
         here = Place(where[0], where[1].task, where[1])
-        workspace = workspace_of(session, found, viewer, now, "pictures", here)
+        workspace = workspace_of(session, found, viewer, "pictures", here)
     return render(
         request,
         "boards/pictures.html",
@@ -172,11 +172,10 @@ def read_picture_file(
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         where = find_board(found, phase, board)
-        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+        seen = look_at(session, *where, viewer)
         drawn = find_picture(pictures_of(session, seen, split=split, teams=teams), picture)
         context = f"{found.title} · {where[1].title} · {where[0].title}"
     name = f"{competition}-{phase}-{board}-{drawn.name}.svg"
@@ -207,16 +206,13 @@ def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> s
 def read_ranking(
     request: Request, server: ServerHere, viewer: ViewerHere, competition: str, phase: str, ranking: str
 ) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         place = next((one for one in found.phases if one.name == phase), None)
         if place is None:
             raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
-        table = build_ranking(
-            session, place, find_ranking(found, place, ranking), viewer.user, now, seen_as=viewer.seen_as
-        )
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(place))
+        table = build_ranking(session, place, find_ranking(found, place, ranking), viewer)
+        workspace = workspace_of(session, found, viewer, "leaderboard", Place(place))
     return render(
         request,
         "boards/ranking.html",
@@ -247,12 +243,11 @@ def read_results(
     sort: Annotated[str, Query()] = "",
 ) -> Response:
     """`sort` is `phase/board`; what is no column leaves the rows as they are."""
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         asked = find_task(found, task)
-        results = build_results(session, found, asked, viewer.user, now, seen_as=viewer.seen_as)
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(task=asked))
+        results = build_results(session, found, asked, viewer)
+        workspace = workspace_of(session, found, viewer, "leaderboard", Place(task=asked))
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
@@ -290,15 +285,15 @@ PICTURES_KEPT = 64
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/picture.png")
 def read_picture(request: Request, server: ServerHere, competition: str, phase: str, board: str) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         of_phase, of_board = find_board(found, phase, board)
-        etag = strong_etag(request, "picture", board_version(session, of_phase, of_board, None, now), found.title)
+        anybody = Viewer(None, server.clock())
+        etag = strong_etag(request, "picture", board_version(session, of_phase, of_board, anybody), found.title)
         headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
         if is_known(request, etag):
             return not_modified(headers)
-        leaderboard = build_leaderboard(session, of_phase, of_board, None, now)
+        leaderboard = build_leaderboard(session, of_phase, of_board, anybody)
     if leaderboard.view.board is not BoardShown.PUBLIC:
         raise NotFound("There is no picture of a board whose scores are not public.")
     return Response(_drawn(_picture(found, of_phase, of_board, leaderboard)), media_type="image/png", headers=headers)
@@ -338,7 +333,7 @@ def read_embedded(
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         of_phase, of_board = find_board(found, phase, board)
-        html = _embedded((found, of_phase, of_board), build_leaderboard(session, of_phase, of_board, None, now),
+        html = _embedded((found, of_phase, of_board), build_leaderboard(session, of_phase, of_board, Viewer(None, now)),
                          whole_address(server, links.board(competition, phase, board)), rows)  # fmt: skip
     etag = strong_etag(request, "embed", html)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache", "Content-Security-Policy": EMBED_POLICY}
@@ -381,7 +376,7 @@ def _paths(session: Session, competition: Competition, now: datetime) -> Iterato
     yield from (links.tab(name, tab) for tab in ("data", "cite"))
     yield links.announcements(name)
     for phase in competition.phases:
-        views = views_of(session, phase.phase_tasks, None, now)
+        views = views_of(session, phase.phase_tasks, Viewer(None, now))
         by_task = {asked.task_id: views[asked.id] for asked in phase.phase_tasks}
         for board in boards_of(competition, phase):
             if by_task[board.task_id].board is BoardShown.PUBLIC:

@@ -116,7 +116,7 @@ def read_ranking(
         if place is None:
             raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
         wanted = find_ranking(found, place, ranking)
-        table = build_ranking(session, place, wanted, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        table = build_ranking(session, place, wanted, viewer)
     headers = {"Cache-Control": cache_control(viewer.user), "Vary": VARY}
     if (format or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")) == "csv":
         name = f"{competition}-{phase}-{ranking}.csv"

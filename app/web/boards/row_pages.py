@@ -17,13 +17,14 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
+from app.competitions.visibility import Viewer
 from app.models import Right, RowStatus, User
 from app.web.boards.query import HalfAsked
 from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.reports.pages import scores_table, signatures
@@ -73,20 +74,20 @@ def _row_page(
     half: Half | None = None,
 ) -> Response:
     """Return the page of a row; number: of the official board, None for the live one."""
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
+    seen_as = viewer.seen_as
     with reading(server.engine) as session:
         competition = find_competition(session, place[0])
         phase, board = find_board(competition, *place[1:])
         successor = None
         if number is None:
-            leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=half)
+            leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
         else:
-            official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
-            leaderboard = official_board(session, official.snapshot, user, now, seen_as=seen_as)
+            official = find_official(session, phase, board, number, viewer)
+            leaderboard = official_board(session, official.snapshot, viewer)
             successor = official.successor
         row = find_row(leaderboard, submission_id)
         scores = scores_of_row(session, leaderboard, row)
-        workspace = workspace_of(session, competition, viewer, now, "leaderboard", Place(phase, board.task, board))
+        workspace = workspace_of(session, competition, viewer, "leaderboard", Place(phase, board.task, board))
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
@@ -159,7 +160,7 @@ def _page(
         marks = list_marks(session, phase_task)
         teams = entrants(session, phase_task)
         found = find_competition(session, competition)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
     return render(
         request,

@@ -14,6 +14,7 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.base.times import parse_moment
 from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
 from app.competitions.find import organised
+from app.competitions.visibility import Viewer
 from app.models import Right, User
 from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -82,7 +83,7 @@ def _page(
         found = organised(session, user, competition, Right.SUBMISSIONS)
         granted = list_allowances(session, found)
         teams = teams_to_allow(session, found)
-        workspace = desk_of(session, found, user, now)
+        workspace = desk_of(session, found, Viewer(user, now))
     return render(
         request,
         "competitions/allowances.html",

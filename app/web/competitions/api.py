@@ -12,7 +12,7 @@ from app.base.errors import NotFound
 from app.competitions import limits
 from app.competitions.find import boards_of, find_competition, find_phase_task, listed_competitions
 from app.competitions.starter_kits import items_of_starter_kit
-from app.competitions.visibility import view_of
+from app.competitions.visibility import Viewer, view_of
 from app.submissions.downloads import file_access, file_viewer
 from app.teams.find import find_team
 from app.web.competitions.schemas import (
@@ -138,6 +138,6 @@ def read_task(
         if visitor.user is not None:
             team = find_team(session, visitor.user, found.id)
             used = limits.quota(session, team, phase_task, now, user=visitor.user)
-        view = view_of(session, phase_task, visitor.user, now)
+        view = view_of(session, phase_task, Viewer(visitor.user, now))
         files = file_access(found, asked_in, phase_task, file_viewer(session, found, visitor.user), now)
     return describe_phase_task(phase_task, boards, server.settings, used, view, files, now)

@@ -19,6 +19,7 @@ from app.charts.hours import Hour, description, draw_hours
 from app.competitions import desk
 from app.competitions.desk import submissions_by_hour
 from app.competitions.find import organised
+from app.competitions.visibility import Viewer
 from app.messages.questions import questions_for
 from app.messages.views import QuestionOut
 from app.models import (
@@ -42,7 +43,6 @@ from app.web.html.guards import PageUser, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
-from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
 
 router = page_router()
@@ -88,7 +88,7 @@ def read_desk(request: Request, server: ServerHere, user: PageUser, competition:
             request,
             "competitions/desk.html",
             competition=found,
-            workspace=workspace_of(session, found, Viewer(user, None), now, "desk"),
+            workspace=workspace_of(session, found, Viewer(user, now), "desk"),
             sent=_sent(session, found, now) if Right.SUBMISSIONS in rights else None,
             moments=desk.next_moments(found, now),
             embargoes=desk.embargoes(session, found, now),

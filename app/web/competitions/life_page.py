@@ -21,6 +21,7 @@ from app.competitions.life import (
     plan_deletion,
     submitting_teams,
 )
+from app.competitions.visibility import Viewer
 from app.models import Halt, Right, Stage, User
 from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
 from app.web.html.rendering import render
@@ -62,7 +63,7 @@ def _page(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         can_be_deleted = not submitting_teams(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     return render(
         request,
         "competitions/life.html",

@@ -27,7 +27,7 @@ from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.find import boards_of, find_competition, listed_competitions, named_competition, own_competitions
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.search import search
-from app.competitions.visibility import View, views_of
+from app.competitions.visibility import View, Viewer, views_of
 from app.judging.annotators import may_judge_or_organise
 from app.messages.announcements import announcements_of
 from app.models import Board, Competition, Halt, Phase, PhaseTask
@@ -38,7 +38,7 @@ from app.web.html.rendering import APP, SITE_TEXTS, asset, render
 from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.identity import ViewerHere, VisitorHere
 from app.web.http.images import image_response
 from app.web.http.routers import page_router
 from evergold.scoring.tasks import TASKS
@@ -78,13 +78,13 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        views = _views(session, found, viewer, now)
+        views = _views(session, found, viewer)
         teams = count_entries(session, views)
         has_judging = may_judge_or_organise(session, viewer.user, found)
         announcements = announcements_of(session, found)
         missing = standing(session, found, viewer.user).missing if viewer.user else None
         files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
-        workspace = workspace_of(session, found, viewer, now, "overview")
+        workspace = workspace_of(session, found, viewer, "overview")
     phases = [
         PhaseShown(
             phase,
@@ -115,9 +115,9 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
     )
 
 
-def _views(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> dict[int, View]:
+def _views(session: Session, competition: Competition, viewer: Viewer) -> dict[int, View]:
     asked = [one for phase in competition.phases for one in phase.phase_tasks]
-    return views_of(session, asked, viewer.user, now, seen_as=viewer.seen_as)
+    return views_of(session, asked, viewer)
 
 
 def _task(

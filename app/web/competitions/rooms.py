@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
@@ -15,12 +14,13 @@ from app.base.errors import NotFound
 from app.competitions.current import current_phase
 from app.competitions.find import find_competition
 from app.competitions.starter_kits import items_of_starter_kit, lacks_baseline
+from app.competitions.visibility import Viewer
 from app.models import Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, board_of_tab, place_of_late_upload, place_of_upload, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.identity import ViewerHere, VisitorHere
 from app.web.http.routers import page_router
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
@@ -48,8 +48,8 @@ def read_data(request: Request, server: ServerHere, viewer: ViewerHere, competit
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "data")
-        tasks = _tasks(session, found, viewer, now)
+        workspace = workspace_of(session, found, viewer, "data")
+        tasks = _tasks(session, found, viewer)
     return render(
         request,
         "competitions/data.html",
@@ -61,12 +61,12 @@ def read_data(request: Request, server: ServerHere, viewer: ViewerHere, competit
     )
 
 
-def _tasks(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> list[TaskData]:
+def _tasks(session: Session, competition: Competition, viewer: Viewer) -> list[TaskData]:
     asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
     found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
     for phase in competition.phases:
         for asked in phase.phase_tasks:
-            if files := file_access(competition, phase, asked, asking, now):
+            if files := file_access(competition, phase, asked, asking, viewer.now):
                 found[asked.task_id].files.append((phase, files))
                 if items_of_starter_kit(asked, found[asked.task_id].task):
                     found[asked.task_id].starter_kits.add(phase.name)

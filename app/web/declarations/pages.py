@@ -15,6 +15,7 @@ from app.base.db import reading
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import storage_of
 from app.competitions.find import organised
+from app.competitions.visibility import Viewer
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values, go_back
 from app.declarations.edits.export import revision_text
 from app.declarations.edits.fields import Kind, Part, Value, format_value, rule_parts, text_parts, typed_values
@@ -116,7 +117,7 @@ def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
     with reading(server.engine) as session:
         competition = organised(session, user, name, Right.EDIT)
         present = present_revision(session, competition)
-        workspace = desk_of(session, competition, user, server.clock())
+        workspace = desk_of(session, competition, Viewer(user, server.clock()))
         seen = find_revision(session, competition, present.number if base is None else base)
         return Seen(competition, workspace, seen, present)
 
@@ -213,7 +214,7 @@ def read_history(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     response = render(
         request,
         "declarations/history.html",
@@ -245,7 +246,7 @@ def _history_page(
         found = organised(session, user, competition, Right.EDIT)
         revision, present = find_revision(session, found, number), present_revision(session, found)
         before = find_revision(session, found, number - 1) if number > 1 else None
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     since = differences(revision.document, present.document)
     response = render(
         request,

@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 from app.base import links
 from app.base.db import reading
 from app.competitions.find import organised
+from app.competitions.visibility import Viewer
 from app.models import Right
 from app.submissions.downloads import DownloadFilter, files_downloaded, list_downloads
 from app.web.html.guards import PageUser
@@ -25,7 +26,7 @@ router = page_router()
 def read_exports(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     return render(request, "exports/page.html", competition=found, workspace=workspace)
 
 
@@ -48,7 +49,7 @@ def read_downloads(
         found = organised(session, user, competition, Right.SUBMISSIONS)
         downloads, cursor = list_downloads(session, found, wanted, before=before, limit=PAGE_LENGTH)
         files = files_downloaded(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     return render(
         request,
         "exports/downloads.html",

@@ -12,6 +12,7 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
+from app.competitions.visibility import Viewer
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
 from app.models import Right, User
@@ -52,7 +53,7 @@ def _page(
         versions = list_gold(session, phase_task)
         has_key = bool(recipients(session, server.settings.sealing_keys))
         found = find_competition(session, competition)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     response = render(
         request,
         "gold/page.html",

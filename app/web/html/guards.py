@@ -20,11 +20,12 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
+from app.competitions.visibility import Viewer
 from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
 from app.web.http.errors import headers_of
-from app.web.http.identity import Viewer, Visitor, VisitorHere
+from app.web.http.identity import Visitor, VisitorHere
 
 #: A checkbox: any value means ticked.
 Ticked = Annotated[bool, BeforeValidator(bool)]
@@ -177,7 +178,9 @@ def form_again(
     passed_on = () if errors else (NotFound, Forbidden)
 
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
-        known = sent if "viewer" not in parameters else {**sent, "viewer": Viewer(sent["user"], None)}
+        known = dict(sent)
+        if "viewer" in parameters:
+            known["viewer"] = Viewer(sent["user"], sent["server"].clock())
         response = page(**{name: value for name, value in known.items() if name in parameters}, error=error)
         response.status_code = error.status
         if isinstance(error, LimitReached):  # when to try again

@@ -10,6 +10,7 @@ from app.base import api_links
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
+from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint, dismiss
 from app.judging.marks_csv import export_csv
 from app.judging.organising import WantedRound, organised_round, start_judging
@@ -244,4 +245,4 @@ def _results(server: Server, user: User | None, competition: str, round_name: st
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        return results_for(session, found, judging, user, server.clock())
+        return results_for(session, found, judging, Viewer(user, server.clock()))

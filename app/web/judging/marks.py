@@ -13,6 +13,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
+from app.competitions.visibility import Viewer
 from app.judging.annotators import find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
@@ -21,7 +22,6 @@ from app.web.html.guards import PageForm, PageUser, SentForm, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import Place, Workspace, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
@@ -185,7 +185,7 @@ def _sheet(session: Session, user: User, competition: str, round_name: str, lang
 def _workspace(session: Session, sheet: Sheet, user: User, server: Server) -> Workspace:
     judged = sheet.judging.phase_task
     return workspace_of(
-        session, sheet.competition, Viewer(user, None), server.clock(), "overview", Place(judged.phase, judged.task)
+        session, sheet.competition, Viewer(user, server.clock()), "overview", Place(judged.phase, judged.task)
     )
 
 

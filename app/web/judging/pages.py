@@ -15,6 +15,7 @@ from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import storage_of
 from app.charts.scatter import Kind, Scatter, ScatterPoint
 from app.competitions.find import find_competition, find_phase_task, organised
+from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint, dismiss, list_assignments
 from app.judging.imports import IMPORT_LIMIT_BYTES
 from app.judging.organising import WantedRound, organised_round, start_judging
@@ -40,7 +41,7 @@ from app.web.html.rendering import render
 from app.web.html.workspace import Place, TabName, desk_of, workspace_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, VisitorHere
+from app.web.http.identity import VisitorHere
 from app.web.http.routers import page_router
 from app.web.judging.receiving import ROUND_FIELD, receive_marks
 from app.web.submissions.receiving import Target, UploadRequest
@@ -179,7 +180,7 @@ def _start_page(
         found = organised(session, user, competition, Right.SUBMISSIONS)
         phase_task = find_phase_task(session, competition, phase, task)
         submissions = newest_scored(session, phase_task)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     response = render(
         request,
         "judging/start.html",
@@ -291,7 +292,7 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
             raise Forbidden("This is for the organisers of the competition, and for its annotators.")
         rounds = list_rounds(session, found) if organises else []
         tab: TabName = "desk" if organises else "overview"
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab)
+        workspace = workspace_of(session, found, Viewer(user, server.clock()), tab)
     places = [
         (phase, phase_task)
         for phase in found.phases
@@ -337,12 +338,12 @@ def _page(
             else find_competition(session, competition)
         )
         judging = find_round(session, found, round_name)
-        results = results_for(session, found, judging, user, server.clock())
+        results = results_for(session, found, judging, Viewer(user, server.clock()))
         organises = may_organise(session, user, found, Right.SUBMISSIONS)
         left = open_texts(session, judging) if organises else {}
         tab: TabName = "desk" if organises else "overview"
         place = Place(judging.phase_task.phase, judging.phase_task.task)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab, place)
+        workspace = workspace_of(session, found, Viewer(user, server.clock()), tab, place)
     figures = figures_of(found, judging, results)
     return render(
         request,
@@ -365,7 +366,7 @@ def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, roun
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         judging = find_round(session, found, round_name)
-        results = results_for(session, found, judging, visitor.user, server.clock())
+        results = results_for(session, found, judging, Viewer(visitor.user, server.clock()))
     figures = figures_of(found, judging, results)
     if not figures:
         raise NotFound("There is no such figure here.")

@@ -15,6 +15,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.text import many_lines
 from app.competitions.find import find_competition, organised
+from app.competitions.visibility import Viewer
 from app.messages.announcements import (
     TEXT_CHARACTERS,
     AnnouncementForm,
@@ -46,7 +47,7 @@ from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.identity import ViewerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -98,7 +99,7 @@ def _announcements_page(
         found = find_competition(session, competition)
         organises = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = announcements_of(session, found, with_withdrawn=organises)
-        workspace = workspace_of(session, found, viewer, server.clock(), "questions")
+        workspace = workspace_of(session, found, viewer, "questions")
     return render(
         request,
         "messages/announcements.html",
@@ -123,7 +124,7 @@ def send_announcement(
     """Nothing goes out to a group whose number was not shown before."""
     if form.action != "publish" or form.mail != form.counted:
         preview = _preview(server, user, competition, form)
-        return _announcements_page(request, server, Viewer(user, None), competition, form, preview)
+        return _announcements_page(request, server, Viewer(user, server.clock()), competition, form, preview)
     text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
@@ -169,7 +170,7 @@ def _edit_page(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         one = find_announcement(session, found, announcement_id)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "questions")
+        workspace = workspace_of(session, found, Viewer(user, server.clock()), "questions")
     typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
     template = "messages/announcement_edit.html"
     return render(
@@ -272,10 +273,9 @@ def _questions_page(
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "questions")
+        workspace = workspace_of(session, found, viewer, "questions")
         sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
         listed = questions_for(session, found, viewer.user, sees_all=sees_all)
     return render(

@@ -21,6 +21,7 @@ from app.competitions.organisers import (
     needs_to_take,
     take_role,
 )
+from app.competitions.visibility import Viewer
 from app.models import Competition, Right, Role, User
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS, find_user, list_roles
@@ -68,7 +69,7 @@ def _page(
     now = server.clock()
     with reading(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        workspace = desk_of(session, found, user, now)
+        workspace = desk_of(session, found, Viewer(user, now))
         may_invite = Right.EDIT in workspace.rights
         response = render(
             request,

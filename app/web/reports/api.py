@@ -10,11 +10,12 @@ from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from app.base.db import reading
+from app.competitions.visibility import Viewer
 from app.feedback.reports import Report, find_report, find_text
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiUser, ApiViewer, Viewer
+from app.web.http.identity import ApiUser, ApiViewer
 from app.web.http.routers import api_router
 from app.web.reports.schemas import CSV_COLUMNS, ReportOut, describe_report, report_csv
 
@@ -95,7 +96,7 @@ def read_report_text(
 def _visible_report(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
     """Return the report as far as this viewer may see it now."""
     with reading(server.engine) as session:
-        return find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        return find_report(session, submission_id, viewer)
 
 
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:

@@ -46,14 +46,13 @@ ALL_SCORES = "scores"
 def read_report(
     request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
 ) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         try:
-            report = find_report(session, submission_id, viewer.user, now, seen_as=viewer.seen_as)
+            report = find_report(session, submission_id, viewer)
         except NoReport:  # the submission page explains why
             query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
             return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
-        workspace = workspace_of_task(session, report.submission.phase_task, viewer, now, "runs")
+        workspace = workspace_of_task(session, report.submission.phase_task, viewer, "runs")
     parameters = request.query_params
     own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
     is_plain = own is None or parameters.get("view") == ALL_SCORES
@@ -143,7 +142,7 @@ def read_figure(
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
     with reading(server.engine) as session:
-        report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        report = find_report(session, submission_id, viewer)
     if not report.view.has_details:
         raise NotFound("Figures of reports are not shown in this phase: they reveal more than its scores may.")
     draw = REPORT_FIGURES.get(report.task_type)

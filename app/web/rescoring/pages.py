@@ -11,6 +11,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.competitions.find import boards_of, organised
+from app.competitions.visibility import Viewer
 from app.models import RescoringState, Right, User
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
@@ -77,7 +78,7 @@ def _list_page(
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         sets = list_rescorings(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     response = render(
         request,
         "rescoring/list.html",
@@ -140,7 +141,7 @@ def _page(
         wanted = find_rescoring(session, found, rescoring)
         is_dropped = wanted.state == RescoringState.DROPPED
         difference = None if is_dropped else difference_of(session, wanted)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     response = render(
         request,
         "rescoring/page.html",

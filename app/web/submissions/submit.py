@@ -36,6 +36,7 @@ from app.competitions.entry_rules import entry_settings
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
+from app.competitions.visibility import Viewer
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
@@ -50,7 +51,7 @@ from app.web.html.words import format_score
 from app.web.html.workspace import Place, workspace_of, workspace_of_task
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.identity import ViewerHere, VisitorHere
 from app.web.http.routers import page_router
 from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, UploadRequest, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
@@ -80,7 +81,7 @@ def _card_page(
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
         shown: dict[str, Any] = {
             "submission": submission,
-            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, None), server.clock(), "runs"),
+            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, server.clock()), "runs"),
             "task": submission.phase_task.task,
             "phase": submission.phase_task.phase,
             "competition": submission.phase_task.phase.competition,
@@ -331,12 +332,12 @@ def _page(
         files = file_access(competition, phase_task.phase, phase_task, file_viewer(session, competition, user), now)
         found = find_competition(session, competition.name)
         here = Place(phase_task.phase, phase_task.task)
-        workspace = workspace_of(session, found, Viewer(user, None), now, "submit", here)
+        workspace = workspace_of(session, found, Viewer(user, now), "submit", here)
         systems = systems_of_team(session, team.id, phase_task.task_id) if team else []
         latest = latest_run(session, user, phase_task) if user and not systems else None
         form = _prefilled(session, form, _chosen(systems, system), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
-        standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
+        standings = [one for some in standings_of_all(session, scored, Viewer(user, now)).values() for one in some]
         late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
     phase = phase_task.phase
     response = render(

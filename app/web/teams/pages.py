@@ -13,6 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.competitions.allowances import allowances_of, late_entries
 from app.competitions.find import find_competition
+from app.competitions.visibility import Viewer
 from app.models import User
 from app.teams.find import find_team, members_of, view_team
 from app.teams.membership import (
@@ -35,7 +36,6 @@ from app.web.html.guards import PageForm, PageUser, form_again, form_guard
 from app.web.html.rendering import render
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
-from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
 
 PLACE = "/competitions/{competition}/team"
@@ -95,7 +95,7 @@ def team_page(
         allowed = allowances_of(session, team) if team else []
         allowances = [(row, late_entries(session, row, row.phase)) for row in allowed]
         merging = offers_of(session, found, team, now)
-        workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
+        workspace = workspace_of(session, found, Viewer(user, now), "overview")
     return render(
         request,
         "teams/page.html",
@@ -207,7 +207,7 @@ def _invitation(
             request,
             "teams/join.html",
             competition=found,
-            workspace=workspace_of(session, found, Viewer(user, None), server.clock(), "overview"),
+            workspace=workspace_of(session, found, Viewer(user, server.clock()), "overview"),
             team=invitation.team,
             present=present,
             others=len(members_of(session, present)) - 1 if present else 0,

@@ -22,13 +22,12 @@ router = page_router()
 
 @router.get("/competitions/{competition}/teams/{team:path}")
 def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, competition: str, team: str) -> Response:
-    now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        rows = team_rows(session, found, team, viewer.user, now, seen_as=viewer.seen_as)
-        pictures = team_pictures(session, rows, viewer.user, now, seen_as=viewer.seen_as)
+        rows = team_rows(session, found, team, viewer)
+        pictures = team_pictures(session, rows, viewer)
         place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", place)
+        workspace = workspace_of(session, found, viewer, "leaderboard", place)
     return render(
         request,
         "teams/public.html",

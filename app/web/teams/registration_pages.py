@@ -13,6 +13,7 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
 from app.competitions.find import find_competition, organised
+from app.competitions.visibility import Viewer
 from app.models import RegistrationStatus, Right, User
 from app.people import email_confirmations
 from app.people.invitations import own_invitations
@@ -31,7 +32,7 @@ from app.web.html.guards import PageForm, PageUser, SentFields, SentForm, Ticked
 from app.web.html.rendering import render
 from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, VisitorHere
+from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import page_router
 
@@ -89,7 +90,7 @@ def _page(
         found = find_competition(session, competition)
         mine = standing(session, found, user) if user else None
         is_organiser = may_organise(session, user, found, Right.EDIT)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "overview")
+        workspace = workspace_of(session, found, Viewer(user, server.clock()), "overview")
     return render(
         request,
         "teams/registration.html",
@@ -147,7 +148,7 @@ def read_registrations(request: Request, server: ServerHere, user: PageUser, com
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         rows = list_registrations(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
     return render(
