@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Response
 from sqlalchemy.orm import Session
 
 from app.base import api_links
-from app.base.db import reading
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.query import BoardQuery
 from app.boards.side_by_side import Results, build_results, find_task, results_version
@@ -27,11 +26,10 @@ from app.web.boards.results_schemas import ResultsOut, results_csv, results_out
 from app.web.boards.schemas import BoardOut, board_csv, board_json
 from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
-from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, Visit
 from evergold.scoring.halves import Half
 
 router = api_router("boards")
@@ -48,13 +46,10 @@ PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as 
     "has another now, has the rows of these.",
     responses=error_responses(401, 404, 422),
 )
-def read_public_team(
-    server: ServerHere, viewer: ApiViewer, competition: CompetitionName, team: PublicTeamName
-) -> PublicTeamOut:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        rows = team_rows(session, found, team, viewer)
-        return public_team_out(found, team, rows)
+def read_public_team(visit: ApiVisit, competition: CompetitionName, team: PublicTeamName) -> PublicTeamOut:
+    found = find_competition(visit.session, competition)
+    rows = team_rows(visit.session, found, team, visit.viewer)
+    return public_team_out(found, team, rows)
 
 
 Place = tuple[str, str, str]
@@ -80,25 +75,21 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 class BoardRequest:
     """A request for a board."""
 
-    request: Request
-    server: Server
-    viewer: Viewer
+    visit: Visit
     query: BoardQuery
     format: Format
     half: Half | None = None
 
 
-def board_request(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+async def board_request(
+    visit: ApiVisit,
     query: ApiQuery,
     half: HalfAsked = None,
     format: FormatParameter = None,  # noqa: A002
 ) -> BoardRequest:
     """Return the request, in the format named, or else preferred by the Accept header."""
-    preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
-    return BoardRequest(request, server, viewer, query, format or preferred, half)
+    preferred: Format = "csv" if prefers_csv(visit.request.headers.get("accept", "")) else "json"
+    return BoardRequest(visit, query, format or preferred, half)
 
 
 BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
@@ -114,16 +105,14 @@ BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
     responses=_RESPONSES,
 )
 def read_board_csv(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
     query: ApiQuery,
     half: HalfAsked = None,
 ) -> Response:
-    asked = BoardRequest(request, server, viewer, query, "csv", half)
+    asked = BoardRequest(visit, query, "csv", half)
     return _answer(asked, (competition, phase, board))
 
 
@@ -189,30 +178,30 @@ def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, num
 
     number: of the official board, None for the latest one.
     """
-    viewer = asked.viewer
-    with reading(asked.server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, *place[1:])
-        frozen = find_official(session, phase, board, number, viewer) if is_official else None
-        if frozen:
-            official: Official | None = frozen
-            version = official_version(session, frozen.snapshot, viewer)
-        else:
-            official = next(reversed(list_official(session, phase, board, viewer)), None)
-            version = board_version(session, phase, board, viewer, half=asked.half)
-        tag = viewer_tag(session, competition, viewer)
-        etag = strong_etag(asked.request, version, tag, *_tag_of(official), asked.format, asked.query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": VARY}
-        superseded_by = _superseded_by(place, frozen) if frozen else ""
-        if superseded_by:
-            headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
-        if is_known(asked.request, etag):
-            return not_modified(headers)
-        if frozen:
-            whole = official_board(session, frozen.snapshot, viewer)
-        else:
-            whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
-        shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
+    visit = asked.visit
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, *place[1:])
+    frozen = find_official(session, phase, board, number, viewer) if is_official else None
+    if frozen:
+        official: Official | None = frozen
+        version = official_version(session, frozen.snapshot, viewer)
+    else:
+        official = next(reversed(list_official(session, phase, board, viewer)), None)
+        version = board_version(session, phase, board, viewer, half=asked.half)
+    tag = viewer_tag(session, competition, viewer)
+    etag = strong_etag(visit.request, version, tag, *_tag_of(official), asked.format, asked.query)
+    headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": VARY}
+    superseded_by = _superseded_by(place, frozen) if frozen else ""
+    if superseded_by:
+        headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    if frozen:
+        whole = official_board(session, frozen.snapshot, viewer)
+    else:
+        whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
+    shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
     if asked.format == "json":
         text = board_json(competition, phase, board, shown, official)
         return Response(text, media_type="application/json", headers=headers)
@@ -267,10 +256,8 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
     | _NOT_MODIFIED
     | error_responses(401, 404, 422),
 )
-def read_results_csv(
-    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
-) -> Response:
-    return _answer_results(request, server, viewer, (competition, task), _csv)
+def read_results_csv(visit: ApiVisit, competition: CompetitionName, task: TaskName) -> Response:
+    return _answer_results(visit, (competition, task), _csv)
 
 
 @router.get(
@@ -283,24 +270,20 @@ def read_results_csv(
     response_model=ResultsOut,
     responses=_NOT_MODIFIED | error_responses(401, 404, 422),
 )
-def read_results(
-    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
-) -> Response:
-    return _answer_results(request, server, viewer, (competition, task), _json)
+def read_results(visit: ApiVisit, competition: CompetitionName, task: TaskName) -> Response:
+    return _answer_results(visit, (competition, task), _json)
 
 
-def _answer_results(
-    request: Request, server: Server, viewer: Viewer, place: tuple[str, str], written: Written
-) -> Response:
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        task = find_task(competition, place[1])
-        version = results_version(session, competition, task, viewer)
-        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), request.url.path)
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
-        if is_known(request, etag):
-            return not_modified(headers)
-        results = build_results(session, competition, task, viewer)
+def _answer_results(visit: Visit, place: tuple[str, str], written: Written) -> Response:
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    task = find_task(competition, place[1])
+    version = results_version(session, competition, task, viewer)
+    etag = strong_etag(visit.request, version, viewer_tag(session, competition, viewer), visit.request.url.path)
+    headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    results = build_results(session, competition, task, viewer)
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

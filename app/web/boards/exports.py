@@ -6,24 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import InvalidForm
 from app.boards.citations import cite_competition, cite_official
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import Viewer
 from app.models import Board, Competition, Phase, User
 from app.web.boards.api import BoardName, cache_control
-from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, PublicVisit, Visit
 
 router = api_router("exports")
 
@@ -69,9 +67,7 @@ class _BoardToExport:
     },
 )
 def export_board(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -83,7 +79,7 @@ def export_board(
         bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
     ] = False,
 ) -> Response:
-    found = _board_to_export(server, viewer, (competition, phase, board), official)
+    found = _board_to_export(visit, (competition, phase, board), official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
@@ -91,7 +87,7 @@ def export_board(
     }
     media, ending = _MEDIA[format]
     name = "-".join([competition, phase, board, *(["official"] if official else [])])
-    return _text(writers[format](), media, f"{name}.{ending}", viewer.user)
+    return _text(writers[format](), media, f"{name}.{ending}", visit.viewer.user)
 
 
 @router.get(
@@ -101,11 +97,10 @@ def export_board(
     response_class=Response,
     responses={200: _BIBTEX, **error_responses(404)},
 )
-def read_citation(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-    address = public_address(request, server, links.competition(found.name))
-    return _text(cite_competition(found, address, server.clock()), "application/x-bibtex", f"{competition}.bib", None)
+def read_citation(visit: PublicVisit, competition: CompetitionName) -> Response:
+    found = find_competition(visit.session, competition)
+    address = public_address(visit.request, visit.server, links.competition(found.name))
+    return _text(cite_competition(found, address, visit.now), "application/x-bibtex", f"{competition}.bib", None)
 
 
 @router.get(
@@ -119,9 +114,7 @@ def read_citation(request: Request, server: ServerHere, competition: Competition
     },
 )
 def read_board_citation(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -129,26 +122,25 @@ def read_board_citation(
         int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
     ] = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        whole = find_competition(session, competition)
-        of_phase, of_board = find_board(whole, phase, board)
-        official = find_official(session, of_phase, of_board, number, viewer)
+    whole = find_competition(visit.session, competition)
+    of_phase, of_board = find_board(whole, phase, board)
+    official = find_official(visit.session, of_phase, of_board, number, visit.viewer)
     version = official.snapshot.number
-    address = public_address(request, server, links.official(competition, phase, board, version))
+    address = public_address(visit.request, visit.server, links.official(competition, phase, board, version))
     text = cite_official(whole, of_phase, of_board, official, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}-{version}.bib", viewer.user)
+    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}-{version}.bib", visit.viewer.user)
 
 
-def _board_to_export(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _BoardToExport:
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, place[1], place[2])
-        if not official:
-            live = build_leaderboard(session, phase, board, viewer)
-            return _BoardToExport(competition, phase, board, live)
-        last = find_official(session, phase, board, None, viewer)
-        frozen = official_board(session, last.snapshot, viewer)
-        return _BoardToExport(competition, phase, board, frozen, last)
+def _board_to_export(visit: Visit, place: tuple[str, str, str], official: bool) -> _BoardToExport:
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, place[1], place[2])
+    if not official:
+        live = build_leaderboard(session, phase, board, viewer)
+        return _BoardToExport(competition, phase, board, live)
+    last = find_official(session, phase, board, None, viewer)
+    frozen = official_board(session, last.snapshot, viewer)
+    return _BoardToExport(competition, phase, board, frozen, last)
 
 
 def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) -> Leaderboard:

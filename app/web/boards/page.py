@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.commands import commands_of
 from app.boards.entries import published_round
@@ -31,13 +30,12 @@ from app.standings.check import TooFarBack
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
 from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
 from app.web.html.drawings import Drawable, drawings_of, svg_response
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PageVisit, Visit
 from app.web.reports.probing_figures import Choice, choices, chosen_split, compared_figures, title_of
 from evergold.scoring.halves import Half
 
@@ -119,9 +117,7 @@ class MetricShown:
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_board(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
@@ -129,33 +125,31 @@ def read_board(
     split: SplitShown = None,
     half: HalfAsked = None,
 ) -> Response:
-    now, seen_as = viewer.now, viewer.seen_as
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        phase_found, board_found = find_board(found, phase, board)
-        leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
-        snapshot = last_snapshot(session, phase_found, board_found, viewer)
-        picture = picture_of(session, board_found, leaderboard, split)
-        waiting = _waiting(session, phase_found, board_found, leaderboard, now)
-        human_round = published_round(session, phase_found, board_found)
-        commands = commands_of(session, phase_found, board_found, leaderboard)
-        place = phase_found, board_found
-        try:
-            moved, too_far = _moves(session, place, viewer, leaderboard, query), ""
-        except TooFarBack as error:
-            moved, query, too_far = None, replace(query, since=""), error.message
-        teams_end = links.as_seen_by("", seen_as)
-        end = _with_part(teams_end, half)
-        addresses = Addresses(
-            links.board_rows(competition, phase, board), end, links.public_teams(competition), teams_end
-        )
-        table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
-        table = replace(table, problems=[*table.problems, too_far]) if too_far else table
-        where = Place(phase_found, board_found.task, board_found)
-        workspace = workspace_of(session, found, viewer, "leaderboard", where)
+    session, viewer = visit.session, visit.viewer
+    now, seen_as = visit.now, viewer.seen_as
+    found = find_competition(session, competition)
+    phase_found, board_found = find_board(found, phase, board)
+    leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
+    snapshot = last_snapshot(session, phase_found, board_found, viewer)
+    picture = picture_of(session, board_found, leaderboard, split)
+    waiting = _waiting(session, phase_found, board_found, leaderboard, now)
+    human_round = published_round(session, phase_found, board_found)
+    commands = commands_of(session, phase_found, board_found, leaderboard)
+    place = phase_found, board_found
+    try:
+        moved, too_far = _moves(session, place, viewer, leaderboard, query), ""
+    except TooFarBack as error:
+        moved, query, too_far = None, replace(query, since=""), error.message
+    teams_end = links.as_seen_by("", seen_as)
+    end = _with_part(teams_end, half)
+    addresses = Addresses(links.board_rows(competition, phase, board), end, links.public_teams(competition), teams_end)
+    table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
+    table = replace(table, problems=[*table.problems, too_far]) if too_far else table
+    where = Place(phase_found, board_found.task, board_found)
+    workspace = workspace_of(session, found, viewer, "leaderboard", where)
     figures = links.board_figures(competition, phase, board)
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/page.html",
         competition=found,
         workspace=workspace,
@@ -167,7 +161,7 @@ def read_board(
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
-            server,
+            visit.server,
             found,
             phase_found,
             board_found,
@@ -192,56 +186,50 @@ def read_board(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
 def read_official(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, server, viewer, (competition, phase, board), None, query)
+    return _official_page(visit, (competition, phase, board), None, query)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
 def read_official_by_number(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
     number: RowId,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, server, viewer, (competition, phase, board), number, query)
+    return _official_page(visit, (competition, phase, board), number, query)
 
 
 def _official_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
+    visit: Visit,
     place: tuple[str, str, str],
     number: int | None,
     query: BoardQuery,
 ) -> Response:
     """Return the page of a frozen board; number: None for the latest one."""
-    now, seen_as = viewer.now, viewer.seen_as
-    with reading(server.engine) as session:
-        found = find_competition(session, place[0])
-        phase, board = find_board(found, *place[1:])
-        official = find_official(session, phase, board, number, viewer)
-        every = list_official(session, phase, board, viewer)
-        snapshot = official.snapshot
-        leaderboard = official_board(session, snapshot, viewer)
-        # A frozen board has no history.
-        asked = replace(query, since="")
-        end = links.as_seen_by("", seen_as)
-        addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
-        table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
-        workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
-    return render(
-        request,
+    session, viewer = visit.session, visit.viewer
+    now, seen_as = visit.now, viewer.seen_as
+    found = find_competition(session, place[0])
+    phase, board = find_board(found, *place[1:])
+    official = find_official(session, phase, board, number, viewer)
+    every = list_official(session, phase, board, viewer)
+    snapshot = official.snapshot
+    leaderboard = official_board(session, snapshot, viewer)
+    # A frozen board has no history.
+    asked = replace(query, since="")
+    end = links.as_seen_by("", seen_as)
+    addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
+    table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
+    workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
+    return render_page(
+        visit,
         "boards/official.html",
         competition=found,
         workspace=workspace,
@@ -272,8 +260,7 @@ def _official_page(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
 def read_figure(
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
@@ -281,10 +268,10 @@ def read_figure(
     split: SplitShown = None,
 ) -> Response:
     """A figure of the board's picture, as a file."""
-    with reading(server.engine) as session:
-        place = find_board(find_competition(session, competition), phase, board)
-        leaderboard = build_leaderboard(session, *place, viewer)
-        picture = picture_of(session, place[1], leaderboard, split)
+    session = visit.session
+    place = find_board(find_competition(session, competition), phase, board)
+    leaderboard = build_leaderboard(session, *place, visit.viewer)
+    picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
     return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")

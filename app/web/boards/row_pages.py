@@ -10,23 +10,22 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.boards.details import find_row, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
-from app.competitions.visibility import Viewer
 from app.models import Right, RowStatus, User
 from app.web.boards.query import HalfAsked
-from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, desk_of, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import ViewerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PageVisit, UserVisit, Visit
 from app.web.reports.pages import scores_table, signatures
 from evergold.scoring.halves import Half
 
@@ -35,9 +34,7 @@ router = page_router()
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")
 def read_row(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
@@ -45,14 +42,12 @@ def read_row(
     sort: str = "",
     half: HalfAsked = None,
 ) -> Response:
-    return _row_page(request, server, viewer, (competition, phase, board), submission_id, None, sort, half)
+    return _row_page(visit, (competition, phase, board), submission_id, None, sort, half)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
 def read_official_row(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     phase: str,
     board: str,
@@ -60,13 +55,11 @@ def read_official_row(
     submission_id: UUID,
     sort: str = "",
 ) -> Response:
-    return _row_page(request, server, viewer, (competition, phase, board), submission_id, number, sort)
+    return _row_page(visit, (competition, phase, board), submission_id, number, sort)
 
 
 def _row_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
+    visit: Visit,
     place: tuple[str, str, str],
     submission_id: UUID,
     number: int | None,
@@ -74,28 +67,28 @@ def _row_page(
     half: Half | None = None,
 ) -> Response:
     """Return the page of a row; number: of the official board, None for the live one."""
+    session, viewer = visit.session, visit.viewer
     seen_as = viewer.seen_as
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, *place[1:])
-        successor = None
-        if number is None:
-            leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
-        else:
-            official = find_official(session, phase, board, number, viewer)
-            leaderboard = official_board(session, official.snapshot, viewer)
-            successor = official.successor
-        row = find_row(leaderboard, submission_id)
-        scores = scores_of_row(session, leaderboard, row)
-        workspace = workspace_of(session, competition, viewer, "leaderboard", Place(phase, board.task, board))
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, *place[1:])
+    successor = None
+    if number is None:
+        leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
+    else:
+        official = find_official(session, phase, board, number, viewer)
+        leaderboard = official_board(session, official.snapshot, viewer)
+        successor = official.successor
+    row = find_row(leaderboard, submission_id)
+    scores = scores_of_row(session, leaderboard, row)
+    workspace = workspace_of(session, competition, viewer, "leaderboard", Place(phase, board.task, board))
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
         asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
         return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/row.html",
         competition=competition,
         workspace=workspace,
@@ -139,31 +132,27 @@ class MarkForm(PageForm):
 
 
 @router.get(PLACE)
-def read_rows(
-    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
-) -> Response:
-    return _page(request, server, user, competition, phase, task)
+def read_rows(visit: PageUserVisit, competition: str, phase: str, task: str) -> Response:
+    return _page(visit, competition, phase, task)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     phase: str,
     task: str,
     form: MarkForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        marks = list_marks(session, phase_task)
-        teams = entrants(session, phase_task)
-        found = find_competition(session, competition)
-        workspace = desk_of(session, found, Viewer(user, server.clock()))
+    session = visit.session
+    phase_task = organised_task(session, visit.user, competition, phase, task, Right.SUBMISSIONS)
+    marks = list_marks(session, phase_task)
+    teams = entrants(session, phase_task)
+    found = find_competition(session, competition)
+    workspace = desk_of(session, found, visit.viewer)
     asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/rows.html",
         competition=found,
         workspace=workspace,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.boards.marks import clear_mark, list_marks, mark_row
 from app.boards.views import RowMarkOut
 from app.competitions.find import organised_task
@@ -18,6 +18,7 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 
 router = api_router("organising")
 
@@ -32,11 +33,10 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
     responses=error_responses(401, 403, 404),
 )
 def read_row_marks(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
+    visit: ApiOrganiserVisit, competition: CompetitionName, phase: PhaseName, task: TaskName
 ) -> RowMarksOut:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        return RowMarksOut(rows=list_marks(session, phase_task))
+    phase_task = organised_task(visit.session, visit.user, competition, phase, task, Right.SUBMISSIONS)
+    return RowMarksOut(rows=list_marks(visit.session, phase_task))
 
 
 @router.put(
