@@ -9,21 +9,20 @@ from fastapi import Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
-from app.competitions.visibility import Viewer
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
 from app.models import Right, User
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
-from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
 from app.web.submissions.receiving import Target, UploadRequest
 
 router = page_router()
@@ -32,30 +31,26 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 
 
 @router.get(PLACE)
-def read_gold_page(
-    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
-) -> Response:
-    return _page(request, server, user, competition, phase, task)
+def read_gold_page(visit: PageUserVisit, competition: str, phase: str, task: str) -> Response:
+    return _page(visit, competition, phase, task)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     phase: str,
     task: str,
     typed: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
-        versions = list_gold(session, phase_task)
-        has_key = bool(recipients(session, server.settings.sealing_keys))
-        found = find_competition(session, competition)
-        workspace = desk_of(session, found, Viewer(user, server.clock()))
-    response = render(
-        request,
+    session = visit.session
+    phase_task = organised_task(session, visit.user, competition, phase, task, Right.GOLD)
+    versions = list_gold(session, phase_task)
+    has_key = bool(recipients(session, visit.server.settings.sealing_keys))
+    found = find_competition(session, competition)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "gold/page.html",
         workspace=workspace,
         phase_task=phase_task,
@@ -73,15 +68,9 @@ def _page(
 
 
 def _put_again(
-    request: Request,
-    server: Server,
-    upload: SentUpload,
-    competition: str,
-    phase: str,
-    task: str,
-    error: EvergoldError,
+    visit: UserVisit, upload: SentUpload, competition: str, phase: str, task: str, error: EvergoldError
 ) -> Response:
-    return _page(request, server, upload.user, competition, phase, task, upload.fields, error)
+    return _page(visit, competition, phase, task, upload.fields, error)
 
 
 @router.post(PLACE)
