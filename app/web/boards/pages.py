@@ -59,8 +59,7 @@ class FrozenBoard:
 
 @router.get("/competitions/{competition}/cite")
 def read_cite(visit: PageVisit, competition: str) -> Response:
-    session, viewer = visit.session, visit.viewer
-    now = visit.now
+    session, viewer, now = visit.session, visit.viewer, visit.now
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "cite")
     public_boards = _public_boards(session, found, now)
@@ -134,8 +133,7 @@ def read_pictures(
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    session, viewer = visit.session, visit.viewer
-    now = visit.now
+    session, viewer, now = visit.session, visit.viewer, visit.now
     found = find_competition(session, competition)
     where = find_board(found, phase, board)
     seen = look_at(session, *where, viewer)
