@@ -27,7 +27,7 @@ from app.web.boards.schemas import BoardOut, board_csv, board_json
 from app.web.boards.team_schemas import PublicTeamOut, public_team_out
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiVisit, Visit
 from evergold.scoring.halves import Half
@@ -52,8 +52,6 @@ def read_public_team(visit: ApiVisit, competition: CompetitionName, team: Public
     return public_team_out(found, team, rows)
 
 
-Place = tuple[str, str, str]
-BoardName = Annotated[str, Path(examples=["zero-shot"])]
 SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 Format = Literal["json", "csv"]
 FormatParameter = Annotated[Format | None, Query(description="default: by the Accept header")]
@@ -106,14 +104,12 @@ BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
 )
 def read_board_csv(
     visit: ApiVisit,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     query: ApiQuery,
     half: HalfAsked = None,
 ) -> Response:
     asked = BoardRequest(visit, query, "csv", half)
-    return _answer(asked, (competition, phase, board))
+    return _answer(asked, names)
 
 
 @router.get(
@@ -128,12 +124,10 @@ def read_board_csv(
     responses=_RESPONSES,
 )
 def read_board(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board))
+    return _answer(wanted, names)
 
 
 @router.get(
@@ -146,12 +140,10 @@ def read_board(
     responses=_RESPONSES,
 )
 def read_official(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), is_official=True)
+    return _answer(wanted, names, is_official=True)
 
 
 @router.get(
@@ -164,16 +156,14 @@ def read_official(
     responses=_RESPONSES,
 )
 def read_official_by_number(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
-    number: SnapshotNumber,
-    wanted: BoardRequestHere,
+    competition: CompetitionName, phase: PhaseName, board: BoardName, number: SnapshotNumber, wanted: BoardRequestHere
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), is_official=True, number=number)
+    return _answer(wanted, BoardNames(competition, phase, board), is_official=True, number=number)
 
 
-def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, number: int | None = None) -> Response:
+def _answer(
+    asked: BoardRequest, place: BoardNames, *, is_official: bool = False, number: int | None = None
+) -> Response:
     """Find the board, view it as its viewer may, render it; 304 if the client has it.
 
     number: of the official board, None for the latest one.
@@ -210,7 +200,7 @@ def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, num
     return Response(board_csv(shown, superseded_by), media_type="text/csv", headers=headers)
 
 
-def _superseded_by(place: Place, frozen: Official) -> str:
+def _superseded_by(place: BoardNames, frozen: Official) -> str:
     """Return the API address of the results that replace a frozen board; "" if there are none."""
     if frozen.successor is None:
         return ""

@@ -16,10 +16,10 @@ from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
-from app.web.boards.api import BoardName, cache_control
+from app.web.boards.api import cache_control
 from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardNames, BoardNamesHere, CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiVisit, PublicVisit, Visit
 
@@ -68,9 +68,7 @@ class _BoardToExport:
 )
 def export_board(
     visit: ApiVisit,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     format: Annotated[TableFormat, Query(description="of the table")] = "markdown",  # noqa: A002
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
@@ -79,14 +77,16 @@ def export_board(
         bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
     ] = False,
 ) -> Response:
-    found = _board_to_export(visit, (competition, phase, board), official)
+    found = _board_to_export(visit, names, official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
-        "latex": lambda: latex_table(table, _caption(found), f"tab:{competition}-{board}", intervals=intervals),
+        "latex": lambda: latex_table(
+            table, _caption(found), f"tab:{names.competition}-{names.board}", intervals=intervals
+        ),
     }
     media, ending = _MEDIA[format]
-    name = "-".join([competition, phase, board, *(["official"] if official else [])])
+    name = "-".join([names.competition, names.phase, names.board, *(["official"] if official else [])])
     return _text(writers[format](), media, f"{name}.{ending}", visit.viewer.user)
 
 
@@ -115,23 +115,26 @@ def read_citation(visit: PublicVisit, competition: CompetitionName) -> Response:
 )
 def read_board_citation(
     visit: ApiVisit,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     number: Annotated[
         int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
     ] = None,
 ) -> Response:
-    whole = find_competition(visit.session, competition)
-    of_phase, of_board = find_board(whole, phase, board)
+    whole = find_competition(visit.session, names.competition)
+    of_phase, of_board = find_board(whole, names.phase, names.board)
     official = find_official(visit.session, of_phase, of_board, number, visit.viewer)
     version = official.snapshot.number
-    address = public_address(visit.request, visit.server, links.official(competition, phase, board, version))
+    address = public_address(visit.request, visit.server, links.official(*names, version))
     text = cite_official(whole, of_phase, of_board, official, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}-{version}.bib", visit.viewer.user)
+    return _text(
+        text,
+        "application/x-bibtex",
+        f"{'-'.join(names)}-{version}.bib",
+        visit.viewer.user,
+    )
 
 
-def _board_to_export(visit: Visit, place: tuple[str, str, str], official: bool) -> _BoardToExport:
+def _board_to_export(visit: Visit, place: BoardNames, official: bool) -> _BoardToExport:
     session, viewer = visit.session, visit.viewer
     competition = find_competition(session, place[0])
     phase, board = find_board(competition, place[1], place[2])

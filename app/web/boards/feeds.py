@@ -11,11 +11,10 @@ from app.boards.feeds import board_feed, calendar
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.snapshots import list_official
 from app.competitions.find import find_board, find_competition
-from app.web.boards.api import BoardName
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardNamesHere, CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.visit import PublicVisit
 
@@ -66,10 +65,10 @@ def read_calendar(visit: PublicVisit, competition: CompetitionName) -> Response:
         **error_responses(404),
     },
 )
-def read_board_feed(visit: PublicVisit, competition: CompetitionName, phase: PhaseName, board: BoardName) -> Response:
+def read_board_feed(visit: PublicVisit, names: BoardNamesHere) -> Response:
     session, viewer = visit.session, visit.viewer
-    whole = find_competition(session, competition)
-    of_phase, of_board = find_board(whole, phase, board)
+    whole = find_competition(session, names.competition)
+    of_phase, of_board = find_board(whole, names.phase, names.board)
     official = list_official(session, of_phase, of_board, viewer)
     versions = [(one.snapshot.id, one.successor.key if one.successor else None) for one in official]
     etag = strong_etag(visit.request, "atom", board_version(session, of_phase, of_board, viewer), versions)
@@ -77,7 +76,7 @@ def read_board_feed(visit: PublicVisit, competition: CompetitionName, phase: Pha
     if is_known(visit.request, etag):
         return not_modified(headers)
     shown = build_leaderboard(session, of_phase, of_board, viewer)
-    page = public_address(visit.request, visit.server, links.board(competition, phase, board))
+    page = public_address(visit.request, visit.server, links.board(*names))
     feed = public_address(visit.request, visit.server, visit.request.url.path)
     text = board_feed((whole, of_phase, of_board), shown, official, page, feed)
     return Response(text, media_type="application/atom+xml", headers=headers)

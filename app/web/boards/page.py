@@ -33,6 +33,7 @@ from app.web.html.drawings import Drawable, drawings_of, svg_response
 from app.web.html.rendering import render_page
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
+from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import PageVisit, Visit
@@ -118,17 +119,15 @@ class MetricShown:
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_board(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     query: PageQuery,
     split: SplitShown = None,
     half: HalfAsked = None,
 ) -> Response:
     session, viewer = visit.session, visit.viewer
     now, seen_as = visit.now, viewer.seen_as
-    found = find_competition(session, competition)
-    phase_found, board_found = find_board(found, phase, board)
+    found = find_competition(session, names.competition)
+    phase_found, board_found = find_board(found, names.phase, names.board)
     leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
     snapshot = last_snapshot(session, phase_found, board_found, viewer)
     picture = picture_of(session, board_found, leaderboard, split)
@@ -142,12 +141,12 @@ def read_board(
         moved, query, too_far = None, replace(query, since=""), error.message
     teams_end = links.as_seen_by("", seen_as)
     end = _with_part(teams_end, half)
-    addresses = Addresses(links.board_rows(competition, phase, board), end, links.public_teams(competition), teams_end)
+    addresses = Addresses(links.board_rows(*names), end, links.public_teams(names.competition), teams_end)
     table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
     table = replace(table, problems=[*table.problems, too_far]) if too_far else table
     where = Place(phase_found, board_found.task, board_found)
     workspace = workspace_of(session, found, viewer, "leaderboard", where)
-    figures = links.board_figures(competition, phase, board)
+    figures = links.board_figures(*names)
     return render_page(
         visit,
         "boards/page.html",
@@ -157,7 +156,7 @@ def read_board(
         state=phase_state(phase_found, now),
         board=board_found,
         **_options(found, phase_found, board_found, seen_as),
-        part_options=_parts(links.as_seen_by(links.board(competition, phase, board), seen_as), leaderboard),
+        part_options=_parts(links.as_seen_by(links.board(*names), seen_as), leaderboard),
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
@@ -177,7 +176,7 @@ def read_board(
         waiting=waiting,
         scored_with=scored_with(leaderboard),
         drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
-        titles={phase.name: phase.title for phase in found.phases},
+        titles={one.name: one.title for one in found.phases},
         snapshot=snapshot,
         seen_as=seen_as,
         now=now,
@@ -187,29 +186,25 @@ def read_board(
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
 def read_official(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     query: PageQuery,
 ) -> Response:
-    return _official_page(visit, (competition, phase, board), None, query)
+    return _official_page(visit, names, None, query)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
 def read_official_by_number(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     number: RowId,
     query: PageQuery,
 ) -> Response:
-    return _official_page(visit, (competition, phase, board), number, query)
+    return _official_page(visit, names, number, query)
 
 
 def _official_page(
     visit: Visit,
-    place: tuple[str, str, str],
+    place: BoardNames,
     number: int | None,
     query: BoardQuery,
 ) -> Response:
@@ -261,20 +256,18 @@ def _official_page(
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
 def read_figure(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     name: str,
     split: SplitShown = None,
 ) -> Response:
     """A figure of the board's picture, as a file."""
     session = visit.session
-    place = find_board(find_competition(session, competition), phase, board)
+    place = find_board(find_competition(session, names.competition), names.phase, names.board)
     leaderboard = build_leaderboard(session, *place, visit.viewer)
     picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
-    return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
+    return svg_response(picture.figures, name, f"{names.competition}-{names.phase}-{picture.split.replace('/', '-')}")
 
 
 def kept_of(viewer: Viewer, split: str | None = None, half: Half | None = None) -> list[tuple[str, str]]:

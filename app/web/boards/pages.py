@@ -42,6 +42,7 @@ from app.web.html.words import format_score
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import public_address
+from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PageVisit, PublicVisit
 
@@ -127,15 +128,13 @@ class PictureShown:
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures")
 def read_pictures(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
     session, viewer, now = visit.session, visit.viewer, visit.now
-    found = find_competition(session, competition)
-    where = find_board(found, phase, board)
+    found = find_competition(session, names.competition)
+    where = find_board(found, names.phase, names.board)
     seen = look_at(session, *where, viewer)
     pictures = pictures_of(session, seen, split=split, teams=teams)
     view = view_of_board(session, *where, viewer)
@@ -151,7 +150,7 @@ def read_pictures(
         state=phase_state(where[0], now),
         view=view,
         seen_as=viewer.seen_as,
-        pictures=[_shown(one, (competition, phase, board), _query(split, teams, viewer.seen_as)) for one in pictures],
+        pictures=[_shown(one, names, _query(split, teams, viewer.seen_as)) for one in pictures],
         most_teams=MOST_TEAMS,
     )
 
@@ -159,25 +158,23 @@ def read_pictures(
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg")
 def read_picture_file(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     picture: str,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
     session = visit.session
-    found = find_competition(session, competition)
-    where = find_board(found, phase, board)
+    found = find_competition(session, names.competition)
+    where = find_board(found, names.phase, names.board)
     seen = look_at(session, *where, visit.viewer)
     drawn = find_picture(pictures_of(session, seen, split=split, teams=teams), picture)
     context = f"{found.title} · {where[1].title} · {where[0].title}"
-    name = f"{competition}-{phase}-{board}-{drawn.name}.svg"
+    name = f"{'-'.join(names)}-{drawn.name}.svg"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(draw_file(drawn, context), media_type=SVG, headers=headers)
 
 
-def _shown(picture: Picture, place: tuple[str, str, str], query: str) -> PictureShown:
+def _shown(picture: Picture, place: BoardNames, query: str) -> PictureShown:
     drawn = draw(picture)
     return PictureShown(
         picture,
@@ -274,10 +271,10 @@ PICTURES_KEPT = 64
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/picture.png")
-def read_picture(visit: PublicVisit, competition: str, phase: str, board: str) -> Response:
+def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
     session = visit.session
-    found = find_competition(session, competition)
-    of_phase, of_board = find_board(found, phase, board)
+    found = find_competition(session, names.competition)
+    of_phase, of_board = find_board(found, names.phase, names.board)
     etag = strong_etag(visit.request, "picture", board_version(session, of_phase, of_board, visit.viewer), found.title)
     headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
     if is_known(visit.request, etag):
@@ -312,15 +309,13 @@ def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: 
 @router.get("/embed/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_embedded(
     visit: PublicVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     rows: Annotated[int, Query(ge=1, le=500)] = 20,
 ) -> Response:
-    found = find_competition(visit.session, competition)
-    of_phase, of_board = find_board(found, phase, board)
+    found = find_competition(visit.session, names.competition)
+    of_phase, of_board = find_board(found, names.phase, names.board)
     shown = build_leaderboard(visit.session, of_phase, of_board, visit.viewer)
-    address = whole_address(visit.server, links.board(competition, phase, board))
+    address = whole_address(visit.server, links.board(*names))
     html = _embedded((found, of_phase, of_board), shown, address, rows)
     etag = strong_etag(visit.request, "embed", html)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache", "Content-Security-Policy": EMBED_POLICY}

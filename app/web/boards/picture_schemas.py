@@ -11,6 +11,7 @@ from app.base.answers import ApiModel, example
 from app.charts.picture import Picture, PictureNumbers
 from app.competitions.visibility import View
 from app.web.competitions.visibility_schemas import EXAMPLE_VISIBILITY, VisibilityOut, visibility_out
+from app.web.http.paths import BoardNames
 
 _BOARD = "/competitions/demo/phases/evaluation/boards/zero-shot"
 
@@ -96,7 +97,7 @@ class PictureOut(PictureNumbers):
     page: str
 
 
-def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view: View) -> PicturesOut:
+def pictures_out(place: BoardNames, pictures: Sequence[Picture], view: View) -> PicturesOut:
     """Return the list of pictures for a viewer with this view."""
     return PicturesOut(
         pictures=[
@@ -113,7 +114,7 @@ def pictures_out(place: tuple[str, str, str], pictures: Sequence[Picture], view:
     )
 
 
-def picture_out(place: tuple[str, str, str], picture: Picture) -> PictureOut:
+def picture_out(place: BoardNames, picture: Picture) -> PictureOut:
     """Return one picture with all its numbers."""
     return PictureOut(
         name=picture.name,

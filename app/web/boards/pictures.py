@@ -12,12 +12,12 @@ from app.boards.pictures.gallery import find_picture, pictures_of
 from app.boards.pictures.seen import look_at
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import view_of_board
-from app.web.boards.api import BoardName, cache_control, viewer_tag
+from app.web.boards.api import cache_control, viewer_tag
 from app.web.boards.picture_schemas import PictureOut, PicturesOut, picture_out, pictures_out
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiVisit, Visit
 
@@ -39,13 +39,8 @@ PictureName = Annotated[str, Path(examples=["progress"])]
     response_model=PicturesOut,
     responses=_RESPONSES,
 )
-def list_pictures(
-    visit: ApiVisit,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
-) -> Response:
-    return _answer(visit, (competition, phase, board), None, None, ())
+def list_pictures(visit: ApiVisit, names: BoardNamesHere) -> Response:
+    return _answer(visit, names, None, None, ())
 
 
 @router.get(
@@ -66,12 +61,12 @@ def get_picture(
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    return _answer(visit, (competition, phase, board), picture, split, teams)
+    return _answer(visit, BoardNames(competition, phase, board), picture, split, teams)
 
 
 def _answer(
     visit: Visit,
-    place: tuple[str, str, str],
+    place: BoardNames,
     name: str | None,
     split: str | None,
     teams: Sequence[str],

@@ -23,6 +23,7 @@ from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, f
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, desk_of, workspace_of
 from app.web.http.context import ServerHere
+from app.web.http.paths import BoardNames, BoardNamesHere, TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import PageVisit, UserVisit, Visit
@@ -35,32 +36,28 @@ router = page_router()
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")
 def read_row(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     submission_id: UUID,
     sort: str = "",
     half: HalfAsked = None,
 ) -> Response:
-    return _row_page(visit, (competition, phase, board), submission_id, None, sort, half)
+    return _row_page(visit, names, submission_id, None, sort, half)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
 def read_official_row(
     visit: PageVisit,
-    competition: str,
-    phase: str,
-    board: str,
+    names: BoardNamesHere,
     number: RowId,
     submission_id: UUID,
     sort: str = "",
 ) -> Response:
-    return _row_page(visit, (competition, phase, board), submission_id, number, sort)
+    return _row_page(visit, names, submission_id, number, sort)
 
 
 def _row_page(
     visit: Visit,
-    place: tuple[str, str, str],
+    place: BoardNames,
     submission_id: UUID,
     number: int | None,
     sort: str,
@@ -132,23 +129,21 @@ class MarkForm(PageForm):
 
 
 @router.get(PLACE)
-def read_rows(visit: PageUserVisit, competition: str, phase: str, task: str) -> Response:
-    return _page(visit, competition, phase, task)
+def read_rows(visit: PageUserVisit, names: TaskNamesHere) -> Response:
+    return _page(visit, names)
 
 
 def _page(
     visit: UserVisit,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNames,
     form: MarkForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     session = visit.session
-    phase_task = organised_task(session, visit.user, competition, phase, task, Right.SUBMISSIONS)
+    phase_task = organised_task(session, visit.user, *names, Right.SUBMISSIONS)
     marks = list_marks(session, phase_task)
     teams = entrants(session, phase_task)
-    found = find_competition(session, competition)
+    found = find_competition(session, names.competition)
     workspace = desk_of(session, found, visit.viewer)
     asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
     return render_page(
@@ -158,7 +153,7 @@ def _page(
         workspace=workspace,
         phase=asked_in,
         task=phase_task.task,
-        place=(competition, phase, task),
+        place=names,
         boards=[board for board in boards_of(found, asked_in) if board.task_id == phase_task.task_id],
         marks=marks,
         teams=teams,
@@ -174,13 +169,11 @@ def send_mark(
     request: Request,
     server: ServerHere,
     user: SentForm,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     form: Annotated[MarkForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         status, submission_id = form.choice()
         mark_row(
             session,
@@ -192,19 +185,17 @@ def send_mark(
             actor=user,
             now=server.clock(),
         )
-    return RedirectResponse(links.rows(competition, phase, task), 303)
+    return RedirectResponse(links.rows(*names), 303)
 
 
 @router.post(f"{PLACE}/{{mark_id}}/clear")
 def send_clear(
     server: ServerHere,
     user: Annotated[User, Depends(form_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     mark_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
-    return RedirectResponse(links.rows(competition, phase, task), 303)
+    return RedirectResponse(links.rows(*names), 303)

@@ -15,7 +15,7 @@ from app.web.boards.rows_schemas import RowMarkIn, RowMarksOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import CompetitionName, PhaseName, TaskName, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
@@ -32,10 +32,8 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
     description="Teams and submissions that are unranked, disqualified or hidden on the boards of a task in a phase.",
     responses=error_responses(401, 403, 404),
 )
-def read_row_marks(
-    visit: ApiOrganiserVisit, competition: CompetitionName, phase: PhaseName, task: TaskName
-) -> RowMarksOut:
-    phase_task = organised_task(visit.session, visit.user, competition, phase, task, Right.SUBMISSIONS)
+def read_row_marks(visit: ApiOrganiserVisit, names: TaskNamesHere) -> RowMarksOut:
+    phase_task = organised_task(visit.session, visit.user, *names, Right.SUBMISSIONS)
     return RowMarksOut(rows=list_marks(visit.session, phase_task))
 
 
@@ -50,13 +48,11 @@ def read_row_marks(
 def put_row_mark(
     server: ServerHere,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     mark: RowMarkIn,
 ) -> RowMarkOut:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         return mark_row(
             session,
             phase_task,

@@ -20,11 +20,11 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import CompetitionName, PhaseName, TaskNames, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 
 router = api_router("organising")
 
@@ -64,10 +64,8 @@ def read_leaks(visit: ApiOrganiserVisit, competition: CompetitionName) -> LeakLi
     summary="The versions of a task's sealed gold, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_gold_list(
-    visit: ApiOrganiserVisit, competition: CompetitionName, phase: PhaseName, task: TaskName
-) -> GoldList:
-    return _versions(visit.session, visit.user, Target(competition, phase, task))
+def read_gold_list(visit: ApiOrganiserVisit, names: TaskNamesHere) -> GoldList:
+    return _versions(visit.session, visit.user, names)
 
 
 @router.post(
@@ -81,14 +79,9 @@ def read_gold_list(
     openapi_extra=_BODY,
 )
 async def create_gold_version(
-    request: Request,
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    request: Request, server: ServerHere, user: ApiOrganiser, names: TaskNamesHere
 ) -> GoldList:
-    target = Target(competition, phase, task)
+    target = names
     await receive_gold(UploadRequest(request, target, lambda: user))
     return await run_sync(_versions_now, server, user, target)
 
@@ -108,7 +101,7 @@ def publish_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    target = Target(competition, phase, task)
+    target = TaskNames(competition, phase, task)
     use_version(server, user, target, version)
     return _versions_now(server, user, target)
 
@@ -130,17 +123,17 @@ def check_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    target = Target(competition, phase, task)
+    target = TaskNames(competition, phase, task)
     check_version_again(server, user, target, version)
     return _versions_now(server, user, target)
 
 
-def _versions_now(server: Server, user: User, target: Target) -> GoldList:
+def _versions_now(server: Server, user: User, target: TaskNames) -> GoldList:
     """Return the versions after a change."""
     with reading(server.engine) as session:
         return _versions(session, user, target)
 
 
-def _versions(session: Session, user: User, target: Target) -> GoldList:
+def _versions(session: Session, user: User, target: TaskNames) -> GoldList:
     phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
     return describe_gold(phase_task, list_gold(session, phase_task))

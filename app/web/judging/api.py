@@ -32,12 +32,12 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import CompetitionName, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiOrganiserVisit, PlainApiVisit
 from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import RoundRequest
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 
 router = api_router("organising")
 
@@ -77,9 +77,7 @@ def start_round(
     response: Response,
     server: ServerHere,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     form: RoundRequest,
 ) -> RoundResults:
     wanted = WantedRound(
@@ -88,9 +86,9 @@ def start_round(
         tuple((one.language, one.username) for one in form.annotators),
     )
     storage = storage_of(server.settings)
-    name = start_judging(server.engine, storage, (competition, phase, task), wanted, user=user, now=server.clock())
-    response.headers["Location"] = api_links.judging(competition, name)
-    return _results_now(server, user, competition, name)
+    name = start_judging(server.engine, storage, names, wanted, user=user, now=server.clock())
+    response.headers["Location"] = api_links.judging(names.competition, name)
+    return _results_now(server, user, names.competition, name)
 
 
 @router.post(
@@ -106,12 +104,10 @@ def start_round(
 async def import_judgements(
     request: Request,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
-    return await receive_marks(UploadRequest(request, Target(competition, phase, task), lambda: user), name)
+    return await receive_marks(UploadRequest(request, names, lambda: user), name)
 
 
 @router.get(

@@ -49,10 +49,11 @@ from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, TabName, desk_of, workspace_of
 from app.web.http import csrf
 from app.web.http.context import ServerHere
+from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PlainPageVisit, UserVisit, Visit
 from app.web.judging.receiving import ROUND_FIELD, receive_marks
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 from evergold.figures.axes import Axis, axis_around
 from evergold.figures.svg import number_text
 
@@ -165,15 +166,13 @@ def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...
 
 
 @router.get(PLACE)
-def read_start(visit: PageUserVisit, competition: str, phase: str, task: str) -> Response:
-    return _start_page(visit, competition, phase, task)
+def read_start(visit: PageUserVisit, names: TaskNamesHere) -> Response:
+    return _start_page(visit, names)
 
 
 def _start_page(
     visit: UserVisit,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNames,
     form: StartForm | None = None,
     round_name: str = DEFAULT_NAME,
     is_import: bool = False,
@@ -181,8 +180,8 @@ def _start_page(
 ) -> Response:
     """Return the page; is_import: the error is in the import form."""
     session = visit.session
-    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
-    phase_task = find_phase_task(session, competition, phase, task)
+    found = organised(session, visit.user, names.competition, Right.SUBMISSIONS)
+    phase_task = find_phase_task(session, *names)
     submissions = newest_scored(session, phase_task)
     workspace = desk_of(session, found, visit.viewer)
     response = render_page(
@@ -218,21 +217,17 @@ def send_start(
     request: Request,
     server: ServerHere,
     user: SentForm,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     form: Annotated[StartForm, Form()],
 ) -> Response:
-    place, storage = (competition, phase, task), storage_of(server.settings)
-    started = start_judging(server.engine, storage, place, form.wanted(), user=user, now=server.clock())
-    return RedirectResponse(links.judging(competition, started), 303)
+    storage, now = storage_of(server.settings), server.clock()
+    started = start_judging(server.engine, storage, names, form.wanted(), user=user, now=now)
+    return RedirectResponse(links.judging(names.competition, started), 303)
 
 
-def _import_again(
-    visit: UserVisit, upload: SentUpload, competition: str, phase: str, task: str, error: EvergoldError
-) -> Response:
+def _import_again(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
     name = upload.fields.get(ROUND_FIELD, DEFAULT_NAME)
-    return _start_page(visit, competition, phase, task, round_name=name, is_import=True, error=error)
+    return _start_page(visit, names, round_name=name, is_import=True, error=error)
 
 
 @router.post(f"{PLACE}/marks")
@@ -241,19 +236,17 @@ async def send_marks(
     request: Request,
     server: ServerHere,
     upload: Annotated[SentUpload, Depends(upload_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
 ) -> Response:
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        names,
         authenticate=lambda: upload.user,
         extra_fields=frozenset({ROUND_FIELD, csrf.FORM_FIELD}),
         on_fields=upload.check,
     )
     await receive_marks(sent)
-    return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
+    return RedirectResponse(links.judging(names.competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
 
 
 ROUNDS = "/competitions/{competition}/judging"

@@ -35,11 +35,11 @@ from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, api_user, submitter_of
 from app.web.http.openapi import upload_body
-from app.web.http.paths import check_path
+from app.web.http.paths import TaskNames, check_path
 from app.web.http.routers import api_router, check_competition
 from app.web.submissions.card_schemas import CardIn, SubmissionCardOut, card_changes_out, card_form_out
 from app.web.submissions.comparison_schemas import ComparisonOut, comparison_out
-from app.web.submissions.receiving import Received, Target, UploadRequest, receive_submission
+from app.web.submissions.receiving import Received, UploadRequest, receive_submission
 from app.web.submissions.schemas import SubmissionList, SubmissionOut, submission_out
 from app.web.submissions.waiting import check_visible, wait_for_change
 
@@ -215,7 +215,7 @@ async def create_submission(
         submission = _accepted_submission(request, server, received)
         return submission.links.self, submission.model_dump_json().encode()
 
-    sent = UploadRequest(request, Target(competition, phase, task), sender, idempotency_key)
+    sent = UploadRequest(request, TaskNames(competition, phase, task), sender, idempotency_key)
     place, body = await receive_submission(sent, answer)
     response = Response(body, 202, media_type="application/json")
     response.headers["Location"] = place

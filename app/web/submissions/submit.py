@@ -52,8 +52,9 @@ from app.web.html.workspace import Place, workspace_of, workspace_of_task
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import ViewerHere, VisitorHere
+from app.web.http.paths import TaskNames
 from app.web.http.routers import page_router
-from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, UploadRequest, receive_submission
+from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, UploadRequest, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
@@ -249,7 +250,7 @@ def read_form(
     system: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """system: whose card fills in the form; default: the one that the team used last."""
-    return _page(request, server, visitor.user, Target(competition, phase, task), Form({}), system)
+    return _page(request, server, visitor.user, TaskNames(competition, phase, task), Form({}), system)
 
 
 def _send_again(
@@ -264,7 +265,7 @@ def _send_again(
     """Return the form with the submitted values and the error; includes the registration link if that is missing."""
     if isinstance(error, NotFound | Forbidden) and not isinstance(error, RegistrationNeeded):
         raise error
-    return _page(request, server, upload.user, Target(competition, phase, task), Form(upload.fields, error))
+    return _page(request, server, upload.user, TaskNames(competition, phase, task), Form(upload.fields, error))
 
 
 @router.post(SUBMIT)
@@ -280,7 +281,7 @@ async def send_form(
 ) -> Response:
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        TaskNames(competition, phase, task),
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
@@ -305,7 +306,7 @@ async def send_to_check(
     """Validate the file only (the form's other button); the other fields are not stored."""
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        TaskNames(competition, phase, task),
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
@@ -320,7 +321,7 @@ def _own_key(key: str) -> str | None:
 
 
 def _page(
-    request: Request, server: Server, user: User | None, target: Target, form: Form, system: str = ""
+    request: Request, server: Server, user: User | None, target: TaskNames, form: Form, system: str = ""
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
