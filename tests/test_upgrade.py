@@ -37,6 +37,7 @@ from app.base.db import Base, Json, UtcDateTime, make_engine, reading
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Interval
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import User
 from app.operations import database_revision, migrate
 from app.operations.migrate import migrating, upgrade, upgrade_to
@@ -538,7 +539,7 @@ def test_after_upgrading_boards_show_what_they_showed(old: Engine) -> None:
     upgrade(old)
     with reading(old) as session:
         place = find_board(find_competition(session, "idioms"), "evaluation", "zero-shot")
-        found = build_leaderboard(session, *place, viewer=None, now=NOW)
+        found = build_leaderboard(session, *place, Viewer(None, NOW))
     live, historic = found.rows
     assert (live.rank, live.team, live.method, live.entries) == (1, "Ada", "XLM-R", 1)
     assert [(cell.value, cell.signature) for cell in live.cells] == [(0.1 + 0.2, SIGNATURE)]

@@ -26,7 +26,15 @@ from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn, further_columns, visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.private_part import scored_by
-from app.competitions.visibility import SeenAs, View, declared_of, task_in_phase, view_of, with_last_private_part
+from app.competitions.visibility import (
+    SeenAs,
+    View,
+    Viewer,
+    declared_of,
+    task_in_phase,
+    view_of,
+    with_last_private_part,
+)
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
     Board,
@@ -73,10 +81,8 @@ def build_leaderboard(
     session: Session,
     phase: Phase,
     board: Board,
-    viewer: User | None,
-    now: datetime,
+    viewer: Viewer,
     *,
-    seen_as: SeenAs | None = None,
     more: Sequence[tuple[str, str]] = (),
     until: datetime | None = None,
     half: Half | None = None,
@@ -88,7 +94,7 @@ def build_leaderboard(
     half: of divided items; None for the default one. Raises NotFound if it is not shown.
     """
     asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    sight = sight_of(session, asked, viewer)
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
     half = _half(sight, half)
@@ -101,10 +107,8 @@ def board_version(
     session: Session,
     phase: Phase,
     board: Board,
-    viewer: User | None,
-    now: datetime,
+    viewer: Viewer,
     *,
-    seen_as: SeenAs | None = None,
     half: Half | None = None,
 ) -> str:
     """Return a version that changes whenever this viewer's board could change, and reveals nothing else.
@@ -112,7 +116,7 @@ def board_version(
     A few small queries, to answer from a cache; but a board that shows ranks only or hides a row is built for it.
     """
     asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    sight = sight_of(session, asked, viewer)
     half = _half(sight, half)
     if _version_from_rows(session, asked, sight):
         return _version(board, asked, sight, show(whole_board(session, board, asked, half=half), sight), half)
@@ -171,23 +175,19 @@ def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Resco
 def sight_of(
     session: Session,
     sources: Sequence[EntrySource],
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> ViewerContext:
     """Return the viewer and their view of each phase.
 
     A private part stays hidden until that of a phase whose entries are carried over is shown, too.
     """
-    if seen_as is SeenAs.PUBLIC:
-        viewer = None
-    views = [view_of(session, one.phase_task, viewer, now, seen_as=seen_as, closed_at=one.closed_at) for one in sources]
+    user = None if viewer.seen_as is SeenAs.PUBLIC else viewer.user
+    views = [view_of(session, one.phase_task, viewer, closed_at=one.closed_at) for one in sources]
     views[0] = with_last_private_part(*views)
     own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     competition = session.get_one(Competition, sources[0].phase.competition_id)
-    return ViewerContext(own, by_phase, _teams_of(session, viewer), competition.neutral_salt)
+    return ViewerContext(own, by_phase, _teams_of(session, user), competition.neutral_salt)
 
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> ViewerContext:
@@ -335,10 +335,10 @@ _HISTORIC = (
 )
 
 
-def _teams_of(session: Session, viewer: User | None) -> frozenset[int]:
-    if viewer is None:
+def _teams_of(session: Session, user: User | None) -> frozenset[int]:
+    if user is None:
         return frozenset()
-    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == viewer.id)))
+    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == user.id)))
 
 
 # ----------------------------------------------------------------------------------------------------------- for lists

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +19,8 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.find import boards_of
 from app.competitions.ordering import effective_decimals
-from app.competitions.visibility import EXACT_DECIMALS, SeenAs, rounded
-from app.models import Board, BoardShown, Competition, MissingEntry, Phase, RankingBy, User
+from app.competitions.visibility import EXACT_DECIMALS, Viewer, rounded
+from app.models import Board, BoardShown, Competition, MissingEntry, Phase, RankingBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +111,10 @@ def build_ranking(
     session: Session,
     phase: Phase,
     ranking: Ranking,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> RankingTable:
     """Build the ranking as this viewer sees it now."""
-    shown = [build_leaderboard(session, phase, one.board, viewer, now, seen_as=seen_as) for one in ranking.boards]
+    shown = [build_leaderboard(session, phase, one.board, viewer) for one in ranking.boards]
     has_names = any(board.view.names for board in shown)
     hidden = tuple(
         one.board.title

@@ -19,8 +19,8 @@ from app.boards.views import CellOut, ResultRowOut
 from app.competitions.columns import BoardColumn
 from app.competitions.find import boards_of
 from app.competitions.limits import phase_state
-from app.competitions.visibility import SeenAs, View, until_words
-from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, User
+from app.competitions.visibility import View, Viewer, until_words
+from app.models import Board, BoardShown, Competition, CompetitionTask, Phase
 from evergold.scoring.task import NOT_ENTERED
 from evergold.value_words import did_you_mean
 
@@ -67,14 +67,11 @@ def results_version(
     session: Session,
     competition: Competition,
     task: CompetitionTask,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> str:
     """Return a version that changes whenever the results could change for this viewer; to answer from a cache."""
-    places = _places(competition, task, now)
-    versions = [board_version(session, *place, viewer, now, seen_as=seen_as) for place in places]
+    places = _places(competition, task, viewer.now)
+    versions = [board_version(session, *place, viewer) for place in places]
     return " ".join([str(task.id), *versions])
 
 
@@ -82,17 +79,14 @@ def build_results(
     session: Session,
     competition: Competition,
     task: CompetitionTask,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> Results:
     """Build the results as this viewer sees them, sorted by the first board with values in the last phase that has any.
 
     competition: from `find_competition`, including `task`.
     """
-    places = _places(competition, task, now)
-    boards = [build_leaderboard(session, *place, viewer, now, seen_as=seen_as) for place in places]
+    places = _places(competition, task, viewer.now)
+    boards = [build_leaderboard(session, *place, viewer) for place in places]
     titles = short_titles([board.title for _, board in places])
     columns = tuple(
         ResultColumn(phase, board, title, found.columns[found.rank_by], found.view)

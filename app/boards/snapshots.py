@@ -24,7 +24,7 @@ from app.boards.statistics import read_statistics, statistics_document
 from app.boards.view import Source, UnfilteredBoard, ViewerContext, show
 from app.cards.form import card_from
 from app.competitions.columns import BoardColumn
-from app.competitions.visibility import SeenAs, View, min_decimals, task_in_phase, tells_statistics, view_of
+from app.competitions.visibility import View, Viewer, min_decimals, task_in_phase, tells_statistics, view_of
 from app.models import (
     Board,
     BoardShown,
@@ -33,7 +33,6 @@ from app.models import (
     PhaseTask,
     RowStatus,
     Snapshot,
-    User,
 )
 from evergold.scoring.halves import Half
 
@@ -125,22 +124,31 @@ def _last_half(asked: Sequence[EntrySource]) -> Half | None:
 
 
 def last_snapshot(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: Viewer,
 ) -> Snapshot | None:
     """Return the latest official board; None if there is none (yet), or none for this viewer."""
-    found = list_snapshots(session, phase, board, viewer, now, seen_as=seen_as)
+    found = list_snapshots(session, phase, board, viewer)
     return found[-1] if found else None
 
 
 def list_official(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: Viewer,
 ) -> list[Official]:
     """List all that this viewer may see, each with its visible successor."""
-    return with_successors(list_snapshots(session, phase, board, viewer, now, seen_as=seen_as), phase)
+    return with_successors(list_snapshots(session, phase, board, viewer), phase)
 
 
 def list_snapshots(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: Viewer,
 ) -> list[Snapshot]:
     """List the official boards, oldest first, without those whose board, or ranking private part, is hidden: even their
     existence would reveal something."""
@@ -150,8 +158,8 @@ def list_snapshots(
         return []
     asked = task_in_phase(session, phase, board)
     if asked.private_part:  # then those of phases whose entries were carried over count, too; their documents name them
-        return [one for one in found if _is_shown(_sight(session, one, viewer, now, seen_as).own.view)]
-    look = partial(view_of, session, asked, viewer, now, seen_as=seen_as)
+        return [one for one in found if _is_shown(_sight(session, one, viewer).own.view)]
+    look = partial(view_of, session, asked, viewer)
     shown = {close: _is_shown(look(closed_at=close)) for close in {one.closed_at for one in found}}
     return [one for one in found if shown[one.closed_at]]
 
@@ -165,13 +173,10 @@ def find_official(
     phase: Phase,
     board: Board,
     number: int | None,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> Official:
     """Return an official board, the latest if no number is given; raises NotFound."""
-    found = list_official(session, phase, board, viewer, now, seen_as=seen_as)
+    found = list_official(session, phase, board, viewer)
     wanted = [one for one in found if number in (None, one.snapshot.number)]
     if not wanted:
         raise NotFound("There is no such official board, or it is not shown yet.")
@@ -183,31 +188,32 @@ def find_snapshot(
     phase: Phase,
     board: Board,
     number: int | None,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> Snapshot:
     """Like `find_official`, without the successor."""
-    return find_official(session, phase, board, number, viewer, now, seen_as=seen_as).snapshot
+    return find_official(session, phase, board, number, viewer).snapshot
 
 
 def official_board(
-    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    snapshot: Snapshot,
+    viewer: Viewer,
 ) -> Leaderboard:
     """Return the frozen board as this viewer sees it now."""
     whole = _whole(snapshot.document)
-    sight = _sight(session, snapshot, viewer, now, seen_as)
+    sight = _sight(session, snapshot, viewer)
     shown = replace(show(whole, sight), version=_version(snapshot, sight))
     # Statistics that were missing when it was frozen are never computed.
     return replace(shown, statistics="none") if shown.statistics == "pending" else shown
 
 
 def official_version(
-    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    snapshot: Snapshot,
+    viewer: Viewer,
 ) -> str:
     """Return a version that changes only with this viewer's access, since the board itself never changes."""
-    return _version(snapshot, _sight(session, snapshot, viewer, now, seen_as))
+    return _version(snapshot, _sight(session, snapshot, viewer))
 
 
 def _version(snapshot: Snapshot, sight: ViewerContext) -> str:
@@ -216,7 +222,9 @@ def _version(snapshot: Snapshot, sight: ViewerContext) -> str:
 
 
 def _sight(
-    session: Session, snapshot: Snapshot, viewer: User | None, now: datetime, seen_as: SeenAs | None
+    session: Session,
+    snapshot: Snapshot,
+    viewer: Viewer,
 ) -> ViewerContext:
     """Return the viewer's access as for the live board, but ranked by the coarser of frozen and current digits.
 
@@ -225,7 +233,7 @@ def _sight(
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
     asked = [own, *_carried(session, snapshot, board)]
-    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    sight = sight_of(session, asked, viewer)
     frozen, ranks_by = snapshot.document["ranks_by"], sight.own.view.ranks_by
     ranks_by = None if frozen is None and tells_statistics(ranks_by) else min_decimals(frozen, ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))

@@ -21,7 +21,7 @@ from app.cards.form import MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.find import boards_of
 from app.competitions.limits import phase_state
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import Viewer
 from app.models import Board, Competition, Phase, Right, Team, User
 from app.people.rights import may_organise
 from app.teams.find import find_team
@@ -70,10 +70,7 @@ def team_rows(
     session: Session,
     competition: Competition,
     name: str,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> list[TeamRow]:
     """Return the rows of this name on all boards, in the order of phases and boards.
 
@@ -81,12 +78,12 @@ def team_rows(
     Raises NotFound if there is none, except for those who know the team anyway: its members, and organisers.
     """
     live = [
-        (phase, board, build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as))
-        for phase, board in _boards(competition, now)
+        (phase, board, build_leaderboard(session, phase, board, viewer))
+        for phase, board in _boards(competition, viewer.now)
     ]
     rows = [TeamRow(*place, row) for place in live for row in place[2].rows if row.team == name]
-    rows = rows or [row for place in live for row in _official_rows(session, place, name, viewer, now, seen_as=seen_as)]
-    if not rows and (seen_as is not None or not _knows(session, competition, name, viewer)):
+    rows = rows or [row for place in live for row in _official_rows(session, place, name, viewer)]
+    if not rows and (viewer.seen_as is not None or not _knows(session, competition, name, viewer.user)):
         raise NotFound("No board that you can see has a team of this name.")
     return rows
 
@@ -95,18 +92,15 @@ def _official_rows(
     session: Session,
     place: tuple[Phase, Board, Leaderboard],
     name: str,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None,
+    viewer: Viewer,
 ) -> Iterator[TeamRow]:
     """Yield the rows of this name on the last official board. place: with the live board."""
     phase, board, live = place
-    snapshot = last_snapshot(session, phase, board, viewer, now, seen_as=seen_as)
+    snapshot = last_snapshot(session, phase, board, viewer)
     if snapshot is None:
         return
     names = {row.page_id: row.team for row in live.rows}
-    leaderboard = official_board(session, snapshot, viewer, now, seen_as=seen_as)
+    leaderboard = official_board(session, snapshot, viewer)
     for row in leaderboard.rows:
         if row.team == name:
             yield TeamRow(
@@ -114,15 +108,15 @@ def _official_rows(
             )
 
 
-def _knows(session: Session, competition: Competition, name: str, viewer: User | None) -> bool:
+def _knows(session: Session, competition: Competition, name: str, user: User | None) -> bool:
     """True if this viewer knows the team independently of boards: as its member, or as an organiser."""
-    if viewer is None:
+    if user is None:
         return False
-    own = find_team(session, viewer, competition.id)
+    own = find_team(session, user, competition.id)
     if own is not None and own.name == name:
         return True
     there = select(Team.id).where(Team.competition_id == competition.id, Team.name == name)
-    return may_organise(session, viewer, competition, Right.SUBMISSIONS) and session.scalar(there) is not None
+    return may_organise(session, user, competition, Right.SUBMISSIONS) and session.scalar(there) is not None
 
 
 def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Board]]:

@@ -17,7 +17,7 @@ from app.base.db import likely
 from app.charts.hours import Hour
 from app.competitions.find import boards_of
 from app.competitions.limits import PhaseState, phase_state
-from app.competitions.visibility import View, declared_of, views_of
+from app.competitions.visibility import View, Viewer, declared_of, views_of
 from app.models import (
     Board,
     BoardShown,
@@ -246,7 +246,7 @@ def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
 def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
     """List every task of every phase that has boards, with the participants' current view."""
     asked = _phase_tasks(competition)
-    views = views_of(session, [one for _, one in asked], None, now)
+    views = views_of(session, [one for _, one in asked], Viewer(None, now))
     found = []
     for phase, one in asked:
         boards = tuple(board for board in boards_of(competition, phase) if board.task_id == one.task_id)

@@ -42,6 +42,19 @@ class SeenAs(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """The user who looks (None: not logged in), at what moment, and the role that an organiser previews pages in."""
+
+    user: User | None
+    now: datetime
+    seen_as: SeenAs | None = None
+
+    def at(self, moment: datetime) -> Viewer:
+        """Return the same viewer at another moment, such as after waiting for news."""
+        return replace(self, now=moment)
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """View of one task in one phase at one moment: everything that a viewer may see.
 
@@ -328,10 +341,8 @@ def _moment(said: Any, close: datetime | None) -> datetime | None:
 def view_of(
     session: Session,
     phase_task: PhaseTask,
-    viewer: User | None,
-    now: datetime,
+    viewer: Viewer,
     *,
-    seen_as: SeenAs | None = None,
     closed_at: datetime | None = None,
 ) -> View:
     """Return the view of this viewer on a task in a phase.
@@ -340,11 +351,11 @@ def view_of(
     closed_at: for a frozen board, as in `declared_of`.
     """
     phase = session.get_one(Phase, phase_task.phase_id)
-    view = _decided(session, phase, phase_task, now, closed_at)
-    if seen_as is not None or viewer is None:
+    view = _decided(session, phase, phase_task, viewer.now, closed_at)
+    if viewer.seen_as is not None or viewer.user is None:
         return view
     competition = session.get_one(Competition, phase.competition_id)
-    return _of_organiser(view) if may_organise(session, viewer, competition, Right.SUBMISSIONS) else view
+    return _of_organiser(view) if may_organise(session, viewer.user, competition, Right.SUBMISSIONS) else view
 
 
 def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organises: bool) -> View:
@@ -366,23 +377,23 @@ def _of_organiser(view: View) -> View:
 
 
 def view_of_board(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: Viewer,
 ) -> View:
     """Return the view on a board in a phase, like `view_of`."""
-    return view_of(session, task_in_phase(session, phase, board), viewer, now, seen_as=seen_as)
+    return view_of(session, task_in_phase(session, phase, board), viewer)
 
 
 def views_of(
     session: Session,
     phase_tasks: Iterable[PhaseTask],
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> dict[int, View]:
     """Return the views on several phase tasks by id, for lists."""
     by_id = {phase_task.id: phase_task for phase_task in phase_tasks}
-    return {key: view_of(session, one, viewer, now, seen_as=seen_as) for key, one in by_id.items()}
+    return {key: view_of(session, one, viewer) for key, one in by_id.items()}
 
 
 def task_in_phase(session: Session, phase: Phase, board: Board) -> PhaseTask:

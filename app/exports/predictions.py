@@ -28,6 +28,7 @@ from app.base.zip_stream import ZipStream
 from app.boards.leaderboard import build_leaderboard
 from app.cards.edits import card_documents
 from app.competitions.find import boards_of
+from app.competitions.visibility import Viewer
 from app.models import (
     Competition,
     CompetitionTask,
@@ -161,7 +162,7 @@ def _standing(
         for board in boards_of(competition, phase):
             if board.task_id != phase_task.task_id:
                 continue
-            for row in build_leaderboard(session, phase, board, organiser, now).rows:
+            for row in build_leaderboard(session, phase, board, Viewer(organiser, now)).rows:
                 if row.submission_id is not None:
                     stands = found[row.submission_id]
                     stands.boards.append(f"{phase.name}/{board.name}")

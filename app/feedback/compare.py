@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -19,10 +18,10 @@ from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.ordering import difference_of
-from app.competitions.visibility import SeenAs, min_decimals
+from app.competitions.visibility import Viewer, min_decimals
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
-from app.models import Board, CompetitionTask, RunStatus, Submission, User
+from app.models import Board, CompetitionTask, RunStatus, Submission
 from app.submissions.find import current_run, get_submission
 from evergold.scoring.task import Score
 from evergold.scoring.tasks import TASKS
@@ -88,11 +87,14 @@ class Comparison:
 
 
 def compare(
-    session: Session, a_id: UUID, b_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    a_id: UUID,
+    b_id: UUID,
+    viewer: Viewer,
 ) -> Comparison:
     """Compare two submissions, the older one first. Raises NotFound if the viewer may not see both, NotComparable if
     they belong to two tasks or are not (yet) scored."""
-    pair = (get_submission(session, a_id, viewer), get_submission(session, b_id, viewer))
+    pair = (get_submission(session, a_id, viewer.user), get_submission(session, b_id, viewer.user))
     a, b = sorted(pair, key=lambda submission: (submission.submitted_at, submission.id))
     if a.phase_task.task_id != b.phase_task.task_id:
         raise NotComparable("These are submissions to two different tasks.")
@@ -101,7 +103,7 @@ def compare(
     for one in (a, b):
         if current_run(one).status != RunStatus.SCORED:
             raise NotComparable("Only submissions that were scored can be compared.")
-    own = own_scores_of_all(session, [a, b], viewer, now, seen_as=seen_as)
+    own = own_scores_of_all(session, [a, b], viewer)
     decimals = min_decimals(own[a.id].view.precision, own[b.id].view.precision)
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
     task = a.phase_task.task

@@ -15,7 +15,7 @@ from app.charts.history import draw_history
 from app.charts.picture import AxisOut, PointOut
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.ordering import difference_of, effective_decimals
-from app.competitions.visibility import rounded
+from app.competitions.visibility import Viewer, rounded
 from app.feedback.scores import boards_of_run, own_scores_of_all
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
 from app.submissions.find import list_submissions, own_places
@@ -99,7 +99,7 @@ def _attempts(
     session: Session, user: User, newest_first: Sequence[Submission], board: Board, now: datetime
 ) -> tuple[BoardColumn, list[Attempt]]:
     """Return the board's ranking column as shown here, and the attempts with a value in it."""
-    own = own_scores_of_all(session, newest_first, user, now)
+    own = own_scores_of_all(session, newest_first, Viewer(user, now))
     column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     view = own[newest_first[0].id].view
     decimals, best = effective_decimals(column, view.precision), None

@@ -10,7 +10,6 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +17,8 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
 from app.base.text import spreadsheet_safe
-from app.competitions.visibility import SeenAs, View, own_scores_words, rounded, view_of
-from app.models import ScoringRun, Submission, User
+from app.competitions.visibility import View, Viewer, own_scores_words, rounded, view_of
+from app.models import ScoringRun, Submission
 from app.runs.report import read_report
 from app.submissions.find import current_run, get_submission_with_report
 from evergold.scoring.task import Score
@@ -59,15 +58,17 @@ class Report:
 
 
 def find_report(
-    session: Session, submission_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    submission_id: UUID,
+    viewer: Viewer,
 ) -> Report:
     """Return the report. Raises NotFound if the viewer may not see the submission, NoReport if it was not scored (yet),
     and ScoresHidden if no scores are shown (yet)."""
-    submission = get_submission_with_report(session, submission_id, viewer)
+    submission = get_submission_with_report(session, submission_id, viewer.user)
     run = current_run(submission)
     if run.report is None:
         raise NoReport(f"This submission has no report: it is {run.status}. Only what was scored has one.")
-    view = view_of(session, submission.phase_task, viewer, now, seen_as=seen_as)
+    view = view_of(session, submission.phase_task, viewer)
     if not view.own_scores:
         raise ScoresHidden(own_scores_words(view))
     document = read_report(run.report)

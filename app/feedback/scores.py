@@ -12,9 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
-from app.competitions.visibility import SeenAs, View, own_scores_words, view_known, views_of
+from app.competitions.visibility import View, Viewer, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
-from app.models import Board, EntryRule, RunStatus, Submission, User
+from app.models import Board, EntryRule, RunStatus, Submission
 from app.runs.private_scores import private_scores
 from app.runs.rescored import Rescored, rescorings_of
 from app.submissions.choices import chosen_for
@@ -49,10 +49,12 @@ class OwnScores:
 
 
 def own_scores_of(
-    session: Session, submission: Submission, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    submission: Submission,
+    viewer: Viewer,
 ) -> OwnScores:
     """Return the scores of one submission from `get_submission`."""
-    return own_scores_of_all(session, [submission], viewer, now, seen_as=seen_as)[submission.id]
+    return own_scores_of_all(session, [submission], viewer)[submission.id]
 
 
 def own_scores_of_new(session: Session, submission: Submission, now: datetime, *, organises: bool) -> OwnScores:
@@ -63,18 +65,15 @@ def own_scores_of_new(session: Session, submission: Submission, now: datetime, *
 def own_scores_of_all(
     session: Session,
     submissions: Sequence[Submission],
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> dict[UUID, OwnScores]:
     """Return the scores of several submissions from `get_submission`, by id."""
-    views = views_of(session, [one.phase_task for one in submissions], viewer, now, seen_as=seen_as)
+    views = views_of(session, [one.phase_task for one in submissions], viewer)
     chosen = chosen_for(session, [one.id for one in submissions])
     rescored = rescorings_of(session, [one.id for one in submissions])
     private = _private(session, submissions, views)
     found = {
-        one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), now)
+        one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), viewer.now)
         for one in submissions
     }
     return {

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -23,11 +22,11 @@ from app.boards.run_statistics import StatisticsOfRun
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.entry_rules import EntrySettings
 from app.competitions.ordering import difference_of, effective_decimals
-from app.competitions.visibility import SeenAs, rounded
+from app.competitions.visibility import Viewer, rounded
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.history import MOST_SHOWN
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
-from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission, User
+from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission
 from app.standings.check import TooFarBack, past_of
 from app.standings.choose import Rules, Try, choose, rules_of
 from app.standings.entry import AnyStanding
@@ -269,22 +268,17 @@ class RunStanding:
 def standings_of_one(
     session: Session,
     submission: Submission,
-    viewer: User | None,
-    now: datetime,
-    *,
-    seen_as: SeenAs | None = None,
+    viewer: Viewer,
 ) -> list[RunStanding]:
     """Return a submission's results on its boards; empty until it is scored, or if its scores are not shown."""
-    return standings_of_all(session, [submission], viewer, now, seen_as=seen_as, with_history=True)[submission.id]
+    return standings_of_all(session, [submission], viewer, with_history=True)[submission.id]
 
 
 def standings_of_all(
     session: Session,
     submissions: Sequence[Submission],
-    viewer: User | None,
-    now: datetime,
+    viewer: Viewer,
     *,
-    seen_as: SeenAs | None = None,
     with_history: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
     """Return the results of submissions to any places. with_history: include the ranks at the time of submission."""
@@ -295,8 +289,8 @@ def standings_of_all(
             by_place[one.phase_task_id, one.team_id].append(one)
     for some in by_place.values():
         siblings = _with(some, runs_of_team(session, some[0], MOST_SHOWN))
-        own = own_scores_of_all(session, siblings, viewer, now, seen_as=seen_as)
-        found |= standings_of(session, some, siblings, own, viewer, now, seen_as=seen_as, with_history=with_history)
+        own = own_scores_of_all(session, siblings, viewer)
+        found |= standings_of(session, some, siblings, own, viewer, with_history=with_history)
     return found
 
 
@@ -311,10 +305,8 @@ def standings_of(
     wanted: Sequence[Submission],
     siblings: Sequence[Submission],
     own: dict[UUID, OwnScores],
-    viewer: User | None,
-    now: datetime,
+    viewer: Viewer,
     *,
-    seen_as: SeenAs | None = None,
     with_history: bool = True,
 ) -> dict[UUID, list[RunStanding]]:
     """Return the results by submission, on the boards it entered, in the organisers' order; empty if scores are not
@@ -336,7 +328,7 @@ def standings_of(
         asked = wanted[0].phase_task
         shown = _with_own(
             # A run shows scores of the public part, even if the private part ranks the board.
-            build_leaderboard(session, asked.phase, board, viewer, now, seen_as=seen_as, half=_half(own[wanted[0].id])),
+            build_leaderboard(session, asked.phase, board, viewer, half=_half(own[wanted[0].id])),
             {one.id for one in siblings},
         )
         then = ranks_over_time(session, asked.phase, asked, board, shown, here) if with_history else {}

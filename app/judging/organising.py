@@ -17,6 +17,7 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
 from app.base.storage import Storage, local_file
 from app.competitions.find import find_phase_task, organised
+from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint
 from app.judging.imports import import_marks
 from app.judging.reading import read_file, read_texts, submissions_in
@@ -54,7 +55,7 @@ def start_judging(
     with reading(engine) as session:
         competition, phase_task = _organised(session, user, place)
         check_judgeable(phase_task)
-        chosen = choose_submissions(session, competition, phase_task, wanted.submissions, viewer=user, now=now)
+        chosen = choose_submissions(session, competition, phase_task, wanted.submissions, Viewer(user, now))
         sources = sources_of(storage, phase_task, chosen)
     drawn = read_texts(sources, seed_of(wanted.form), wanted.form.items)
     with writing(engine) as session:

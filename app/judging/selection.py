@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
@@ -18,8 +17,9 @@ from app.base.errors import InvalidForm, StorageDamaged
 from app.base.storage import Storage, local_file
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of
+from app.competitions.visibility import Viewer
 from app.judging.errors import CannotJudge
-from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, User
+from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission
 from app.standings.tries import is_rankable
 from app.submissions.find import has_current_status, newest_in
 from evergold.scoring.errors import InvalidFile, InvalidOptions
@@ -34,15 +34,13 @@ def choose_submissions(
     competition: Competition,
     phase_task: PhaseTask,
     wanted: Sequence[UUID],
-    *,
-    viewer: User,
-    now: datetime,
+    viewer: Viewer,
 ) -> list[Submission]:
     """Return the wanted submissions (none: those on the boards), with teams, in order of submission.
 
     viewer: an organiser, who sees every row. Raises InvalidForm, naming unknown or unscored submissions.
     """
-    chosen = list(dict.fromkeys(wanted)) or on_boards(session, competition, phase_task, viewer, now)
+    chosen = list(dict.fromkeys(wanted)) or on_boards(session, competition, phase_task, viewer)
     found = scored_submissions(session, phase_task, chosen)
     missing = [str(submission_id) for submission_id in chosen if submission_id not in {one.id for one in found}]
     sentence = ""
@@ -75,13 +73,11 @@ def newest_scored(session: Session, phase_task: PhaseTask) -> list[Submission]:
     return scored_submissions(session, phase_task, newest_in(session, [here], conditions, MOST_SUBMISSIONS))
 
 
-def on_boards(
-    session: Session, competition: Competition, phase_task: PhaseTask, viewer: User, now: datetime
-) -> list[UUID]:
+def on_boards(session: Session, competition: Competition, phase_task: PhaseTask, viewer: Viewer) -> list[UUID]:
     """Return the submissions that are entries on any board of the task in this phase."""
     phase = next(phase for phase in competition.phases if phase.id == phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == phase_task.task_id]
-    rows = [row for board in boards for row in build_leaderboard(session, phase, board, viewer, now).rows]
+    rows = [row for board in boards for row in build_leaderboard(session, phase, board, viewer).rows]
     runs = [row.run_id for row in rows if row.run_id is not None]
     return list(session.scalars(select(ScoringRun.submission_id).where(ScoringRun.id.in_(runs))))
 

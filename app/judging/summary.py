@@ -7,7 +7,6 @@ hidden boards hide it, names and digits follow `app.competitions.visibility`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +18,7 @@ from app.base.db import likely
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.view import neutral_name
-from app.competitions.visibility import View, min_decimals, rounded, until_words, view_of
+from app.competitions.visibility import View, Viewer, min_decimals, rounded, until_words, view_of
 from app.judging.results import MACRO, document_of, progress_of
 from app.judging.selection import AUTOMATIC_METRICS
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults, SystemOut, ValueOut, describe_round
@@ -34,7 +33,6 @@ from app.models import (
     ScoringRun,
     Submission,
     TeamKind,
-    User,
 )
 from app.people.rights import may_organise
 from app.runs.report import read_report
@@ -49,11 +47,9 @@ ALL_EQUAL = "all systems have the same {} score"
 NOT_SHOWN = "not shown"
 
 
-def results_for(
-    session: Session, competition: Competition, judging: JudgingRound, viewer: User | None, now: datetime
-) -> RoundResults:
+def results_for(session: Session, competition: Competition, judging: JudgingRound, viewer: Viewer) -> RoundResults:
     """Return the results of a round from `find_round` for this viewer. Raises NotFound if they may not see it (yet)."""
-    view = view_of(session, judging.phase_task, viewer, now)
+    view = view_of(session, judging.phase_task, viewer)
     if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
         raise NotFound(f"There is no such round of judgements, or it is not published.{when}")
@@ -79,7 +75,9 @@ def results_for(
         agreement=document["agreement"],
         systems=systems,
         correlations={split: _correlation(systems, split) for split in splits},
-        progress=progress_of(session, judging) if may_organise(session, viewer, competition, Right.SUBMISSIONS) else [],
+        progress=progress_of(session, judging)
+        if may_organise(session, viewer.user, competition, Right.SUBMISSIONS)
+        else [],
     )
 
 

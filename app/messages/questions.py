@@ -78,7 +78,7 @@ class QuestionForm:
 
 
 def questions_for(
-    session: Session, competition: Competition, viewer: User | None, *, sees_all: bool
+    session: Session, competition: Competition, user: User | None, *, sees_all: bool
 ) -> list[QuestionOut]:
     """List the questions visible to this viewer, newest first.
 
@@ -92,8 +92,8 @@ def questions_for(
     )
     if not sees_all:
         is_public = Question.is_public & Question.answered_at.is_not(None)
-        query = query.where(or_(is_public, Question.asker_id == viewer.id) if viewer is not None else is_public)
-    return [QuestionOut.seen_by(viewer, one, sees_all=sees_all) for one in session.scalars(query)]
+        query = query.where(or_(is_public, Question.asker_id == user.id) if user is not None else is_public)
+    return [QuestionOut.seen_by(user, one, sees_all=sees_all) for one in session.scalars(query)]
 
 
 def find_question(session: Session, competition: Competition, question_id: int) -> Question:

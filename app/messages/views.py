@@ -90,12 +90,12 @@ class QuestionOut(ApiModel):
     page: str
 
     @classmethod
-    def seen_by(cls, viewer: User | None, question: Question, *, sees_all: bool) -> Self:
+    def seen_by(cls, user: User | None, question: Question, *, sees_all: bool) -> Self:
         """Return the question, whose sender must be loaded; others learn a sender's name only if the sender agreed.
 
         sees_all: for an organiser acting as one.
         """
-        is_mine = viewer is not None and question.asker_id == viewer.id
+        is_mine = user is not None and question.asker_id == user.id
         return cls(
             id=question.id,
             title=question.title,

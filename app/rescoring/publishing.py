@@ -20,6 +20,7 @@ from app.boards.leaderboard import entry_sources, sight_of
 from app.boards.snapshots import freeze
 from app.competitions.changed import boards_changed
 from app.competitions.private_part import scored_by
+from app.competitions.visibility import Viewer
 from app.gold.versions import place_of, publish_gold, published_gold
 from app.models import (
     Board,
@@ -93,7 +94,7 @@ def mail_teams_of_moves(
 def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[Half | None]:
     """Return the part of the items whose ranks are public; empty if the board, or a phase it carries over, is not."""
     asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, None, now)
+    sight = sight_of(session, asked, Viewer(None, now))
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
     return [sight.own.view.half] if sight.own.view.board is not BoardShown.HIDDEN and all(carried) else []
 

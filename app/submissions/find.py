@@ -132,31 +132,31 @@ def current_run(submission: Submission) -> ScoringRun:
     return next(run for run in submission.runs if run.is_current)
 
 
-def get_submission(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+def get_submission(session: Session, submission_id: UUID, user: User | None) -> Submission:
     """Return a submission with all a page needs. Raises NotFound except for its team, submitter and organisers."""
-    return _visible(session, _whole_submissions().where(Submission.id == submission_id), viewer)
+    return _visible(session, _whole_submissions().where(Submission.id == submission_id), user)
 
 
-def get_submission_with_report(session: Session, submission_id: UUID, viewer: User | None) -> Submission:
+def get_submission_with_report(session: Session, submission_id: UUID, user: User | None) -> Submission:
     """Return a submission as `get_submission` does, but its current run has the report instead of score rows."""
     runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
-    return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), viewer)
+    return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), user)
 
 
-def _visible(session: Session, query: Select[Submission], viewer: User | None) -> Submission:
+def _visible(session: Session, query: Select[Submission], user: User | None) -> Submission:
     submission = session.scalar(query)
-    if submission is None or viewer is None or not _may_see(session, submission, viewer):
+    if submission is None or user is None or not _may_see(session, submission, user):
         raise NotFound("There is no such submission, or it is not yours.")
     return submission
 
 
-def _may_see(session: Session, submission: Submission, viewer: User) -> bool:
-    """Return whether the viewer may see it. Former members see only what they submitted themselves."""
-    if submission.user_id == viewer.id:
+def _may_see(session: Session, submission: Submission, user: User) -> bool:
+    """Return whether the user may see it. Former members see only what they submitted themselves."""
+    if submission.user_id == user.id:
         return True
-    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == viewer.id)
+    member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
     competition = submission.phase_task.phase.competition
-    return session.scalar(member) is not None or may_organise(session, viewer, competition, Right.SUBMISSIONS)
+    return session.scalar(member) is not None or may_organise(session, user, competition, Right.SUBMISSIONS)
 
 
 def list_submissions(

@@ -20,7 +20,7 @@ from app.base.text import readable_size
 from app.competitions.access import check_takes_uploads
 from app.competitions.limits import check_gold_present, check_open_for
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
-from app.submissions.accept import base_name, check_text_lengths
+from app.submissions.accept import Sender, base_name, check_text_lengths
 from app.teams.find import find_team
 from app.teams.registration import check_registered
 
@@ -32,6 +32,15 @@ UNCOMMITTED = timedelta(hours=1)
 AT_ONCE = 3
 #: Recommended wait before retrying at that limit.
 ASK_AGAIN_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FileToCheck:
+    """A stored file. filename: as its sender calls it. validation_id: under which it is stored; None: a new one."""
+
+    stored: StoredFile
+    filename: str = ""
+    validation_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +60,27 @@ def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now:
 
 
 def accept_validation(
-    session: Session,
-    *,
-    user: User,
-    phase_task: PhaseTask,
-    upload: StoredFile,
-    filename: str = "",
-    idempotency_key: str | None = None,
-    validation_id: UUID | None = None,
-    bytes_per_day: int = 0,
-    now: datetime,
+    session: Session, phase_task: PhaseTask, sender: Sender, file: FileToCheck, *, bytes_per_day: int = 0
 ) -> AcceptedValidation:
     """Create the queued validation; the caller commits, then sends. `phase_task` comes from `find_phase_task`.
 
-    validation_id: the id under which its file is stored already. bytes_per_day: see `check_bytes_today`.
+    bytes_per_day: see `check_bytes_today`.
     """
+    user, now, idempotency_key = sender.user, sender.arrived_at, sender.idempotency_key or None
     check_text_lengths("", "", idempotency_key)
-    idempotency_key = idempotency_key or None
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # serialises counting per user
     if idempotency_key and (earlier := find_validation_replay(session, user, idempotency_key, now)):
-        return _replayed(earlier, phase_task, upload)
+        return _replayed(earlier, phase_task, file.stored)
     check_may_validate(session, user, phase_task, now)
     _check_at_once(session, user, now)
-    check_bytes_today(session, user, bytes_per_day, now, more=upload.size_bytes)
+    check_bytes_today(session, user, bytes_per_day, now, more=file.stored.size_bytes)
     validation = Validation(
-        id=validation_id or uuid4(),
+        id=file.validation_id or uuid4(),
         user_id=user.id,
         phase_task_id=phase_task.id,
-        sha256=upload.sha256,
-        size_bytes=upload.size_bytes,
-        filename=base_name(filename),
+        sha256=file.stored.sha256,
+        size_bytes=file.stored.size_bytes,
+        filename=base_name(file.filename),
         idempotency_key=idempotency_key,
         asked_at=now,
     )
@@ -98,7 +98,7 @@ def find_validation_replay(session: Session, user: User, idempotency_key: str, n
     return session.scalar(mine.where(Validation.asked_at > now - KEPT))
 
 
-def get_validation(session: Session, validation_id: UUID, viewer: User | None, now: datetime) -> Validation:
+def get_validation(session: Session, validation_id: UUID, user: User | None, now: datetime) -> Validation:
     """Return a validation with its task and phase. Raises NotFound for others than its owner, and after a day."""
     above = joinedload(Validation.phase_task)
     found = session.scalar(
@@ -106,7 +106,7 @@ def get_validation(session: Session, validation_id: UUID, viewer: User | None, n
         .where(Validation.id == validation_id, Validation.asked_at > now - KEPT)
         .options(above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task))
     )
-    if found is None or viewer is None or found.user_id != viewer.id:
+    if found is None or user is None or found.user_id != user.id:
         raise NotFound("There is no such check, or it is not yours, or it is older than a day.")
     return found
 

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from app.base.db import reading
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import User
 from tests.world import COMPETITION, NOW, PHASE, score, submit
 
@@ -16,12 +17,14 @@ from tests.world import COMPETITION, NOW, PHASE, score, submit
 def board(engine: Engine, name: str = "zero-shot", viewer: User | None = None) -> Leaderboard:
     with reading(engine) as session:
         phase, found = find_board(find_competition(session, COMPETITION), PHASE, name)
-        return build_leaderboard(session, phase, found, viewer, NOW)
+        return build_leaderboard(session, phase, found, Viewer(viewer, NOW))
 
 
 def version(engine: Engine, name: str = "zero-shot") -> str:
     with reading(engine) as session:
-        return board_version(session, *find_board(find_competition(session, COMPETITION), PHASE, name), None, NOW)
+        return board_version(
+            session, *find_board(find_competition(session, COMPETITION), PHASE, name), Viewer(None, NOW)
+        )
 
 
 def shown(engine: Engine, name: str = "zero-shot") -> list[tuple[int | None, str, float | None]]:

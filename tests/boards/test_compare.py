@@ -13,6 +13,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.query import Move, difference, is_better, moves, reference_row, references, row_key
 from app.boards.rows import Cell, Leaderboard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import EntryRule, User
 from app.submissions.choices import choose_entry
 from tests.boards.test_query import BOARD, COLUMNS, row
@@ -24,7 +25,7 @@ def then(engine: Engine, until: datetime, viewer: User | None = None) -> Leaderb
     """The board with what was submitted before then."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        return build_leaderboard(session, *place, viewer, NOW + HOUR, until=until)
+        return build_leaderboard(session, *place, Viewer(viewer, NOW + HOUR), until=until)
 
 
 def moved(engine: Engine, until: datetime = NOW + HOUR / 2) -> dict[str, Move]:

@@ -17,7 +17,7 @@ from app.boards.side_by_side import build_results
 from app.boards.snapshots import official_board
 from app.boards.tables import latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import SeenAs, View
+from app.competitions.visibility import SeenAs, View, Viewer
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import results_for
 from app.models import RowStatus, Snapshot, Team, TeamKind, User
@@ -222,7 +222,7 @@ def test_results_side_by_side_hide_and_withhold_as_boards_do(hidden: Engine, peo
     def values(viewer: User | None) -> dict[str, Any]:
         with reading(hidden) as session:
             competition = find_competition(session, COMPETITION)
-            found = build_results(session, competition, competition.tasks[0], viewer, NOW)
+            found = build_results(session, competition, competition.tasks[0], Viewer(viewer, NOW))
         return {row.team: (row.cells[0].value, row.cells[0].reason) for row in found.rows if row.team != EARLIER_TEAM}
 
     assert values(None) == {"Cat": (0.7, None), "Ada": (None, "disqualified")}
@@ -289,7 +289,7 @@ def official(engine: Engine, viewer: User | None = None) -> Leaderboard:
     with reading(engine) as session:
         _, found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         snapshot = session.scalars(select(Snapshot).where(Snapshot.board_id == found.id)).one()
-        return official_board(session, snapshot, viewer, CLOSE + HOUR)
+        return official_board(session, snapshot, Viewer(viewer, CLOSE + HOUR))
 
 
 def test_official_boards_freeze_what_was_said(hidden: Engine, people: list[User]) -> None:
@@ -381,7 +381,7 @@ def test_a_round_of_judging_leaves_out_what_boards_do_not_show(engine: Engine, p
         with reading(engine) as session:
             competition, _ = judging.places(session)
             found = find_round(session, competition, "human")
-            return {system.team for system in results_for(session, competition, found, viewer, NOW).systems}
+            return {system.team for system in results_for(session, competition, found, Viewer(viewer, NOW)).systems}
 
     assert judged(root) == set(names)
     assert judged(None) == {names[2]}

@@ -14,6 +14,7 @@ from app.boards.leaderboard import board_version
 from app.boards.marks import Mark, entrants, has_hidden, list_marks, mark_of_submission, mark_row
 from app.boards.views import RowMarkOut
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.models import AuditEntry, BoardShown, RowStatus, Submission, User
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import MINUTE, add_phase, enter, hide, look
@@ -192,4 +193,4 @@ def test_a_board_that_is_hidden_says_nothing_of_marks(engine: Engine, people: li
     assert after.view.board is BoardShown.HIDDEN
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        assert board_version(session, *place, None, NOW + MINUTE) == before.version
+        assert board_version(session, *place, Viewer(None, NOW + MINUTE)) == before.version

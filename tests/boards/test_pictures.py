@@ -17,7 +17,7 @@ from app.boards.rows import Interval
 from app.boards.statistics import Statistics, statistics_document
 from app.charts.picture import Picture
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import BoardStatistics, EntryRule, HistoricRow, Standing, TeamKind, User
 from app.standings import check
 from evergold.scoring.resampling.pairs import Difference
@@ -44,7 +44,7 @@ def drawn(
     """The pictures of the zero-shot board, by name."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
-        seen = look_at(session, *place, viewer, now, seen_as=seen_as)
+        seen = look_at(session, *place, Viewer(viewer, now, seen_as))
         return {picture.name: picture for picture in pictures_of(session, seen)}
 
 
@@ -65,7 +65,7 @@ def test_pictures_over_time_compare_no_two_of_a_boards_rows(engine: Engine, clim
         session.add(BoardStatistics(**key, document=statistics_document(found)))
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        seen = look_at(session, *place, None, NOW)
+        seen = look_at(session, *place, Viewer(None, NOW))
     assert seen is not None
     assert (seen.leaderboard.statistics, len(seen.leaderboard.pair_tests)) == ("current", 1)
     assert (seen.entries.statistics, seen.entries.pair_tests) == ("none", {})
@@ -290,7 +290,9 @@ def test_a_part_without_a_score_is_not_the_lowest(
     ]
     world.finish(engine, world.sure(world.claim(engine, run_id)), [*world.scores_of(world.ZERO_SHOT, 0.5), *parts])
     with reading(engine) as session:
-        seen = look_at(session, *find_board(find_competition(session, COMPETITION), PHASE, "zero-shot"), None, NOW)
+        seen = look_at(
+            session, *find_board(find_competition(session, COMPETITION), PHASE, "zero-shot"), Viewer(None, NOW)
+        )
         assert seen is not None
         picture = categories(session, seen)
     assert picture is not None

@@ -16,7 +16,7 @@ from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Leaderboard
 from app.boards.snapshots import find_snapshot, last_snapshot, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.feedback.scores import own_scores_of
 from app.models import User
 from app.submissions.find import get_submission
@@ -73,8 +73,8 @@ def of_half(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
-        found = build_leaderboard(session, *place, viewer, now, seen_as=seen_as, half=half)
-        assert found.version == board_version(session, *place, viewer, now, seen_as=seen_as, half=half)
+        found = build_leaderboard(session, *place, Viewer(viewer, now, seen_as), half=half)
+        assert found.version == board_version(session, *place, Viewer(viewer, now, seen_as), half=half)
     return found
 
 
@@ -156,11 +156,10 @@ def test_official_is_what_the_private_part_says_and_is_shown_no_earlier(divided:
     assert freeze(divided, CLOSE + DAY) == 2
     with reading(divided) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        assert last_snapshot(session, *place, None, REVEAL - INSTANT) is None
-        assert rows(official_board(session, find_snapshot(session, *place, None, root, CLOSE + DAY), root, CLOSE)) == (
-            PRIVATE_ROWS
-        )
-        found = official_board(session, find_snapshot(session, *place, 1, None, REVEAL), None, REVEAL)
+        assert last_snapshot(session, *place, Viewer(None, REVEAL - INSTANT)) is None
+        snapshot = find_snapshot(session, *place, None, Viewer(root, CLOSE + DAY))
+        assert rows(official_board(session, snapshot, Viewer(root, CLOSE))) == PRIVATE_ROWS
+        found = official_board(session, find_snapshot(session, *place, 1, Viewer(None, REVEAL)), Viewer(None, REVEAL))
         assert rows(found) == PRIVATE_ROWS
         assert found.half is Half.PRIVATE
 
@@ -169,15 +168,15 @@ def test_teams_see_private_scores_of_their_own_from_then_on(divided: Engine, peo
     submission_id = enter(divided, people[3], 0.1, 0.7)
     with reading(divided) as session:
         found = get_submission(session, submission_id, people[3])
-        before, after = (own_scores_of(session, found, people[3], now) for now in (CLOSE - INSTANT, CLOSE))
+        before, after = (own_scores_of(session, found, Viewer(people[3], now)) for now in (CLOSE - INSTANT, CLOSE))
         assert [one.value for one in before.scores] == [one.value for one in after.scores] == [0.1, 0.05]
         assert (before.private, [one.value for one in after.private]) == ((), [0.7, 0.35])
-        assert own_scores_of(session, found, root, NOW).private
-        assert own_scores_of(session, found, root, NOW, seen_as=SeenAs.PARTICIPANT).private == ()
+        assert own_scores_of(session, found, Viewer(root, NOW)).private
+        assert own_scores_of(session, found, Viewer(root, NOW, SeenAs.PARTICIPANT)).private == ()
     declare(divided, visibility={"own_scores": "never", "precision": 0})
     with reading(divided) as session:
         found = get_submission(session, submission_id, people[3])
-        assert own_scores_of(session, found, people[3], CLOSE).private == ()
+        assert own_scores_of(session, found, Viewer(people[3], CLOSE)).private == ()
 
 
 def test_a_hidden_board_hides_both(divided: Engine) -> None:
@@ -247,12 +246,12 @@ def test_official_results_with_what_was_carried_over_wait_for_both_private_parts
     with reading(divided) as session:
         place = find_board(find_competition(session, COMPETITION), POST, "zero-shot")
         for early in (CLOSE, REVEAL - INSTANT):
-            assert last_snapshot(session, *place, None, early) is None
-            assert last_snapshot(session, *place, root, early, seen_as=SeenAs.PARTICIPANT) is None
-            assert last_snapshot(session, *place, root, early) is not None
-        found = last_snapshot(session, *place, None, REVEAL)
+            assert last_snapshot(session, *place, Viewer(None, early)) is None
+            assert last_snapshot(session, *place, Viewer(root, early, SeenAs.PARTICIPANT)) is None
+            assert last_snapshot(session, *place, Viewer(root, early)) is not None
+        found = last_snapshot(session, *place, Viewer(None, REVEAL))
         assert found is not None
-        assert rows(official_board(session, found, None, REVEAL)) == [*PRIVATE_ROWS, (None, "Dan", None)]
+        assert rows(official_board(session, found, Viewer(None, REVEAL))) == [*PRIVATE_ROWS, (None, "Dan", None)]
 
 
 def test_pages_from_memory_notice_the_moment(divided: Engine) -> None:

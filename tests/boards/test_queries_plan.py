@@ -11,7 +11,7 @@ from sqlalchemy import Engine, delete, select
 from app.base.db import reading, writing
 from app.boards.leaderboard import build_leaderboard, count_entries
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import View
+from app.competitions.visibility import View, Viewer
 from app.models import KeptBoard, Standing, User
 from app.standings.choose import rules_of
 from app.standings.tries import RunFilter, scored_runs
@@ -54,7 +54,7 @@ def test_a_board_of_the_day_before_looks_at_those_who_submitted_since(engine: En
         enter(engine, people[minute % 2], 0.5, minute=minute)
     with reading(engine) as session, statements(engine) as asked:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        build_leaderboard(session, *place, None, NOW, until=NOW + timedelta(minutes=2))
+        build_leaderboard(session, *place, Viewer(None, NOW), until=NOW + timedelta(minutes=2))
     assert walks(engine, asked) == []
     (again,) = (plan(engine, *one) for one in asked if "likely(runs.status" in one[0])
     assert any("team_id=? AND phase_task_id=? AND submitted_at<?" in step for step in again)

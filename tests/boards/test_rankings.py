@@ -19,7 +19,7 @@ from app.boards.rankings import (
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_competition
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import Board, EntryRule, MissingEntry, RankingBy, User
 from tests.beside import add_other_task, enter_other
 from tests.competitions.embargo import declare, enter
@@ -132,7 +132,7 @@ def seen_by(engine: Engine, viewer: User | None, by: str, *boards: str, seen_as:
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
         phase = next(one for one in competition.phases if one.name == PHASE)
-        return build_ranking(session, phase, find_ranking(competition, phase, "all"), viewer, NOW, seen_as=seen_as)
+        return build_ranking(session, phase, find_ranking(competition, phase, "all"), Viewer(viewer, NOW, seen_as))
 
 
 def test_it_shows_what_its_boards_show_and_no_more(engine: Engine, entered: User) -> None:

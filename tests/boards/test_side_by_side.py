@@ -10,6 +10,7 @@ from app.boards.leaderboard import board_version
 from app.boards.rows import CommittedGold
 from app.boards.side_by_side import build_results
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import User
 from evergold.scoring.task import NOT_ENTERED
 from tests.boards.places import board, enter
@@ -27,7 +28,7 @@ def reasons(engine: Engine, team: str) -> dict[str, str | None]:
     """Why this team has no score, by phase; None where it has one."""
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
-        found = build_results(session, competition, competition.tasks[0], None, NOW)
+        found = build_results(session, competition, competition.tasks[0], Viewer(None, NOW))
         row = next(row for row in found.rows if row.team == team)
         cells = zip(found.columns, row.cells, strict=True)
         return {column.phase.name: cell.reason for column, cell in cells if column.board.name == "zero-shot"}
@@ -57,7 +58,7 @@ def test_boards_that_show_ranks_alone_have_versions_of_their_own(engine: Engine,
     def version(phase: str) -> str:
         with reading(engine) as session:
             return board_version(
-                session, *find_board(find_competition(session, COMPETITION), phase, "zero-shot"), None, NOW
+                session, *find_board(find_competition(session, COMPETITION), phase, "zero-shot"), Viewer(None, NOW)
             )
 
     assert version(PHASE) != version("post")

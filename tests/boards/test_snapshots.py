@@ -16,7 +16,7 @@ from app.boards.leaderboard import Leaderboard
 from app.boards.rows import CommittedGold
 from app.boards.snapshots import find_snapshot, last_snapshot, official_board, official_version
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User
 from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, enter, freeze, hide, look, rows
 from tests.rescoring import rescored
@@ -71,9 +71,9 @@ def official(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, board)
-        snapshot = find_snapshot(session, *place, number, viewer, now, seen_as=seen_as)
-        found = official_board(session, snapshot, viewer, now, seen_as=seen_as)
-        assert found.version == official_version(session, snapshot, viewer, now, seen_as=seen_as)
+        snapshot = find_snapshot(session, *place, number, Viewer(viewer, now, seen_as))
+        found = official_board(session, snapshot, Viewer(viewer, now, seen_as))
+        assert found.version == official_version(session, snapshot, Viewer(viewer, now, seen_as))
     return found
 
 
@@ -235,8 +235,8 @@ def test_an_embargo_holds_for_it_too(closing: Engine, people: list[User], root: 
             official(closing, viewer, CLOSE + DAY - INSTANT, seen_as=seen_as)
     with reading(closing) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        assert last_snapshot(session, *place, None, CLOSE) is None
-        assert last_snapshot(session, *place, root, CLOSE) is not None
+        assert last_snapshot(session, *place, Viewer(None, CLOSE)) is None
+        assert last_snapshot(session, *place, Viewer(root, CLOSE)) is not None
     assert rows(official(closing, root)) == [(1, "Ada", 0.8), (2, "Bob", 0.5)]
     assert rows(official(closing, None, CLOSE + DAY)) == [(1, "Ada", 0.8), (2, "Bob", 0.5)]
 
@@ -268,8 +268,8 @@ def test_what_was_carried_over_is_frozen_with_the_phase_that_it_came_from(closin
     assert freeze(closing, DUE + DAY) == 4
     with reading(closing) as session:
         place = find_board(find_competition(session, COMPETITION), "post", "zero-shot")
-        snapshot = find_snapshot(session, *place, None, None, DUE)
-        found = official_board(session, snapshot, None, DUE)
+        snapshot = find_snapshot(session, *place, None, Viewer(None, DUE))
+        found = official_board(session, snapshot, Viewer(None, DUE))
     assert [(row.team, row.carried_from) for row in found.rows] == [("Ada", PHASE), ("Cat", None), ("Bob", PHASE)]
     with reading(closing) as session:
         names = {phase.id: phase.name for phase in session.scalars(select(Phase))}

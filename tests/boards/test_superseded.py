@@ -16,6 +16,7 @@ from app.boards.leaderboard import Leaderboard
 from app.boards.snapshots import Successor, find_snapshot, list_snapshots, official_board, successor_of
 from app.competitions.allowances import list_allowances, take_back
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import OutgoingMail, PhaseTask, User
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, freeze, hide, look, rows
@@ -47,20 +48,20 @@ def official(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
-        snapshot = find_snapshot(session, *place, number, viewer, now)
-        return official_board(session, snapshot, viewer, now)
+        snapshot = find_snapshot(session, *place, number, Viewer(viewer, now))
+        return official_board(session, snapshot, Viewer(viewer, now))
 
 
 def numbers(engine: Engine, now: datetime, viewer: User | None = None) -> list[int]:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        return [one.number for one in list_snapshots(session, *place, viewer, now)]
+        return [one.number for one in list_snapshots(session, *place, Viewer(viewer, now))]
 
 
 def successor(engine: Engine, now: datetime, number: int, viewer: User | None = None) -> Successor | None:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        listed = list_snapshots(session, *place, viewer, now)
+        listed = list_snapshots(session, *place, Viewer(viewer, now))
         return successor_of(listed[number - 1], listed, place[0])
 
 

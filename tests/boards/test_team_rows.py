@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import Role, RowStatus, TeamKind, User
 from app.people.rights import grant_role
 from app.teams.membership import rename_team
@@ -30,7 +30,7 @@ def places(
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
         try:
-            rows = team_rows(session, competition, name, viewer, now, seen_as=seen_as)
+            rows = team_rows(session, competition, name, Viewer(viewer, now, seen_as))
         except NotFound:
             return None
     return [(one.phase.name, one.board.name, one.row.rank, one.score.value) for one in rows]
@@ -110,7 +110,7 @@ def test_a_name_that_official_results_alone_have_leads_to_them(engine: Engine, e
         rename_team(session, find_competition(session, COMPETITION), session.get_one(User, bob.id), "Robert", later)
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
-        old, new = (team_rows(session, competition, name, None, later) for name in ("Bob", "Robert"))
+        old, new = (team_rows(session, competition, name, Viewer(None, later)) for name in ("Bob", "Robert"))
         assert [(one.official, one.row.rank, one.of, one.score.value, one.renamed_to) for one in old] == [
             (1, 2, 2, 0.6, "Robert")
         ]

@@ -9,7 +9,7 @@ from app.base.db import reading
 from app.boards.activity import Activity, activity_of
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.competitions.visibility import views_of
+from app.competitions.visibility import Viewer, views_of
 from app.models import User
 from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
@@ -22,7 +22,7 @@ def activity(engine: Engine, phase: str, *tasks: str) -> Activity:
     """Next door, for everybody."""
     with reading(engine) as session:
         asked = [find_phase_task(session, NEIGHBOURS, phase, task) for task in tasks]
-        return activity_of(session, views_of(session, asked, None, NOW))
+        return activity_of(session, views_of(session, asked, Viewer(None, NOW)))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_phase_counts_the_runs_of_its_public_tasks_alone(
 def of_board(engine: Engine, name: str, competition: str = COMPETITION) -> list[tuple[int | None, str]]:
     with reading(engine) as session:
         found = find_board(find_competition(session, competition), PHASE, name)
-        return [(row.rank, row.team) for row in build_leaderboard(session, *found, None, NOW).rows]
+        return [(row.rank, row.team) for row in build_leaderboard(session, *found, Viewer(None, NOW)).rows]
 
 
 def test_boards_of_one_task_show_no_run_of_the_other(sqlite_engine: Engine, people: list[User]) -> None:

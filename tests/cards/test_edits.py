@@ -12,6 +12,7 @@ from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.boards.snapshots import official_board
 from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card, frozen_by
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import CardVersion, Snapshot, Submission, User
 from app.standings.check import check_task
 from app.submissions.find import get_submission
@@ -49,7 +50,7 @@ def official(engine: Engine, viewer: User | None = None, now: Any = CLOSE + HOUR
         phase, found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         snapshot = session.scalars(select(Snapshot).where(Snapshot.board_id == found.id)).one()
         assert snapshot.phase_id == phase.id
-        return official_board(session, snapshot, viewer, now)
+        return official_board(session, snapshot, Viewer(viewer, now))
 
 
 # ----------------------------------------------------------------------------------------------------- with an upload

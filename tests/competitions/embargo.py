@@ -11,7 +11,7 @@ from app.base.db import reading, writing
 from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, board_version, build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import Competition, CompetitionTask, EntryRule, Phase, PhaseTask, User
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from tests import world
@@ -101,8 +101,8 @@ def look(
     """The board as this viewer sees it; its version is checked to be what `board_version` says."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, board)
-        found = build_leaderboard(session, *place, viewer, now, seen_as=seen_as)
-        assert found.version == board_version(session, *place, viewer, now, seen_as=seen_as)
+        found = build_leaderboard(session, *place, Viewer(viewer, now, seen_as))
+        assert found.version == board_version(session, *place, Viewer(viewer, now, seen_as))
     return found
 
 

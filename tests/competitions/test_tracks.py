@@ -12,6 +12,7 @@ from app.base.errors import IdempotencyConflict, InvalidForm
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.competitions.tracks import Track, track_title
+from app.competitions.visibility import Viewer
 from app.models import Board, Competition, Submission, Team, TeamKind, User
 from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from tests.declarations.applying import apply, made, noted, submit as submit_in_demo
@@ -139,7 +140,7 @@ def board(engine: Engine, track: str | None) -> Leaderboard:
         session.scalars(own(Board).where(Board.name == "zero-shot")).one().track = track
     with reading(engine) as session:
         return build_leaderboard(
-            session, *find_board(find_competition(session, COMPETITION), PHASE, "zero-shot"), None, NOW
+            session, *find_board(find_competition(session, COMPETITION), PHASE, "zero-shot"), Viewer(None, NOW)
         )
 
 

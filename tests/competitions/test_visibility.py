@@ -16,6 +16,7 @@ from app.competitions.visibility import (
     Declared,
     SeenAs,
     View,
+    Viewer,
     decide,
     declared_of,
     min_decimals,
@@ -253,7 +254,7 @@ def embargoed(engine: Engine) -> Engine:
 
 def seen(engine: Engine, viewer: User | None, seen_as: SeenAs | None = None) -> View:
     with reading(engine) as session:
-        return view_of(session, the_phase_task(session), viewer, NOW, seen_as=seen_as)
+        return view_of(session, the_phase_task(session), Viewer(viewer, NOW, seen_as))
 
 
 def test_organisers_see_everything_and_what_others_do_not(embargoed: Engine) -> None:
@@ -276,7 +277,7 @@ def test_organisers_of_another_competition_and_annotators_see_what_participants_
         grant_role(session, competitions["other"], other, Role.ORGANISER, NOW)
         grant_role(session, competitions["idioms"], annotator, Role.ANNOTATOR, NOW)
         phase_task = the_phase_task(session)
-        views = {view_of(session, phase_task, user, NOW) for user in (other, annotator, None)}
+        views = {view_of(session, phase_task, Viewer(user, NOW)) for user in (other, annotator, None)}
     assert len(views) == 1
     assert views.pop().board is HIDDEN
 

@@ -13,6 +13,7 @@ from app.base.storage import FolderStorage, stored_path
 from app.boards.leaderboard import build_leaderboard
 from app.cards.form import MethodCard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.models import PhaseTask, ScoringRun
@@ -267,7 +268,7 @@ def test_published_results_stand_on_the_board_with_their_source(engine: Engine, 
     apply(engine, demo)
     with reading(engine) as session:
         phase, board = find_board(find_competition(session, "demo"), "evaluation", "zero-shot")
-        rows = build_leaderboard(session, phase, board, None, NOW).rows
+        rows = build_leaderboard(session, phase, board, Viewer(None, NOW)).rows
     shown = [(row.rank, row.team, row.kind, [cell.value for cell in row.cells], row.source) for row in rows]
     assert shown == [
         (None, "Ada", "historic", [0.5, 0.25], "A paper"),
@@ -286,7 +287,7 @@ def test_what_is_said_of_published_systems_stands_beside_their_names(sqlite_engi
     apply(sqlite_engine, demo)
     with reading(sqlite_engine) as session:
         phase, board = find_board(find_competition(session, "demo"), "evaluation", "zero-shot")
-        ada, bo = build_leaderboard(session, phase, board, None, NOW).rows
+        ada, bo = build_leaderboard(session, phase, board, Viewer(None, NOW)).rows
     assert (ada.method, ada.card) == ("BERT", MethodCard("BERT", paper="https://example.org/paper"))
     assert (bo.method, bo.card) == ("", None)
 

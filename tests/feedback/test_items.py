@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, update
 
 from app.base.db import reading, writing
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.feedback.compare import compare
 from app.feedback.items import (
     GOLD_HIDDEN,
@@ -133,10 +133,10 @@ def entered(engine: Engine, user: User, *pairs: str, **more: Any) -> UUID:
     return accepted.submission.id
 
 
-def seen(engine: Engine, two: tuple[UUID, UUID], name: str = "ada", **more: Any) -> ItemComparison:
+def seen(engine: Engine, two: tuple[UUID, UUID], name: str = "ada", seen_as: SeenAs | None = None) -> ItemComparison:
     with reading(engine) as session:
         viewer = session.query(User).filter_by(username=name).one()
-        return compare_items(session, compare(session, *two, viewer, NOW, **more))
+        return compare_items(session, compare(session, *two, Viewer(viewer, NOW, seen_as)))
 
 
 def test_items_of_public_gold_are_compared(engine: Engine, two: tuple[UUID, UUID]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
+from app.competitions.visibility import Viewer
 from app.feedback.scores import OwnScores, own_scores_of
 from app.models import EntryRule, User
 from app.submissions.choices import choose_entry, withdraw_submission
@@ -20,7 +21,7 @@ from tests.world import HOUR, NOW
 
 def seen(engine: Engine, submission: UUID, user: User, now: datetime = NOW) -> OwnScores:
     with reading(engine) as session:
-        return own_scores_of(session, get_submission(session, submission, user), user, now)
+        return own_scores_of(session, get_submission(session, submission, user), Viewer(user, now))
 
 
 @pytest.mark.parametrize("rule", list(EntryRule))

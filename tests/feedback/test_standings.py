@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading
+from app.competitions.visibility import Viewer
 from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
 from app.models import EntryRule, RowStatus, TeamKind, User
 from app.standings import check
@@ -24,7 +25,7 @@ from tests.world import HOUR, NOW
 def told(engine: Engine, viewer: User, submission: UUID, now: datetime = NOW + HOUR) -> RunStanding:
     """Of one run on the first board."""
     with reading(engine) as session:
-        found = standings_of_one(session, get_submission(session, submission, viewer), viewer, now)
+        found = standings_of_one(session, get_submission(session, submission, viewer), Viewer(viewer, now))
     return next(one for one in found if one.board.name == "zero-shot")
 
 
@@ -111,7 +112,7 @@ def test_lists_leave_out_the_ranks_of_then_and_nothing_else(
     ada = people[0]
     with reading(engine) as session:
         listed = [get_submission(session, one, ada) for one in runs.values()]
-        found = standings_of_all(session, listed, ada, NOW + HOUR)
+        found = standings_of_all(session, listed, Viewer(ada, NOW + HOUR))
     for submission in runs.values():
         whole = told(engine, ada, submission)
         listed_one = found[submission][0]
@@ -166,7 +167,9 @@ def test_a_run_stands_on_the_boards_of_its_own_task(engine: Engine, people: list
         found = {
             name: [
                 one.board.name
-                for one in standings_of_one(session, get_submission(session, sent, people[0]), people[0], NOW + HOUR)
+                for one in standings_of_one(
+                    session, get_submission(session, sent, people[0]), Viewer(people[0], NOW + HOUR)
+                )
             ]
             for name, sent in (("here", runs["second"]), ("other", other))
         }
@@ -179,7 +182,7 @@ def test_nothing_is_told_where_teams_do_not_see_their_scores(
     hide(engine, board="ranks_only", own_scores="never")
     with reading(engine) as session:
         submission = get_submission(session, runs["second"], people[0])
-        assert standings_of_one(session, submission, people[0], NOW + HOUR) == []
+        assert standings_of_one(session, submission, Viewer(people[0], NOW + HOUR)) == []
 
 
 def test_values_are_told_with_the_digits_of_the_phase(

@@ -18,6 +18,7 @@ from app.base.db import reading, writing
 from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
@@ -127,7 +128,7 @@ def test_what_is_sent_to_it_is_scored_and_stands_on_its_boards(
     with reading(sqlite_engine) as session:
         competition = find_competition(session, "parseme-1-2")
         boards = [find_board(competition, "post-evaluation", name) for name in ("unseen", "unseen-by-language")]
-        rows = [build_leaderboard(session, *found, viewer=None, now=NOW).rows for found in boards]
+        rows = [build_leaderboard(session, *found, Viewer(None, NOW)).rows for found in boards]
     (overall,), (by_language, *published) = rows
     assert (overall.kind, overall.rank, by_language.rank) == ("team", 1, 1)
     assert [row.kind for row in published] == ["historic"] * 5  # French alone, without a macro-average
@@ -352,13 +353,13 @@ def test_published_results_stand_beside_what_is_sent_in(sqlite_engine: Engine, s
     with reading(sqlite_engine) as session:
         competition = find_competition(session, "parseme-1-2")
         found = [
-            build_leaderboard(session, *find_board(competition, phase, board), viewer=None, now=NOW)
+            build_leaderboard(session, *find_board(competition, phase, board), Viewer(None, NOW))
             for phase in ("evaluation", "post-evaluation")
             for board in ("unseen", "unseen-by-language")
         ]
         of_track = {
             track: build_leaderboard(
-                session, *find_board(competition, "evaluation", f"unseen-{track}"), viewer=None, now=NOW
+                session, *find_board(competition, "evaluation", f"unseen-{track}"), Viewer(None, NOW)
             )
             for track in ("closed", "open")
         }

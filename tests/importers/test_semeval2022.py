@@ -20,6 +20,7 @@ from app.base.db import get_engine, reading, writing
 from app.base.storage import FolderStorage, store_file
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.declarations.model import CompetitionDeclaration
@@ -278,7 +279,7 @@ def applied(imports: Callable[[str], Import], monkeypatch: pytest.MonkeyPatch) -
 def board_of(phase: str, board: str) -> Leaderboard:
     with reading(get_engine(get_settings().database_address)) as session:
         found = find_board(find_competition(session, "semeval2022-task2"), phase, board)
-        return build_leaderboard(session, *found, None, NOW)
+        return build_leaderboard(session, *found, Viewer(None, NOW))
 
 
 def test_who_is_in_the_lists_alone_stands_there_as_listed(applied: Callable[[str], Import]) -> None:

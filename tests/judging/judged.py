@@ -16,6 +16,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import StoredFile, storage_of, store_upload
 from app.competitions.find import find_competition
+from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint
 from app.judging.reading import read_texts
 from app.judging.rounds import RoundForm, find_round, seed_of, start_round
@@ -116,7 +117,7 @@ def start(
     """A round, committed; annotators: user name to language."""
     with reading(engine) as session:
         competition, phase_task = places(session)
-        chosen = choose_submissions(session, competition, phase_task, wanted, viewer=organiser, now=NOW)
+        chosen = choose_submissions(session, competition, phase_task, wanted, Viewer(organiser, NOW))
         sources = sources_of(storage_of(get_settings()), phase_task, chosen)
     asked = RoundForm(**form)
     drawn = read_texts(sources, seed_of(asked), asked.items)

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.competitions.visibility import Viewer
 from app.judging.rounds import publish_round
 from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
@@ -60,7 +61,7 @@ def score_an_open_set(engine: Engine) -> None:
 def summary(engine: Engine, viewer: User | None) -> RoundResults:
     with reading(engine) as session:
         competition, _ = judging.places(session)
-        return results_for(session, competition, judging.the_round(session, ROUND), viewer, NOW)
+        return results_for(session, competition, judging.the_round(session, ROUND), Viewer(viewer, NOW))
 
 
 def automatic(found: RoundResults, split: str = "en") -> dict[str, float | None]:
@@ -143,5 +144,5 @@ def test_a_round_begins_with_each_system_once_though_a_set_scored_it_again(
     score_an_open_set(engine)
     with reading(engine) as session:
         competition, phase_task = judging.places(session)
-        chosen = choose_submissions(session, competition, phase_task, [], viewer=olga, now=NOW)
+        chosen = choose_submissions(session, competition, phase_task, [], Viewer(olga, NOW))
     assert sorted(str(one.id) for one in chosen) == sorted(map(str, systems.values()))

@@ -50,7 +50,7 @@ from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
-from app.submissions.validations import accept_validation
+from app.submissions.validations import FileToCheck, accept_validation
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
@@ -495,10 +495,9 @@ def _have_checked(engine: Engine) -> str:
     with writing(engine) as session:
         accepted = accept_validation(
             session,
-            user=_user(session, "alpha"),
-            phase_task=find_phase_task(session, COMPETITION, "practice", TASK),
-            upload=world.upload_of("not in order"),
-            now=NOW - HOUR,
+            find_phase_task(session, COMPETITION, "practice", TASK),
+            Sender(_user(session, "alpha"), NOW - HOUR),
+            FileToCheck(world.upload_of("not in order")),
         )
         claim = claim_validation(session, accepted.validation.id, worker="w", lease_seconds=60, now=NOW - HOUR)
         assert claim is not None

@@ -11,6 +11,7 @@ from app.base.db import reading
 from app.boards.pictures.of_team import team_pictures
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_competition
+from app.competitions.visibility import Viewer
 from app.models import User
 from tests.leaks.place import Place
 from tests.web.markup import read
@@ -57,6 +58,6 @@ def test_a_team_is_drawn_from_what_its_reader_sees(guarded: Place) -> None:
     with reading(guarded.site.engine) as session:
         competition = find_competition(session, COMPETITION)
         olga = session.scalars(select(User).where(User.username == "olga")).one()
-        rows = [one for one in team_rows(session, competition, "Alpha", olga, NOW) if one.phase.name == PHASE]
-        titles = [[one.title for one in team_pictures(session, rows, who, NOW)] for who in (olga, None)]
+        rows = [one for one in team_rows(session, competition, "Alpha", Viewer(olga, NOW)) if one.phase.name == PHASE]
+        titles = [[one.title for one in team_pictures(session, rows, Viewer(who, NOW))] for who in (olga, None)]
     assert titles == [["zero-shot, Evaluation"], []], "asked for with hidden rows, it still looks for itself"

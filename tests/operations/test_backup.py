@@ -22,6 +22,7 @@ from app.base.db import Base, get_engine, make_engine, reading, writing
 from app.base.storage import FolderStorage, store_upload, stored_path
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import AuditEntry, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
 from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
@@ -124,7 +125,7 @@ def stored(settings: Settings) -> dict[str, bytes]:
 def board_of(engine: Engine) -> list[tuple[Any, ...]]:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        found = build_leaderboard(session, *place, viewer=None, now=NOW)
+        found = build_leaderboard(session, *place, Viewer(None, NOW))
     return [(row.rank, row.team, row.cells, row.achieved_at, row.commitment) for row in found.rows]
 
 

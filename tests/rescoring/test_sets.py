@@ -12,6 +12,7 @@ from app.base.errors import InvalidForm, NotFound
 from app.boards.freezing import AFTER_CLOSE
 from app.boards.snapshots import list_snapshots
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.gold.versions import publish_gold
 from app.models import (
     AuditEntry,
@@ -526,7 +527,7 @@ def test_official_results_get_another_number_with_the_note(engine: Engine, score
     publish(engine, number, due + MINUTE)
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        first, second = list_snapshots(session, *place, None, due)
+        first, second = list_snapshots(session, *place, Viewer(None, due))
         assert (first.note, second.note) == ("", NOTE)
         told = [[row["team"] for row in one.document["rows"]] for one in (first, second)]
     assert told == [["Ada", "Bob", "Cat"], ["Cat", "Bob", "Ada"]]

@@ -13,7 +13,8 @@ from app.runs.claims import claim_next_upload, next_turn
 from app.runs.failures import failed_runs, queue_again
 from app.runs.outcomes import record_check_overrun, record_overrun
 from app.runs.validations import CheckClaim, claim_validation, requeue_lost_checks
-from app.submissions.validations import accept_validation
+from app.submissions.accept import Sender
+from app.submissions.validations import FileToCheck, accept_validation
 from evergold.scoring.errors import Problem
 from tests import rich_rows
 from tests.beside import add_other_task, enter_other, other_task_id, submit_other
@@ -75,9 +76,7 @@ def overrun(engine: Engine, run_id: int) -> RunStatus:
 def overrun_check(engine: Engine, user: User) -> ValidationStatus:
     with writing(engine) as session:
         task = the_phase_task(session)
-        asked: UUID = accept_validation(
-            session, user=user, phase_task=task, upload=upload_of("x"), now=NOW
-        ).validation.id
+        asked: UUID = accept_validation(session, task, Sender(user, NOW), FileToCheck(upload_of("x"))).validation.id
         held: CheckClaim | None = claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
         assert held is not None
         assert record_check_overrun(session, held, LONG, NOW)
@@ -219,7 +218,7 @@ def test_a_check_whose_worker_was_lost_waits_again_until_it_was_lost_too_often(
 ) -> None:
     with writing(sqlite_engine) as session:
         task = the_phase_task(session)
-        asked = accept_validation(session, user=ada, phase_task=task, upload=upload_of("x"), now=NOW).validation.id
+        asked = accept_validation(session, task, Sender(ada, NOW), FileToCheck(upload_of("x"))).validation.id
         assert claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
     with writing(sqlite_engine) as session:
         told = requeue_lost_checks(session, attempts=attempts, now=NOW + HOUR)
@@ -233,7 +232,7 @@ def test_a_check_whose_worker_was_lost_waits_again_until_it_was_lost_too_often(
 def test_a_check_is_its_workers_until_its_lease_ends(sqlite_engine: Engine, ada: User) -> None:
     with writing(sqlite_engine) as session:
         task = the_phase_task(session)
-        asked = accept_validation(session, user=ada, phase_task=task, upload=upload_of("x"), now=NOW).validation.id
+        asked = accept_validation(session, task, Sender(ada, NOW), FileToCheck(upload_of("x"))).validation.id
         assert claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
         assert requeue_lost_checks(session, attempts=3, now=NOW + 59 * SECOND) == []
         assert session.get_one(Validation, asked).status == ValidationStatus.RUNNING

@@ -16,7 +16,8 @@ from app.runs.claims import RESEND_SECONDS, claim_run, next_turn
 from app.runs.outcomes import put_back, record_rejection
 from app.runs.validations import claim_validation
 from app.runs.workers import queue_position
-from app.submissions.validations import accept_validation
+from app.submissions.accept import Sender
+from app.submissions.validations import FileToCheck, accept_validation
 from evergold.scoring.tasks import TASKS
 from tests.rich_world import own
 from tests.threads import in_threads
@@ -54,7 +55,7 @@ def files(engine: Engine, user: User, number: int, now: datetime = NOW) -> list[
 def check_of(engine: Engine, user: User, content: str, now: datetime = NOW) -> UUID:
     with writing(engine) as session:
         return accept_validation(
-            session, user=user, phase_task=the_phase_task(session), upload=upload_of(content), now=now
+            session, the_phase_task(session), Sender(user, now), FileToCheck(upload_of(content))
         ).validation.id
 
 

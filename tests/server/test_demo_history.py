@@ -15,6 +15,7 @@ from app.base.storage import FolderStorage
 from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Leaderboard
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.judging import organising
@@ -57,7 +58,7 @@ def place(sqlite_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def the_board(engine: Engine, phase: str, name: str) -> Leaderboard:
     with reading(engine) as session:
         competition = find_competition(session, "demo")
-        return build_leaderboard(session, *find_board(competition, phase, name), None, START)
+        return build_leaderboard(session, *find_board(competition, phase, name), Viewer(None, START))
 
 
 def test_past_is_scored_for_real_corrected_and_marked_and_telling_it_again_adds_nothing(

@@ -9,7 +9,7 @@ from app.base.db import reading, writing
 from app.boards.activity import Activity, activity_of
 from app.boards.leaderboard import build_leaderboard, entry_sources, whole_board
 from app.competitions.find import find_board, find_competition
-from app.competitions.visibility import View
+from app.competitions.visibility import View, Viewer
 from app.models import Rescoring, User
 from app.rescoring.sets import gold_of_set
 from app.standings.renew import renew_all
@@ -28,7 +28,7 @@ def at(engine: Engine, minute: int, board: str = "zero-shot") -> Rows:
     """The board as it was so many minutes after NOW."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, board)
-        return rows(build_leaderboard(session, *place, None, NOW + HOUR, until=NOW + minute * MINUTE))
+        return rows(build_leaderboard(session, *place, Viewer(None, NOW + HOUR), until=NOW + minute * MINUTE))
 
 
 def test_a_board_of_the_past_has_what_had_been_submitted_by_then(engine: Engine, people: list[User]) -> None:

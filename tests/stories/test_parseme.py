@@ -17,6 +17,7 @@ from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import Change, apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.importers.parseme import import_parseme
@@ -109,13 +110,13 @@ def board(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, name)
-        return build_leaderboard(session, *place, viewer, now)
+        return build_leaderboard(session, *place, Viewer(viewer, now))
 
 
 def official(engine: Engine, name: str, now: datetime) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), "evaluation", name)
-        return official_board(session, find_snapshot(session, *place, None, None, now), None, now)
+        return official_board(session, find_snapshot(session, *place, None, Viewer(None, now)), Viewer(None, now))
 
 
 def shown(found: Leaderboard) -> list[tuple[int | None, str, str | None, float | None]]:

@@ -17,6 +17,7 @@ from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import find_snapshot, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.models import RegistrationStatus, Role, ScoringRun, User
@@ -105,13 +106,13 @@ def submit(engine: Engine, user: User, phase: str, file: Path, now: datetime) ->
 def board(engine: Engine, phase: str, now: datetime) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, "semeval"), phase, BOARD)
-        return build_leaderboard(session, *place, None, now)
+        return build_leaderboard(session, *place, Viewer(None, now))
 
 
 def official(engine: Engine, now: datetime) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, "semeval"), "evaluation", BOARD)
-        return official_board(session, find_snapshot(session, *place, None, None, now), None, now)
+        return official_board(session, find_snapshot(session, *place, None, Viewer(None, now)), Viewer(None, now))
 
 
 def shown(found: Leaderboard) -> list[tuple[int | None, str, float | None, str | None]]:
@@ -238,7 +239,7 @@ def organisers_board(engine: Engine, phase: str, now: datetime) -> Leaderboard:
     with reading(engine) as session:
         olga = session.scalars(select(User).where(User.username == OLGA)).one()
         place = find_board(find_competition(session, "semeval"), phase, BOARD)
-        return build_leaderboard(session, *place, olga, now)
+        return build_leaderboard(session, *place, Viewer(olga, now))
 
 
 def test_from_registration_to_the_everlasting_board_with_a_correction_under_embargo(

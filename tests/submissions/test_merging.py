@@ -13,6 +13,7 @@ from app.base.db import reading, writing
 from app.boards.snapshots import last_snapshot, official_board
 from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
+from app.competitions.visibility import Viewer
 from app.models import (
     Allowance,
     AuditEntry,
@@ -211,9 +212,12 @@ def test_official_results_keep_both_names(engine: Engine, people: list[User]) ->
     merge(engine, people, NOW + 3 * HOUR)
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        snapshot = last_snapshot(session, *place, None, NOW + 3 * HOUR)
+        snapshot = last_snapshot(session, *place, Viewer(None, NOW + 3 * HOUR))
         assert snapshot
-        assert rows(official_board(session, snapshot, None, NOW + 3 * HOUR)) == [(1, "Second", 0.7), (2, "First", 0.5)]
+        assert rows(official_board(session, snapshot, Viewer(None, NOW + 3 * HOUR))) == [
+            (1, "Second", 0.7),
+            (2, "First", 0.5),
+        ]
     assert rows(look(engine, now=NOW + 3 * HOUR)) == [(1, "First", 0.7)]
 
 

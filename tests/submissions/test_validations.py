@@ -26,11 +26,13 @@ from app.runs.validations import (
     renew_check,
     requeue_lost_checks,
 )
+from app.submissions.accept import Sender
 from app.submissions.validations import (
     AT_ONCE,
     KEPT,
     UNCOMMITTED,
     AcceptedValidation,
+    FileToCheck,
     accept_validation,
     clear_check_files,
     forget_validations,
@@ -64,12 +66,9 @@ def accepted(
     with writing(engine) as session:
         return accept_validation(
             session,
-            user=user,
-            phase_task=the_phase_task(session),
-            upload=upload_of(content),
-            filename="folder/predictions.csv",
-            idempotency_key=key,
-            now=now,
+            the_phase_task(session),
+            Sender(user, now, key),
+            FileToCheck(upload_of(content), "folder/predictions.csv"),
         )
 
 
@@ -236,7 +235,7 @@ def test_files_of_a_day_are_bounded_for_each_person(engine: Engine, ada: User) -
         upload = StoredFile(upload_of(str(now)).sha256, size_bytes)
         with writing(engine) as session:
             task = the_phase_task(session)
-            accepted = accept_validation(session, user=user, phase_task=task, upload=upload, bytes_per_day=100, now=now)
+            accepted = accept_validation(session, task, Sender(user, now), FileToCheck(upload), bytes_per_day=100)
         with writing(engine) as session:
             record_valid(session, sure(claim(engine, accepted.validation.id, now)), warnings=[], now=now)
         return "accepted"

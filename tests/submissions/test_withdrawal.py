@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, LimitReached, NotFound
 from app.boards.activity import activity_of
-from app.competitions.visibility import views_of
+from app.competitions.visibility import Viewer, views_of
 from app.feedback.standings import standings_of_one
 from app.models import AuditEntry, EntryChoice, EntryRule, Right, User
 from app.standings.check import check_task
@@ -47,7 +47,7 @@ def withdrawn_at(engine: Engine, submission_id: UUID) -> Any:
 def runs_counted(engine: Engine) -> tuple[int | None, int | None]:
     """What the head of the competition says: its teams and its scored runs."""
     with reading(engine) as session:
-        found = activity_of(session, views_of(session, [the_phase_task(session)], None, NOW))
+        found = activity_of(session, views_of(session, [the_phase_task(session)], Viewer(None, NOW)))
     return found.teams, found.runs
 
 
@@ -93,7 +93,8 @@ def test_ranks_and_changes_of_its_team_leave_it_out(engine: Engine, people: list
     withdraw(engine, regretted, ada)
     with reading(engine) as session:
         told = {
-            one: standings_of_one(session, get_submission(session, one, ada), ada, NOW) for one in (regretted, last)
+            one: standings_of_one(session, get_submission(session, one, ada), Viewer(ada, NOW))
+            for one in (regretted, last)
         }
     assert told[regretted] == []
     (standing,) = (one for one in told[last] if one.board.name == "zero-shot")

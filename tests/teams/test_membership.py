@@ -14,6 +14,7 @@ from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
+from app.competitions.visibility import Viewer
 from app.models import AuditEntry, FormerMember, Team, TeamMember, User
 from app.submissions.find import get_submission, list_submissions
 from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation, view_team
@@ -122,7 +123,7 @@ def left(engine: Engine, user: User, now: datetime = NOW) -> int | None:
 def on_board(engine: Engine, now: datetime = NOW) -> list[str]:
     with reading(engine) as session:
         phase, board = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        return [row.team for row in build_leaderboard(session, phase, board, None, now).rows]
+        return [row.team for row in build_leaderboard(session, phase, board, Viewer(None, now)).rows]
 
 
 @pytest.fixture

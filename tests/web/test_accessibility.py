@@ -44,7 +44,8 @@ from app.people.invitations import make_link
 from app.people.rights import grant_role
 from app.runs.report import packed_results
 from app.runs.validations import claim_validation, record_invalid
-from app.submissions.validations import accept_validation
+from app.submissions.accept import Sender
+from app.submissions.validations import FileToCheck, accept_validation
 from app.teams.find import find_team
 from app.teams.membership import invite
 from app.teams.registration import register, rules_of
@@ -339,7 +340,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         with writing(site.engine) as session:
             post = find_phase_task(session, COMPETITION, "post", TASK)
             file = world.upload_of("not in order")
-            check = accept_validation(session, user=ada, phase_task=post, upload=file, now=site.now).validation.id
+            check = accept_validation(session, post, Sender(ada, site.now), FileToCheck(file)).validation.id
             held = claim_validation(session, check, worker="w", lease_seconds=60, now=site.now)
             assert held is not None
             wrong = [Problem("bad-value", "the label 'שלום' is unknown", line=2, text="می‌روم")]

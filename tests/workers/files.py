@@ -11,7 +11,8 @@ from app.base.config import get_settings
 from app.base.db import writing
 from app.base.storage import FolderStorage, UploadWriter, check_name, storage_of, store_upload
 from app.models import User
-from app.submissions.validations import accept_validation
+from app.submissions.accept import Sender
+from app.submissions.validations import FileToCheck, accept_validation
 from tests.world import NOW, submit, the_phase_task
 
 #: The first item holds the mark that must be seen nowhere (`tests.canary`).
@@ -36,5 +37,5 @@ def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
     stored, now = writer.finish(), datetime.now(UTC)
     with writing(engine) as session:
         task = the_phase_task(session)
-        accept_validation(session, user=user, phase_task=task, upload=stored, validation_id=validation_id, now=now)
+        accept_validation(session, task, Sender(user, now), FileToCheck(stored, validation_id=validation_id))
     return validation_id

@@ -25,6 +25,7 @@ from app.boards.statistics_work import (
     statistics_due,
 )
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import Board, BoardStatistics, Competition, Phase, PhaseTask, RunStatistics, StatisticsWork, User
 from evergold.scoring.resampling import pairs
 from tests.boards.marks import HIDDEN, mark
@@ -382,7 +383,7 @@ def test_official_results_keep_the_statistics_of_their_day(engine: Engine, three
         snapshot = freeze(session, phase, of_board, NOW)
     enter(engine, add_user(engine, "dan"), (0, 1, 2))
     with reading(engine) as session:
-        frozen = official_board(session, snapshot, None, NOW)
+        frozen = official_board(session, snapshot, Viewer(None, NOW))
     assert (frozen.statistics, board(engine).statistics) == ("current", "pending")
     assert [(row.team, row.rank_range, row.cluster) for row in frozen.rows] == [
         (row.team, row.rank_range, row.cluster) for row in before.rows

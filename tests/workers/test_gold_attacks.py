@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, update
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import UNLIMITED_BYTES, FolderStorage
-from app.competitions.visibility import view_of
+from app.competitions.visibility import Viewer, view_of
 from app.gold.binding import Binding
 from app.gold.recorded import KeysChanged, record_sealed
 from app.gold.sealing import SealingWriter, key_id_of, list_as_public, unbound_line
@@ -318,7 +318,7 @@ def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User,
 def digits(engine: Engine) -> tuple[int | None, int | None]:
     """That everybody sees, and that rank."""
     with reading(engine) as session:
-        view = view_of(session, the_phase_task(session), None, NOW)
+        view = view_of(session, the_phase_task(session), Viewer(None, NOW))
     return view.precision, view.ranks_by
 
 

@@ -16,7 +16,8 @@ from app.models import RunStatus, User, Validation
 from app.runs.claims import Claim, renew_lease
 from app.runs.sweep import requeue_lost_runs
 from app.runs.validations import claim_validation
-from app.submissions.validations import accept_validation
+from app.submissions.accept import Sender
+from app.submissions.validations import FileToCheck, accept_validation
 from tests.processes import wait_until
 from tests.world import NOW, ZERO_SHOT, claim, finish, scores_of, submit, sure, the_phase_task, the_run, upload_of
 from workers.lease import renewing_lease, retry_while_db_down
@@ -59,7 +60,7 @@ def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) 
 def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> None:
     """By its own lease: it has no run."""
     with writing(engine) as session:
-        asked = accept_validation(session, user=ada, phase_task=the_phase_task(session), upload=upload_of("x"), now=NOW)
+        asked = accept_validation(session, the_phase_task(session), Sender(ada, NOW), FileToCheck(upload_of("x")))
     check_id = asked.validation.id
     with writing(engine) as session:
         check = claim_validation(

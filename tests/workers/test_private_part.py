@@ -15,6 +15,7 @@ from app.base.db import reading, writing
 from app.base.storage import stored_path
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import RunStatus, ScoringRun, User
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import RescoringStale, publish_rescoring
@@ -97,7 +98,7 @@ def test_each_part_has_statistics_of_its_own(engine: Engine, ada: User) -> None:
     assert computed(engine)
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        shown = {now: build_leaderboard(session, *place, None, now) for now in (NOW, NOW + DAY)}
+        shown = {now: build_leaderboard(session, *place, Viewer(None, now)) for now in (NOW, NOW + DAY)}
     public, private = shown.values()
     for board in (public, private):
         assert board.statistics == "current"

@@ -12,6 +12,7 @@ from app.base.db import reading
 from app.boards import run_statistics as kept_statistics
 from app.boards.run_statistics import StatisticsOfRun, run_statistics_of
 from app.boards.statistics_work import QUIET
+from app.competitions.visibility import Viewer
 from app.feedback.standings import RunStanding, standings_of_one
 from app.models import EntryRule, RunStatistics, StatisticsWork, TeamKind, User
 from app.submissions.find import get_submission
@@ -36,7 +37,7 @@ def standing(engine: Engine, run_id: int, viewer: User) -> RunStanding:
     """On the first board."""
     with reading(engine) as session:
         submission = get_submission(session, the_run(engine, run_id).submission_id, viewer)
-        found = standings_of_one(session, submission, viewer, NOW)
+        found = standings_of_one(session, submission, Viewer(viewer, NOW))
     return next(one for one in found if one.board.name == "zero-shot")
 
 
@@ -118,7 +119,7 @@ def test_teams_are_told_where_they_see_all_digits_of_their_scores(
     hide(engine, **visibility)
     with reading(engine) as session:
         found = standings_of_one(
-            session, get_submission(session, the_run(engine, three[1]).submission_id, ada), ada, NOW
+            session, get_submission(session, the_run(engine, three[1]).submission_id, ada), Viewer(ada, NOW)
         )
     assert [(one.interval, one.change_test, one.rivals) for one in found] == [(None, None, None)] * len(found)
 

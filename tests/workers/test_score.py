@@ -19,6 +19,7 @@ from app.base.db import reading, writing
 from app.base.storage import FolderStorage, store_upload
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import CompetitionTask, PhaseTask, RunStatus, ScoreRow, ScoringRun, User
 from app.runs.report import read_report
 from app.runs.sweep import requeue_lost_runs
@@ -76,7 +77,7 @@ def test_the_board_shows_what_the_worker_found(engine: Engine, ada: User) -> Non
     score_submission(upload(engine, ada))
     with reading(engine) as session:
         found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        (row,) = build_leaderboard(session, *found, viewer=None, now=datetime.now(UTC)).rows
+        (row,) = build_leaderboard(session, *found, Viewer(None, datetime.now(UTC))).rows
     assert (row.rank, row.team) == (1, "Ada")
     assert [cell.value for cell in row.cells] == [pytest.approx(MACRO_F1), pytest.approx(ACCURACY)]
     assert row.cells[0].signature is not None

@@ -14,6 +14,7 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import find_snapshot, official_board
 from app.boards.statistics_work import PATIENCE
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.models import BoardStatistics, EntryRule, RowStatus, User
 from tests.boards.marks import DISQUALIFIED, UNRANKED, clear, mark
 from tests.boards.places import board
@@ -137,7 +138,7 @@ def frozen(engine: Engine, now: object) -> int:
 def official(engine: Engine) -> Leaderboard:
     with reading(engine) as session:
         phase, found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        return official_board(session, find_snapshot(session, phase, found, None, None, NOW), None, NOW)
+        return official_board(session, find_snapshot(session, phase, found, None, Viewer(None, NOW)), Viewer(None, NOW))
 
 
 def test_official_results_wait_for_their_statistics(engine: Engine, three: dict[str, int]) -> None:

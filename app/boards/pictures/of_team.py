@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -12,12 +11,14 @@ from app.boards.pictures.seen import Seen, look_at
 from app.boards.pictures.splits import language_splits
 from app.boards.team_rows import TeamRow
 from app.charts.picture import Picture
-from app.competitions.visibility import SeenAs, task_in_phase
-from app.models import BoardShown, User
+from app.competitions.visibility import Viewer, task_in_phase
+from app.models import BoardShown
 
 
 def team_pictures(
-    session: Session, rows: Sequence[TeamRow], viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    rows: Sequence[TeamRow],
+    viewer: Viewer,
 ) -> list[Picture]:
     """Build the pictures, with the first baseline next to the team. rows: of one team, from `team_rows`."""
     phases = list(dict.fromkeys(one.phase.id for one in rows))
@@ -28,7 +29,7 @@ def team_pictures(
         options = task_in_phase(session, one.phase, one.board).options_of(one.board.task)
         if len(language_splits(one.board, options)) < 2:
             continue
-        seen = look_at(session, one.phase, one.board, viewer, now, seen_as=seen_as)
+        seen = look_at(session, one.phase, one.board, viewer)
         picture = _profile(seen, one.row.team) if seen is not None else None
         if picture is not None:
             title = f"{one.board.title}, {one.phase.title}"

@@ -18,8 +18,8 @@ from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import UnfilteredBoard, show
 from app.charts.picture import AxisOut
 from app.competitions.columns import BoardColumn, board_columns
-from app.competitions.visibility import SeenAs
-from app.models import Board, BoardShown, EntryRule, Phase, User
+from app.competitions.visibility import Viewer
+from app.models import Board, BoardShown, EntryRule, Phase
 from app.standings.check import start_of_newest
 from app.standings.choose import rules_of
 from app.standings.tries import RunFilter, standings_from_runs
@@ -76,16 +76,19 @@ class Seen:
 
 
 def look_at(
-    session: Session, phase: Phase, board: Board, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+    session: Session,
+    phase: Phase,
+    board: Board,
+    viewer: Viewer,
 ) -> Seen | None:
     """Collect the data for the pictures of a board; None while it shows this viewer no scores."""
     asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer, now, seen_as=seen_as)
+    sight = sight_of(session, asked, viewer)
     if sight.own.view.board is not BoardShown.PUBLIC:
         return None
     options = asked[0].phase_task.options_of(board.task)
     more = drawn_scores(board, options)
-    leaderboard = build_leaderboard(session, phase, board, viewer, now, seen_as=seen_as, more=more)
+    leaderboard = build_leaderboard(session, phase, board, viewer, more=more)
     half = leaderboard.half
     whole = whole_board(session, board, asked, half=half)
     since = start_of_newest(session, asked[0].phase_task.id)

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Response
 from sqlalchemy.orm import Session
 
 from app.base import api_links
-from app.base.db import reading
 from app.boards.documents import board_csv, board_json, describe_results, describe_team, results_csv
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.query import BoardQuery
@@ -21,15 +20,15 @@ from app.boards.snapshots import Official, find_official, list_official, officia
 from app.boards.team_rows import team_rows
 from app.boards.views import BoardOut, PublicTeamOut, ResultsOut
 from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
 from app.models import Competition, CompetitionTask, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
-from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer, Viewer
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, Visit
 from evergold.scoring.halves import Half
 
 router = api_router("boards")
@@ -46,17 +45,12 @@ PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as 
     "has another now, has the rows of these.",
     responses=error_responses(401, 404, 422),
 )
-def read_public_team(
-    server: ServerHere, viewer: ApiViewer, competition: CompetitionName, team: PublicTeamName
-) -> PublicTeamOut:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        rows = team_rows(session, found, team, viewer.user, server.clock(), seen_as=viewer.seen_as)
-        return describe_team(found, team, rows)
+def read_public_team(visit: ApiVisit, competition: CompetitionName, team: PublicTeamName) -> PublicTeamOut:
+    found = find_competition(visit.session, competition)
+    rows = team_rows(visit.session, found, team, visit.viewer)
+    return describe_team(found, team, rows)
 
 
-Place = tuple[str, str, str]
-BoardName = Annotated[str, Path(examples=["zero-shot"])]
 SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 Format = Literal["json", "csv"]
 FormatParameter = Annotated[Format | None, Query(description="default: by the Accept header")]
@@ -78,25 +72,21 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 class BoardRequest:
     """A request for a board."""
 
-    request: Request
-    server: Server
-    viewer: Viewer
+    visit: Visit
     query: BoardQuery
     format: Format
     half: Half | None = None
 
 
-def board_request(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+async def board_request(
+    visit: ApiVisit,
     query: ApiQuery,
     half: HalfAsked = None,
     format: FormatParameter = None,  # noqa: A002
 ) -> BoardRequest:
     """Return the request, in the format named, or else preferred by the Accept header."""
-    preferred: Format = "csv" if prefers_csv(request.headers.get("accept", "")) else "json"
-    return BoardRequest(request, server, viewer, query, format or preferred, half)
+    preferred: Format = "csv" if prefers_csv(visit.request.headers.get("accept", "")) else "json"
+    return BoardRequest(visit, query, format or preferred, half)
 
 
 BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
@@ -112,17 +102,13 @@ BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
     responses=_RESPONSES,
 )
 def read_board_csv(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    visit: ApiVisit,
+    names: BoardNamesHere,
     query: ApiQuery,
     half: HalfAsked = None,
 ) -> Response:
-    asked = BoardRequest(request, server, viewer, query, "csv", half)
-    return _answer(asked, (competition, phase, board))
+    asked = BoardRequest(visit, query, "csv", half)
+    return _answer(asked, names)
 
 
 @router.get(
@@ -137,12 +123,10 @@ def read_board_csv(
     responses=_RESPONSES,
 )
 def read_board(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board))
+    return _answer(wanted, names)
 
 
 @router.get(
@@ -155,12 +139,10 @@ def read_board(
     responses=_RESPONSES,
 )
 def read_official(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     wanted: BoardRequestHere,
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), is_official=True)
+    return _answer(wanted, names, is_official=True)
 
 
 @router.get(
@@ -173,44 +155,42 @@ def read_official(
     responses=_RESPONSES,
 )
 def read_official_by_number(
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
-    number: SnapshotNumber,
-    wanted: BoardRequestHere,
+    competition: CompetitionName, phase: PhaseName, board: BoardName, number: SnapshotNumber, wanted: BoardRequestHere
 ) -> Response:
-    return _answer(wanted, (competition, phase, board), is_official=True, number=number)
+    return _answer(wanted, BoardNames(competition, phase, board), is_official=True, number=number)
 
 
-def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, number: int | None = None) -> Response:
+def _answer(
+    asked: BoardRequest, place: BoardNames, *, is_official: bool = False, number: int | None = None
+) -> Response:
     """Find the board, view it as its viewer may, render it; 304 if the client has it.
 
     number: of the official board, None for the latest one.
     """
-    user, seen_as, now = asked.viewer.user, asked.viewer.seen_as, asked.server.clock()
-    with reading(asked.server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, *place[1:])
-        frozen = find_official(session, phase, board, number, user, now, seen_as=seen_as) if is_official else None
-        if frozen:
-            official: Official | None = frozen
-            version = official_version(session, frozen.snapshot, user, now, seen_as=seen_as)
-        else:
-            official = next(reversed(list_official(session, phase, board, user, now, seen_as=seen_as)), None)
-            version = board_version(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
-        tag = viewer_tag(session, competition, asked.viewer)
-        etag = strong_etag(asked.request, version, tag, *_tag_of(official), asked.format, asked.query)
-        headers = {"ETag": etag, "Cache-Control": cache_control(user), "Vary": VARY}
-        superseded_by = _superseded_by(place, frozen) if frozen else ""
-        if superseded_by:
-            headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
-        if is_known(asked.request, etag):
-            return not_modified(headers)
-        if frozen:
-            whole = official_board(session, frozen.snapshot, user, now, seen_as=seen_as)
-        else:
-            whole = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=asked.half)
-        shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
+    visit = asked.visit
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, *place[1:])
+    frozen = find_official(session, phase, board, number, viewer) if is_official else None
+    if frozen:
+        official: Official | None = frozen
+        version = official_version(session, frozen.snapshot, viewer)
+    else:
+        official = next(reversed(list_official(session, phase, board, viewer)), None)
+        version = board_version(session, phase, board, viewer, half=asked.half)
+    tag = viewer_tag(session, competition, viewer)
+    etag = strong_etag(visit.request, version, tag, *_tag_of(official), asked.format, asked.query)
+    headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": VARY}
+    superseded_by = _superseded_by(place, frozen) if frozen else ""
+    if superseded_by:
+        headers["Link"] = f'<{superseded_by}>; rel="successor-version"'  # RFC 5829
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    if frozen:
+        whole = official_board(session, frozen.snapshot, viewer)
+    else:
+        whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
+    shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
     if asked.format == "json":
         text = board_json(competition, phase, board, shown, official)
         return Response(text, media_type="application/json", headers=headers)
@@ -219,7 +199,7 @@ def _answer(asked: BoardRequest, place: Place, *, is_official: bool = False, num
     return Response(board_csv(shown, superseded_by), media_type="text/csv", headers=headers)
 
 
-def _superseded_by(place: Place, frozen: Official) -> str:
+def _superseded_by(place: BoardNames, frozen: Official) -> str:
     """Return the API address of the results that replace a frozen board; "" if there are none."""
     if frozen.successor is None:
         return ""
@@ -239,9 +219,9 @@ def viewer_tag(session: Session, competition: Competition, viewer: Viewer) -> st
     return f"{team.id if team else ''} {viewer.seen_as or ''}"
 
 
-def cache_control(viewer: User | None) -> str:
+def cache_control(user: User | None) -> str:
     """Return the Cache-Control header: caches must revalidate, and responses for a logged-in viewer are private."""
-    return "private, no-cache" if viewer else "public, no-cache"
+    return "private, no-cache" if user else "public, no-cache"
 
 
 _VARY = "Accept-Encoding, Authorization, Cookie"
@@ -265,10 +245,8 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
     | _NOT_MODIFIED
     | error_responses(401, 404, 422),
 )
-def read_results_csv(
-    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
-) -> Response:
-    return _answer_results(request, server, viewer, (competition, task), _csv)
+def read_results_csv(visit: ApiVisit, competition: CompetitionName, task: TaskName) -> Response:
+    return _answer_results(visit, (competition, task), _csv)
 
 
 @router.get(
@@ -281,25 +259,20 @@ def read_results_csv(
     response_model=ResultsOut,
     responses=_NOT_MODIFIED | error_responses(401, 404, 422),
 )
-def read_results(
-    request: Request, server: ServerHere, viewer: ApiViewer, competition: CompetitionName, task: TaskName
-) -> Response:
-    return _answer_results(request, server, viewer, (competition, task), _json)
+def read_results(visit: ApiVisit, competition: CompetitionName, task: TaskName) -> Response:
+    return _answer_results(visit, (competition, task), _json)
 
 
-def _answer_results(
-    request: Request, server: Server, viewer: Viewer, place: tuple[str, str], written: Written
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        task = find_task(competition, place[1])
-        version = results_version(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), request.url.path)
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
-        if is_known(request, etag):
-            return not_modified(headers)
-        results = build_results(session, competition, task, viewer.user, now, seen_as=viewer.seen_as)
+def _answer_results(visit: Visit, place: tuple[str, str], written: Written) -> Response:
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    task = find_task(competition, place[1])
+    version = results_version(session, competition, task, viewer)
+    etag = strong_etag(visit.request, version, viewer_tag(session, competition, viewer), visit.request.url.path)
+    headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    results = build_results(session, competition, task, viewer)
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import InvalidForm
 from app.boards.citations import cite_competition, cite_official
 from app.boards.leaderboard import Leaderboard, build_leaderboard
@@ -17,12 +16,12 @@ from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
-from app.web.boards.api import BoardName, cache_control
-from app.web.http.context import Server, ServerHere, public_address
+from app.web.boards.api import cache_control
+from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer, Viewer
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardNames, BoardNamesHere, CompetitionName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, PublicVisit, Visit
 
 router = api_router("exports")
 
@@ -68,12 +67,8 @@ class _BoardToExport:
     },
 )
 def export_board(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    visit: ApiVisit,
+    names: BoardNamesHere,
     format: Annotated[TableFormat, Query(description="of the table")] = "markdown",  # noqa: A002
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
@@ -82,15 +77,17 @@ def export_board(
         bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
     ] = False,
 ) -> Response:
-    found = _board_to_export(server, viewer, (competition, phase, board), official)
+    found = _board_to_export(visit, names, official)
     table = _chosen(found.leaderboard, column or [], decimals)
     writers: dict[TableFormat, Callable[[], str]] = {
         "markdown": lambda: markdown_table(table, intervals=intervals),
-        "latex": lambda: latex_table(table, _caption(found), f"tab:{competition}-{board}", intervals=intervals),
+        "latex": lambda: latex_table(
+            table, _caption(found), f"tab:{names.competition}-{names.board}", intervals=intervals
+        ),
     }
     media, ending = _MEDIA[format]
-    name = "-".join([competition, phase, board, *(["official"] if official else [])])
-    return _text(writers[format](), media, f"{name}.{ending}", viewer.user)
+    name = "-".join([names.competition, names.phase, names.board, *(["official"] if official else [])])
+    return _text(writers[format](), media, f"{name}.{ending}", visit.viewer.user)
 
 
 @router.get(
@@ -100,11 +97,10 @@ def export_board(
     response_class=Response,
     responses={200: _BIBTEX, **error_responses(404)},
 )
-def read_citation(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-    address = public_address(request, server, links.competition(found.name))
-    return _text(cite_competition(found, address, server.clock()), "application/x-bibtex", f"{competition}.bib", None)
+def read_citation(visit: PublicVisit, competition: CompetitionName) -> Response:
+    found = find_competition(visit.session, competition)
+    address = public_address(visit.request, visit.server, links.competition(found.name))
+    return _text(cite_competition(found, address, visit.now), "application/x-bibtex", f"{competition}.bib", None)
 
 
 @router.get(
@@ -118,38 +114,36 @@ def read_citation(request: Request, server: ServerHere, competition: Competition
     },
 )
 def read_board_citation(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    visit: ApiVisit,
+    names: BoardNamesHere,
     number: Annotated[
         int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
     ] = None,
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        whole = find_competition(session, competition)
-        of_phase, of_board = find_board(whole, phase, board)
-        official = find_official(session, of_phase, of_board, number, viewer.user, now, seen_as=viewer.seen_as)
+    whole = find_competition(visit.session, names.competition)
+    of_phase, of_board = find_board(whole, names.phase, names.board)
+    official = find_official(visit.session, of_phase, of_board, number, visit.viewer)
     version = official.snapshot.number
-    address = public_address(request, server, links.official(competition, phase, board, version))
+    address = public_address(visit.request, visit.server, links.official(*names, version))
     text = cite_official(whole, of_phase, of_board, official, address)
-    return _text(text, "application/x-bibtex", f"{competition}-{phase}-{board}-{version}.bib", viewer.user)
+    return _text(
+        text,
+        "application/x-bibtex",
+        f"{'-'.join(names)}-{version}.bib",
+        visit.viewer.user,
+    )
 
 
-def _board_to_export(server: Server, viewer: Viewer, place: tuple[str, str, str], official: bool) -> _BoardToExport:
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, place[1], place[2])
-        user, now, seen_as = viewer.user, server.clock(), viewer.seen_as
-        if not official:
-            live = build_leaderboard(session, phase, board, user, now, seen_as=seen_as)
-            return _BoardToExport(competition, phase, board, live)
-        last = find_official(session, phase, board, None, user, now, seen_as=seen_as)
-        frozen = official_board(session, last.snapshot, user, now, seen_as=seen_as)
-        return _BoardToExport(competition, phase, board, frozen, last)
+def _board_to_export(visit: Visit, place: BoardNames, official: bool) -> _BoardToExport:
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, place[1], place[2])
+    if not official:
+        live = build_leaderboard(session, phase, board, viewer)
+        return _BoardToExport(competition, phase, board, live)
+    last = find_official(session, phase, board, None, viewer)
+    frozen = official_board(session, last.snapshot, viewer)
+    return _BoardToExport(competition, phase, board, frozen, last)
 
 
 def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) -> Leaderboard:
@@ -172,10 +166,10 @@ def _caption(found: _BoardToExport) -> str:
     return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
 
 
-def _text(text: str, media: str, name: str, viewer: User | None) -> Response:
+def _text(text: str, media: str, name: str, user: User | None) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
-        "Cache-Control": cache_control(viewer),
+        "Cache-Control": cache_control(user),
         "Vary": _VARY,
     }
     return Response(text, media_type=media, headers=headers)

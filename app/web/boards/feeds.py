@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from app.base import links
-from app.base.db import reading
 from app.boards.feeds import board_feed, calendar
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.snapshots import list_official
 from app.competitions.find import find_board, find_competition
-from app.web.boards.api import BoardName
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import ServerHere, public_address
+from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardNamesHere, CompetitionName
 from app.web.http.routers import api_router
+from app.web.http.visit import PublicVisit
 
 router = api_router("feeds")
 
@@ -39,13 +38,12 @@ _STAMP = re.compile(rb"(DTSTAMP:|<generator).*")
         **error_responses(404),
     },
 )
-def read_calendar(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-    text = calendar(found, public_address(request, server, links.competition(found.name)), server.clock())
-    etag = strong_etag(request, _STAMP.sub(b"", text).decode())
+def read_calendar(visit: PublicVisit, competition: CompetitionName) -> Response:
+    found = find_competition(visit.session, competition)
+    text = calendar(found, public_address(visit.request, visit.server, links.competition(found.name)), visit.now)
+    etag = strong_etag(visit.request, _STAMP.sub(b"", text).decode())
     headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
-    if is_known(request, etag):
+    if is_known(visit.request, etag):
         return not_modified(headers)
     headers["Content-Disposition"] = f'inline; filename="{found.name}.ics"'
     return Response(text, media_type="text/calendar", headers=headers)
@@ -67,21 +65,18 @@ def read_calendar(request: Request, server: ServerHere, competition: Competition
         **error_responses(404),
     },
 )
-def read_board_feed(
-    request: Request, server: ServerHere, competition: CompetitionName, phase: PhaseName, board: BoardName
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        whole = find_competition(session, competition)
-        of_phase, of_board = find_board(whole, phase, board)
-        official = list_official(session, of_phase, of_board, None, now)
-        versions = [(one.snapshot.id, one.successor.key if one.successor else None) for one in official]
-        etag = strong_etag(request, "atom", board_version(session, of_phase, of_board, None, now), versions)
-        headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
-        if is_known(request, etag):
-            return not_modified(headers)
-        shown = build_leaderboard(session, of_phase, of_board, None, now)
-    page = public_address(request, server, links.board(competition, phase, board))
-    feed = public_address(request, server, request.url.path)
+def read_board_feed(visit: PublicVisit, names: BoardNamesHere) -> Response:
+    session, viewer = visit.session, visit.viewer
+    whole = find_competition(session, names.competition)
+    of_phase, of_board = find_board(whole, names.phase, names.board)
+    official = list_official(session, of_phase, of_board, viewer)
+    versions = [(one.snapshot.id, one.successor.key if one.successor else None) for one in official]
+    etag = strong_etag(visit.request, "atom", board_version(session, of_phase, of_board, viewer), versions)
+    headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    shown = build_leaderboard(session, of_phase, of_board, viewer)
+    page = public_address(visit.request, visit.server, links.board(*names))
+    feed = public_address(visit.request, visit.server, visit.request.url.path)
     text = board_feed((whole, of_phase, of_board), shown, official, page, feed)
     return Response(text, media_type="application/atom+xml", headers=headers)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.commands import commands_of
 from app.boards.entries import published_round
@@ -23,7 +22,7 @@ from app.boards.snapshots import Official, find_official, last_snapshot, list_of
 from app.competitions.find import boards_of, find_board, find_competition
 from app.competitions.limits import phase_state
 from app.competitions.tracks import tracks_of
-from app.competitions.visibility import SeenAs, task_in_phase
+from app.competitions.visibility import SeenAs, Viewer, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
 from app.runs.report import aggregates_of
 from app.runs.workers import waiting_notice
@@ -31,13 +30,13 @@ from app.standings.check import TooFarBack
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
 from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
 from app.web.html.drawings import Drawable, drawings_of, svg_response
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.sharing import share_board
 from app.web.html.workspace import Place, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PageVisit, Visit
 from app.web.reports.probing_figures import Choice, choices, chosen_split, compared_figures, title_of
 from evergold.scoring.halves import Half
 
@@ -119,43 +118,37 @@ class MetricShown:
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_board(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     query: PageQuery,
     split: SplitShown = None,
     half: HalfAsked = None,
 ) -> Response:
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        phase_found, board_found = find_board(found, phase, board)
-        leaderboard = build_leaderboard(session, phase_found, board_found, user, now, seen_as=seen_as, half=half)
-        snapshot = last_snapshot(session, phase_found, board_found, user, now, seen_as=seen_as)
-        picture = picture_of(session, board_found, leaderboard, split)
-        waiting = _waiting(session, phase_found, board_found, leaderboard, now)
-        human_round = published_round(session, phase_found, board_found)
-        commands = commands_of(session, phase_found, board_found, leaderboard)
-        place = phase_found, board_found
-        try:
-            moved, too_far = _moves(session, place, viewer, now, leaderboard, query), ""
-        except TooFarBack as error:
-            moved, query, too_far = None, replace(query, since=""), error.message
-        teams_end = links.as_seen_by("", seen_as)
-        end = _with_part(teams_end, half)
-        addresses = Addresses(
-            links.board_rows(competition, phase, board), end, links.public_teams(competition), teams_end
-        )
-        table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
-        table = replace(table, problems=[*table.problems, too_far]) if too_far else table
-        where = Place(phase_found, board_found.task, board_found)
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", where)
-    figures = links.board_figures(competition, phase, board)
-    return render(
-        request,
+    session, viewer = visit.session, visit.viewer
+    now, seen_as = visit.now, viewer.seen_as
+    found = find_competition(session, names.competition)
+    phase_found, board_found = find_board(found, names.phase, names.board)
+    leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
+    snapshot = last_snapshot(session, phase_found, board_found, viewer)
+    picture = picture_of(session, board_found, leaderboard, split)
+    waiting = _waiting(session, phase_found, board_found, leaderboard, now)
+    human_round = published_round(session, phase_found, board_found)
+    commands = commands_of(session, phase_found, board_found, leaderboard)
+    place = phase_found, board_found
+    try:
+        moved, too_far = _moves(session, place, viewer, leaderboard, query), ""
+    except TooFarBack as error:
+        moved, query, too_far = None, replace(query, since=""), error.message
+    teams_end = links.as_seen_by("", seen_as)
+    end = _with_part(teams_end, half)
+    addresses = Addresses(links.board_rows(*names), end, links.public_teams(names.competition), teams_end)
+    table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
+    table = replace(table, problems=[*table.problems, too_far]) if too_far else table
+    where = Place(phase_found, board_found.task, board_found)
+    workspace = workspace_of(session, found, viewer, "leaderboard", where)
+    figures = links.board_figures(*names)
+    return render_page(
+        visit,
         "boards/page.html",
         competition=found,
         workspace=workspace,
@@ -163,11 +156,11 @@ def read_board(
         state=phase_state(phase_found, now),
         board=board_found,
         **_options(found, phase_found, board_found, seen_as),
-        part_options=_parts(links.as_seen_by(links.board(competition, phase, board), seen_as), leaderboard),
+        part_options=_parts(links.as_seen_by(links.board(*names), seen_as), leaderboard),
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
-            server,
+            visit.server,
             found,
             phase_found,
             board_found,
@@ -183,7 +176,7 @@ def read_board(
         waiting=waiting,
         scored_with=scored_with(leaderboard),
         drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
-        titles={phase.name: phase.title for phase in found.phases},
+        titles={one.name: one.title for one in found.phases},
         snapshot=snapshot,
         seen_as=seen_as,
         now=now,
@@ -192,56 +185,46 @@ def read_board(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official")
 def read_official(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, server, viewer, (competition, phase, board), None, query)
+    return _official_page(visit, names, None, query)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}")
 def read_official_by_number(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     number: RowId,
     query: PageQuery,
 ) -> Response:
-    return _official_page(request, server, viewer, (competition, phase, board), number, query)
+    return _official_page(visit, names, number, query)
 
 
 def _official_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
-    place: tuple[str, str, str],
+    visit: Visit,
+    place: BoardNames,
     number: int | None,
     query: BoardQuery,
 ) -> Response:
     """Return the page of a frozen board; number: None for the latest one."""
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
-    with reading(server.engine) as session:
-        found = find_competition(session, place[0])
-        phase, board = find_board(found, *place[1:])
-        official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
-        every = list_official(session, phase, board, user, now, seen_as=seen_as)
-        snapshot = official.snapshot
-        leaderboard = official_board(session, snapshot, user, now, seen_as=seen_as)
-        # A frozen board has no history.
-        asked = replace(query, since="")
-        end = links.as_seen_by("", seen_as)
-        addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
-        table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(phase, board.task, board))
-    return render(
-        request,
+    session, viewer = visit.session, visit.viewer
+    now, seen_as = visit.now, viewer.seen_as
+    found = find_competition(session, place[0])
+    phase, board = find_board(found, *place[1:])
+    official = find_official(session, phase, board, number, viewer)
+    every = list_official(session, phase, board, viewer)
+    snapshot = official.snapshot
+    leaderboard = official_board(session, snapshot, viewer)
+    # A frozen board has no history.
+    asked = replace(query, since="")
+    end = links.as_seen_by("", seen_as)
+    addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
+    table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
+    workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
+    return render_page(
+        visit,
         "boards/official.html",
         competition=found,
         workspace=workspace,
@@ -272,22 +255,19 @@ def _official_page(
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/figures/{name}.svg")
 def read_figure(
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     name: str,
     split: SplitShown = None,
 ) -> Response:
     """A figure of the board's picture, as a file."""
-    with reading(server.engine) as session:
-        place = find_board(find_competition(session, competition), phase, board)
-        leaderboard = build_leaderboard(session, *place, viewer.user, server.clock(), seen_as=viewer.seen_as)
-        picture = picture_of(session, place[1], leaderboard, split)
+    session = visit.session
+    place = find_board(find_competition(session, names.competition), names.phase, names.board)
+    leaderboard = build_leaderboard(session, *place, visit.viewer)
+    picture = picture_of(session, place[1], leaderboard, split)
     if picture is None:
         raise NotFound("This board has no figures.")
-    return svg_response(picture.figures, name, f"{competition}-{phase}-{picture.split.replace('/', '-')}")
+    return svg_response(picture.figures, name, f"{names.competition}-{names.phase}-{picture.split.replace('/', '-')}")
 
 
 def kept_of(viewer: Viewer, split: str | None = None, half: Half | None = None) -> list[tuple[str, str]]:
@@ -316,7 +296,6 @@ def _moves(
     session: Session,
     place: tuple[Phase, Board],
     viewer: Viewer,
-    now: datetime,
     leaderboard: Leaderboard,
     query: BoardQuery,
 ) -> dict[tuple[object, ...], Move] | None:
@@ -324,8 +303,7 @@ def _moves(
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
-    seen_as = viewer.seen_as
-    then = build_leaderboard(session, *place, viewer.user, now, seen_as=seen_as, until=until, half=leaderboard.half)
+    then = build_leaderboard(session, *place, viewer, until=until, half=leaderboard.half)
     return moves(leaderboard, then)
 
 

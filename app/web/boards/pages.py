@@ -10,12 +10,11 @@ from typing import Annotated
 from urllib.parse import urlencode
 from xml.sax.saxutils import escape
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.base import api_links, links
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.axis import axis_of, baseline_value
 from app.boards.citations import cite_competition, cite_paper, plain_citation
@@ -33,19 +32,20 @@ from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
 from app.competitions.views import citation_of
-from app.competitions.visibility import SeenAs, view_of_board, views_of
+from app.competitions.visibility import SeenAs, Viewer, view_of_board, views_of
 from app.models import Board, BoardShown, Competition, Phase, RankingBy
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of
 from app.web.html.drawings import SVG
-from app.web.html.rendering import asset, environment, render
+from app.web.html.rendering import asset, environment, render_page
 from app.web.html.sharing import share_competition, whole_address
 from app.web.html.words import format_score
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import ServerHere, public_address
-from app.web.http.identity import ViewerHere
+from app.web.http.context import public_address
+from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
+from app.web.http.visit import PageVisit, PublicVisit
 
 router = page_router()
 
@@ -60,31 +60,30 @@ class FrozenBoard:
 
 
 @router.get("/competitions/{competition}/cite")
-def read_cite(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "cite")
-        public_boards = _public_boards(session, found, now)
-        frozen = [
-            FrozenBoard(phase, board, versions[::-1])
-            for phase in found.phases
-            for board in boards_of(found, phase)
-            if (versions := list_official(session, phase, board, viewer.user, now, seen_as=viewer.seen_as))
-        ]
-    address, citation = public_address(request, server, links.competition(found.name)), citation_of(found)
-    return render(
-        request,
+def read_cite(visit: PageVisit, competition: str) -> Response:
+    session, viewer, now = visit.session, visit.viewer, visit.now
+    found = find_competition(session, competition)
+    workspace = workspace_of(session, found, viewer, "cite")
+    public_boards = _public_boards(session, found, now)
+    frozen = [
+        FrozenBoard(phase, board, versions[::-1])
+        for phase in found.phases
+        for board in boards_of(found, phase)
+        if (versions := list_official(session, phase, board, viewer))
+    ]
+    address, citation = public_address(visit.request, visit.server, links.competition(found.name)), citation_of(found)
+    return render_page(
+        visit,
         "boards/cite.html",
         competition=found,
         workspace=workspace,
-        sharing=share_competition(server, found, links.tab(found.name, "cite")),
+        sharing=share_competition(visit.server, found, links.tab(found.name, "cite")),
         bibtex=cite_competition(found, address, now),
         plain=plain_citation(found, address, now),
         paper=citation.paper,
         paper_bibtex=cite_paper(found),
         licence=citation.licence,
-        embeddable=_embeddable(found, public_boards, partial(public_address, request, server)),
+        embeddable=_embeddable(found, public_boards, partial(public_address, visit.request, visit.server)),
         address=address,
         frozen=frozen,
         seen_as=viewer.seen_as,
@@ -96,7 +95,7 @@ def _public_boards(session: Session, competition: Competition, now: datetime) ->
     """Return the boards that everybody may see."""
     found = []
     for phase in competition.phases:
-        views = views_of(session, phase.phase_tasks, None, now)
+        views = views_of(session, phase.phase_tasks, Viewer(None, now))
         public = {one.task_id for one in phase.phase_tasks if views[one.id].board is BoardShown.PUBLIC}
         found += [(phase, board) for board in boards_of(competition, phase) if board.task_id in public]
     return found
@@ -129,26 +128,21 @@ class PictureShown:
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures")
 def read_pictures(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        where = find_board(found, phase, board)
-        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-        pictures = pictures_of(session, seen, split=split, teams=teams)
-        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-        here = Place(where[0], where[1].task, where[1])
-        workspace = workspace_of(session, found, viewer, now, "pictures", here)
-    return render(
-        request,
+    session, viewer, now = visit.session, visit.viewer, visit.now
+    found = find_competition(session, names.competition)
+    where = find_board(found, names.phase, names.board)
+    seen = look_at(session, *where, viewer)
+    pictures = pictures_of(session, seen, split=split, teams=teams)
+    view = view_of_board(session, *where, viewer)
+    here = Place(where[0], where[1].task, where[1])
+    workspace = workspace_of(session, found, viewer, "pictures", here)
+    return render_page(
+        visit,
         "boards/pictures.html",
         competition=found,
         workspace=workspace,
@@ -157,35 +151,31 @@ def read_pictures(
         state=phase_state(where[0], now),
         view=view,
         seen_as=viewer.seen_as,
-        pictures=[_shown(one, (competition, phase, board), _query(split, teams, viewer.seen_as)) for one in pictures],
+        pictures=[_shown(one, names, _query(split, teams, viewer.seen_as)) for one in pictures],
         most_teams=MOST_TEAMS,
     )
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg")
 def read_picture_file(
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     picture: str,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        where = find_board(found, phase, board)
-        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-        drawn = find_picture(pictures_of(session, seen, split=split, teams=teams), picture)
-        context = f"{found.title} · {where[1].title} · {where[0].title}"
-    name = f"{competition}-{phase}-{board}-{drawn.name}.svg"
+    session = visit.session
+    found = find_competition(session, names.competition)
+    where = find_board(found, names.phase, names.board)
+    seen = look_at(session, *where, visit.viewer)
+    drawn = find_picture(pictures_of(session, seen, split=split, teams=teams), picture)
+    context = f"{found.title} · {where[1].title} · {where[0].title}"
+    name = f"{'-'.join(names)}-{drawn.name}.svg"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(draw_file(drawn, context), media_type=SVG, headers=headers)
 
 
-def _shown(picture: Picture, place: tuple[str, str, str], query: str) -> PictureShown:
+def _shown(picture: Picture, place: BoardNames, query: str) -> PictureShown:
     drawn = draw(picture)
     return PictureShown(
         picture,
@@ -205,21 +195,16 @@ def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> s
 
 
 @router.get("/competitions/{competition}/phases/{phase}/rankings/{ranking}")
-def read_ranking(
-    request: Request, server: ServerHere, viewer: ViewerHere, competition: str, phase: str, ranking: str
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        place = next((one for one in found.phases if one.name == phase), None)
-        if place is None:
-            raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
-        table = build_ranking(
-            session, place, find_ranking(found, place, ranking), viewer.user, now, seen_as=viewer.seen_as
-        )
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(place))
-    return render(
-        request,
+def read_ranking(visit: PageVisit, competition: str, phase: str, ranking: str) -> Response:
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    place = next((one for one in found.phases if one.name == phase), None)
+    if place is None:
+        raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
+    table = build_ranking(session, place, find_ranking(found, place, ranking), viewer)
+    workspace = workspace_of(session, found, viewer, "leaderboard", Place(place))
+    return render_page(
+        visit,
         "boards/ranking.html",
         competition=found,
         workspace=workspace,
@@ -240,25 +225,22 @@ class PhaseHeading:
 
 @router.get("/competitions/{competition}/tasks/{task}/results")
 def read_results(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
+    visit: PageVisit,
     competition: str,
     task: str,
     sort: Annotated[str, Query()] = "",
 ) -> Response:
     """`sort` is `phase/board`; what is no column leaves the rows as they are."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        asked = find_task(found, task)
-        results = build_results(session, found, asked, viewer.user, now, seen_as=viewer.seen_as)
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", Place(task=asked))
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    asked = find_task(found, task)
+    results = build_results(session, found, asked, viewer)
+    workspace = workspace_of(session, found, viewer, "leaderboard", Place(task=asked))
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/results.html",
         competition=found,
         workspace=workspace,
@@ -290,16 +272,15 @@ PICTURES_KEPT = 64
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/picture.png")
-def read_picture(request: Request, server: ServerHere, competition: str, phase: str, board: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        of_phase, of_board = find_board(found, phase, board)
-        etag = strong_etag(request, "picture", board_version(session, of_phase, of_board, None, now), found.title)
-        headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
-        if is_known(request, etag):
-            return not_modified(headers)
-        leaderboard = build_leaderboard(session, of_phase, of_board, None, now)
+def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
+    session = visit.session
+    found = find_competition(session, names.competition)
+    of_phase, of_board = find_board(found, names.phase, names.board)
+    etag = strong_etag(visit.request, "picture", board_version(session, of_phase, of_board, visit.viewer), found.title)
+    headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    leaderboard = build_leaderboard(session, of_phase, of_board, visit.viewer)
     if leaderboard.view.board is not BoardShown.PUBLIC:
         raise NotFound("There is no picture of a board whose scores are not public.")
     return Response(_drawn(_picture(found, of_phase, of_board, leaderboard)), media_type="image/png", headers=headers)
@@ -328,22 +309,18 @@ def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: 
 
 @router.get("/embed/competitions/{competition}/phases/{phase}/boards/{board}")
 def read_embedded(
-    request: Request,
-    server: ServerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PublicVisit,
+    names: BoardNamesHere,
     rows: Annotated[int, Query(ge=1, le=500)] = 20,
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        of_phase, of_board = find_board(found, phase, board)
-        html = _embedded((found, of_phase, of_board), build_leaderboard(session, of_phase, of_board, None, now),
-                         whole_address(server, links.board(competition, phase, board)), rows)  # fmt: skip
-    etag = strong_etag(request, "embed", html)
+    found = find_competition(visit.session, names.competition)
+    of_phase, of_board = find_board(found, names.phase, names.board)
+    shown = build_leaderboard(visit.session, of_phase, of_board, visit.viewer)
+    address = whole_address(visit.server, links.board(*names))
+    html = _embedded((found, of_phase, of_board), shown, address, rows)
+    etag = strong_etag(visit.request, "embed", html)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache", "Content-Security-Policy": EMBED_POLICY}
-    if is_known(request, etag):
+    if is_known(visit.request, etag):
         return not_modified(headers)
     return Response(html, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -366,12 +343,11 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitem
 
 
 @router.get("/sitemap.xml")
-def read_sitemap(request: Request, server: ServerHere) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        shown = [one for one in listed_competitions(session) if card_of(one, now) is not None]
-        paths = ["/", "/guide", *(path for one in shown for path in _paths(session, one, now))]
-    lines = [f"<url><loc>{escape(public_address(request, server, path))}</loc></url>\n" for path in paths]
+def read_sitemap(visit: PublicVisit) -> Response:
+    now = visit.now
+    shown = [one for one in listed_competitions(visit.session) if card_of(one, now) is not None]
+    paths = ["/", "/guide", *(path for one in shown for path in _paths(visit.session, one, now))]
+    lines = [f"<url><loc>{escape(public_address(visit.request, visit.server, path))}</loc></url>\n" for path in paths]
     return Response(f"{_HEAD}{''.join(lines)}</urlset>\n", media_type="application/xml")
 
 
@@ -382,7 +358,7 @@ def _paths(session: Session, competition: Competition, now: datetime) -> Iterato
     yield from (links.tab(name, tab) for tab in ("data", "cite"))
     yield links.announcements(name)
     for phase in competition.phases:
-        views = views_of(session, phase.phase_tasks, None, now)
+        views = views_of(session, phase.phase_tasks, Viewer(None, now))
         by_task = {asked.task_id: views[asked.id] for asked in phase.phase_tasks}
         for board in boards_of(competition, phase):
             if by_task[board.task_id].board is BoardShown.PUBLIC:

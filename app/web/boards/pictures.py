@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Response
 
-from app.base.db import reading
 from app.boards.leaderboard import board_version
 from app.boards.pictures.gallery import find_picture, pictures_of
 from app.boards.pictures.seen import look_at
 from app.boards.pictures.views import PictureOut, PicturesOut, describe_picture, describe_pictures
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import view_of_board
-from app.web.boards.api import BoardName, cache_control, viewer_tag
+from app.web.boards.api import cache_control, viewer_tag
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer, Viewer
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, Visit
 
 router = api_router("boards")
 
@@ -41,15 +39,8 @@ PictureName = Annotated[str, Path(examples=["progress"])]
     response_model=PicturesOut,
     responses=_RESPONSES,
 )
-def list_pictures(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
-) -> Response:
-    return _answer(request, server, viewer, (competition, phase, board), None, None, ())
+def list_pictures(visit: ApiVisit, names: BoardNamesHere) -> Response:
+    return _answer(visit, names, None, None, ())
 
 
 @router.get(
@@ -62,9 +53,7 @@ def list_pictures(
     responses=_RESPONSES,
 )
 def get_picture(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     board: BoardName,
@@ -72,31 +61,28 @@ def get_picture(
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    return _answer(request, server, viewer, (competition, phase, board), picture, split, teams)
+    return _answer(visit, BoardNames(competition, phase, board), picture, split, teams)
 
 
 def _answer(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
-    place: tuple[str, str, str],
+    visit: Visit,
+    place: BoardNames,
     name: str | None,
     split: str | None,
     teams: Sequence[str],
 ) -> Response:
     """Return one picture, or the list if no name is given."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        where = find_board(competition, *place[1:])
-        version = board_version(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-        etag = strong_etag(request, version, viewer_tag(session, competition, viewer), name, split, list(teams))
-        headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
-        if is_known(request, etag):
-            return not_modified(headers)
-        seen = look_at(session, *where, viewer.user, now, seen_as=viewer.seen_as)
-        pictures = pictures_of(session, seen, split=split, teams=teams)
-        view = view_of_board(session, *where, viewer.user, now, seen_as=viewer.seen_as)
+    session, viewer = visit.session, visit.viewer
+    competition = find_competition(session, place[0])
+    where = find_board(competition, *place[1:])
+    version = board_version(session, *where, viewer)
+    etag = strong_etag(visit.request, version, viewer_tag(session, competition, viewer), name, split, list(teams))
+    headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": _VARY}
+    if is_known(visit.request, etag):
+        return not_modified(headers)
+    seen = look_at(session, *where, viewer)
+    pictures = pictures_of(session, seen, split=split, teams=teams)
+    view = view_of_board(session, *where, viewer)
     found = (
         describe_pictures(place, pictures, view)
         if name is None

@@ -34,12 +34,12 @@ TeamsAsked = Annotated[
 ]
 
 
-def page_query(request: Request) -> BoardQuery:
+async def page_query(request: Request) -> BoardQuery:
     """Return the query of a page; the page reports unknown values."""
     return read_query(request.query_params.multi_items())
 
 
-def api_query(
+async def api_query(
     sort: Annotated[
         str,
         Query(

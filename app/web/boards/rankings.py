@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Response
 
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.boards.documents import describe_ranking, ranking_csv
 from app.boards.rankings import build_ranking, find_ranking
@@ -14,11 +13,10 @@ from app.boards.views import RankingOut
 from app.competitions.find import find_competition
 from app.web.boards.api import VARY, FormatParameter, cache_control
 from app.web.http.caching import prefers_csv
-from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiViewer
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit
 
 router = api_router("boards")
 
@@ -38,23 +36,20 @@ _CSV = {
     responses={200: {"description": "The ranking.", "content": {"text/csv": _CSV}}, **error_responses(401, 404, 422)},
 )
 def read_ranking(
-    request: Request,
-    server: ServerHere,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     ranking: Annotated[str, Path(max_length=100, examples=["overall"])],
     format: FormatParameter = None,  # noqa: A002
 ) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        place = next((one for one in found.phases if one.name == phase), None)
-        if place is None:
-            raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
-        wanted = find_ranking(found, place, ranking)
-        table = build_ranking(session, place, wanted, viewer.user, server.clock(), seen_as=viewer.seen_as)
-    headers = {"Cache-Control": cache_control(viewer.user), "Vary": VARY}
-    if (format or ("csv" if prefers_csv(request.headers.get("accept", "")) else "json")) == "csv":
+    found = find_competition(visit.session, competition)
+    place = next((one for one in found.phases if one.name == phase), None)
+    if place is None:
+        raise NotFound(f"Competition '{competition}' has no phase '{phase}'.")
+    wanted = find_ranking(found, place, ranking)
+    table = build_ranking(visit.session, place, wanted, visit.viewer)
+    headers = {"Cache-Control": cache_control(visit.viewer.user), "Vary": VARY}
+    if (format or ("csv" if prefers_csv(visit.request.headers.get("accept", "")) else "json")) == "csv":
         name = f"{competition}-{phase}-{ranking}.csv"
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return Response(ranking_csv(table), media_type="text/csv", headers=headers)

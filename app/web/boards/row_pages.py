@@ -10,7 +10,7 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.boards.details import find_row, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
@@ -19,13 +19,14 @@ from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
 from app.models import Right, RowStatus, User
 from app.web.boards.query import HalfAsked
-from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, desk_of, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
+from app.web.http.context import ServerHere
+from app.web.http.paths import BoardNames, BoardNamesHere, TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PageVisit, UserVisit, Visit
 from app.web.reports.pages import scores_table, signatures
 from evergold.scoring.halves import Half
 
@@ -34,67 +35,57 @@ router = page_router()
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}")
 def read_row(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     submission_id: UUID,
     sort: str = "",
     half: HalfAsked = None,
 ) -> Response:
-    return _row_page(request, server, viewer, (competition, phase, board), submission_id, None, sort, half)
+    return _row_page(visit, names, submission_id, None, sort, half)
 
 
 @router.get("/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}")
 def read_official_row(
-    request: Request,
-    server: ServerHere,
-    viewer: ViewerHere,
-    competition: str,
-    phase: str,
-    board: str,
+    visit: PageVisit,
+    names: BoardNamesHere,
     number: RowId,
     submission_id: UUID,
     sort: str = "",
 ) -> Response:
-    return _row_page(request, server, viewer, (competition, phase, board), submission_id, number, sort)
+    return _row_page(visit, names, submission_id, number, sort)
 
 
 def _row_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
-    place: tuple[str, str, str],
+    visit: Visit,
+    place: BoardNames,
     submission_id: UUID,
     number: int | None,
     sort: str,
     half: Half | None = None,
 ) -> Response:
     """Return the page of a row; number: of the official board, None for the live one."""
-    now, user, seen_as = server.clock(), viewer.user, viewer.seen_as
-    with reading(server.engine) as session:
-        competition = find_competition(session, place[0])
-        phase, board = find_board(competition, *place[1:])
-        successor = None
-        if number is None:
-            leaderboard = build_leaderboard(session, phase, board, user, now, seen_as=seen_as, half=half)
-        else:
-            official = find_official(session, phase, board, number, user, now, seen_as=seen_as)
-            leaderboard = official_board(session, official.snapshot, user, now, seen_as=seen_as)
-            successor = official.successor
-        row = find_row(leaderboard, submission_id)
-        scores = scores_of_row(session, leaderboard, row)
-        workspace = workspace_of(session, competition, viewer, now, "leaderboard", Place(phase, board.task, board))
+    session, viewer = visit.session, visit.viewer
+    seen_as = viewer.seen_as
+    competition = find_competition(session, place[0])
+    phase, board = find_board(competition, *place[1:])
+    successor = None
+    if number is None:
+        leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
+    else:
+        official = find_official(session, phase, board, number, viewer)
+        leaderboard = official_board(session, official.snapshot, viewer)
+        successor = official.successor
+    row = find_row(leaderboard, submission_id)
+    scores = scores_of_row(session, leaderboard, row)
+    workspace = workspace_of(session, competition, viewer, "leaderboard", Place(phase, board.task, board))
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
         asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
         return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/row.html",
         competition=competition,
         workspace=workspace,
@@ -138,37 +129,31 @@ class MarkForm(PageForm):
 
 
 @router.get(PLACE)
-def read_rows(
-    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
-) -> Response:
-    return _page(request, server, user, competition, phase, task)
+def read_rows(visit: PageUserVisit, names: TaskNamesHere) -> Response:
+    return _page(visit, names)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    phase: str,
-    task: str,
+    visit: UserVisit,
+    names: TaskNames,
     form: MarkForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        marks = list_marks(session, phase_task)
-        teams = entrants(session, phase_task)
-        found = find_competition(session, competition)
-        workspace = desk_of(session, found, user, server.clock())
+    session = visit.session
+    phase_task = organised_task(session, visit.user, *names, Right.SUBMISSIONS)
+    marks = list_marks(session, phase_task)
+    teams = entrants(session, phase_task)
+    found = find_competition(session, names.competition)
+    workspace = desk_of(session, found, visit.viewer)
     asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
-    return render(
-        request,
+    return render_page(
+        visit,
         "boards/rows.html",
         competition=found,
         workspace=workspace,
         phase=asked_in,
         task=phase_task.task,
-        place=(competition, phase, task),
+        place=names,
         boards=[board for board in boards_of(found, asked_in) if board.task_id == phase_task.task_id],
         marks=marks,
         teams=teams,
@@ -184,13 +169,11 @@ def send_mark(
     request: Request,
     server: ServerHere,
     user: SentForm,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     form: Annotated[MarkForm, Form()],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         status, submission_id = form.choice()
         mark_row(
             session,
@@ -202,19 +185,17 @@ def send_mark(
             actor=user,
             now=server.clock(),
         )
-    return RedirectResponse(links.rows(competition, phase, task), 303)
+    return RedirectResponse(links.rows(*names), 303)
 
 
 @router.post(f"{PLACE}/{{mark_id}}/clear")
 def send_clear(
     server: ServerHere,
     user: Annotated[User, Depends(form_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     mark_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
-    return RedirectResponse(links.rows(competition, phase, task), 303)
+    return RedirectResponse(links.rows(*names), 303)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.boards.marks import clear_mark, list_marks, mark_row
 from app.boards.views import RowMarkOut, RowMarksOut
 from app.competitions.find import organised_task
@@ -15,9 +15,10 @@ from app.web.boards.schemas import RowMarkIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import CompetitionName, PhaseName, TaskName, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 
 router = api_router("organising")
 
@@ -31,12 +32,9 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"
     description="Teams and submissions that are unranked, disqualified or hidden on the boards of a task in a phase.",
     responses=error_responses(401, 403, 404),
 )
-def read_row_marks(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
-) -> RowMarksOut:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        return RowMarksOut(rows=list_marks(session, phase_task))
+def read_row_marks(visit: ApiOrganiserVisit, names: TaskNamesHere) -> RowMarksOut:
+    phase_task = organised_task(visit.session, visit.user, *names, Right.SUBMISSIONS)
+    return RowMarksOut(rows=list_marks(visit.session, phase_task))
 
 
 @router.put(
@@ -50,13 +48,11 @@ def read_row_marks(
 def put_row_mark(
     server: ServerHere,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     mark: RowMarkIn,
 ) -> RowMarkOut:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         return mark_row(
             session,
             phase_task,

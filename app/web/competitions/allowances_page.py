@@ -9,18 +9,19 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.times import parse_moment
 from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
 from app.competitions.find import organised
 from app.models import Right, User
-from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
 
 router = page_router()
 
@@ -65,26 +66,23 @@ def _number(name: str, text: str, wrong: dict[str, str]) -> int:
 
 
 @router.get(PLACE)
-def read_allowances(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _page(request, server, user, competition)
+def read_allowances(visit: PageUserVisit, competition: str) -> Response:
+    return _page(visit, competition)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: AllowanceForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        granted = list_allowances(session, found)
-        teams = teams_to_allow(session, found)
-        workspace = desk_of(session, found, user, now)
-    return render(
-        request,
+    session, now = visit.session, visit.now
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    granted = list_allowances(session, found)
+    teams = teams_to_allow(session, found)
+    workspace = desk_of(session, found, visit.viewer)
+    return render_page(
+        visit,
         "competitions/allowances.html",
         competition=found,
         workspace=workspace,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions import limits
 from app.competitions.find import boards_of, find_competition, find_phase_task, listed_competitions
@@ -18,11 +17,11 @@ from app.submissions.downloads import file_access, file_viewer
 from app.submissions.views import PhaseTaskOut, describe_phase_task
 from app.teams.find import find_team
 from app.web.http.caching import is_known, not_modified
-from app.web.http.context import ServerHere, public_address
+from app.web.http.context import public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiVisitor
 from app.web.http.paths import CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
+from app.web.http.visit import PlainApiVisit, PublicVisit
 from evergold.baselines.starter_kit import FOLDER, StarterTask, starter_kit
 
 router = api_router("competitions")
@@ -45,43 +44,39 @@ _ZIP: dict[int | str, dict[str, Any]] = {
     responses=_ZIP | error_responses(401, 404),
 )
 def download_starter_kit(
-    request: Request,
-    server: ServerHere,
-    visitor: ApiVisitor,
+    visit: PlainApiVisit,
     competition: CompetitionName,
     phase: PhaseName,
     task: TaskName,
 ) -> Response:
-    with reading(server.engine) as session:
-        phase_task = find_phase_task(session, competition, phase, task)
-        items = items_of_starter_kit(phase_task, phase_task.task)
-        if items is None:
-            raise NotFound(f"Task '{task}' has no starter kit in phase '{phase}'.")
-        content = starter_kit(
-            StarterTask(
-                server=public_address(request, server, ""),
-                competition=competition,
-                phase=phase,
-                task=task,
-                title=phase_task.task.title,
-                task_type=phase_task.task.task_type,
-                options=phase_task.options_of(phase_task.task),
-                items=items,
-            )
+    phase_task = find_phase_task(visit.session, competition, phase, task)
+    items = items_of_starter_kit(phase_task, phase_task.task)
+    if items is None:
+        raise NotFound(f"Task '{task}' has no starter kit in phase '{phase}'.")
+    content = starter_kit(
+        StarterTask(
+            server=public_address(visit.request, visit.server, ""),
+            competition=competition,
+            phase=phase,
+            task=task,
+            title=phase_task.task.title,
+            task_type=phase_task.task.task_type,
+            options=phase_task.options_of(phase_task.task),
+            items=items,
         )
+    )
     headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "Cache-Control": "public, no-cache"}
-    if is_known(request, headers["ETag"]):
+    if is_known(visit.request, headers["ETag"]):
         return not_modified(headers)
     headers["Content-Disposition"] = f'attachment; filename="{FOLDER}.zip"'
     return Response(content, headers=headers, media_type="application/zip")
 
 
 @router.get("/competitions", operation_id="list_competitions", summary="All competitions", responses=error_responses())
-def read_competitions(server: ServerHere) -> CompetitionList:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = listed_competitions(session)
-    return CompetitionList(competitions=[describe_competition(one, server.settings, now) for one in found])
+def read_competitions(visit: PublicVisit) -> CompetitionList:
+    now = visit.now
+    found = listed_competitions(visit.session)
+    return CompetitionList(competitions=[describe_competition(one, visit.server.settings, now) for one in found])
 
 
 @router.get(
@@ -90,10 +85,9 @@ def read_competitions(server: ServerHere) -> CompetitionList:
     summary="A competition with its phases, tasks and boards",
     responses=error_responses(404),
 )
-def read_competition(server: ServerHere, competition: CompetitionName) -> CompetitionOut:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-    return describe_competition(found, server.settings, server.clock())
+def read_competition(visit: PublicVisit, competition: CompetitionName) -> CompetitionOut:
+    found = find_competition(visit.session, competition)
+    return describe_competition(found, visit.server.settings, visit.now)
 
 
 @router.get(
@@ -102,12 +96,11 @@ def read_competition(server: ServerHere, competition: CompetitionName) -> Compet
     summary="A phase: its dates, limits, tasks and boards",
     responses=error_responses(404),
 )
-def read_phase(server: ServerHere, competition: CompetitionName, phase: PhaseName) -> PhaseOut:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
+def read_phase(visit: PublicVisit, competition: CompetitionName, phase: PhaseName) -> PhaseOut:
+    found = find_competition(visit.session, competition)
     for one in found.phases:
         if one.name == phase:
-            return describe_phase(found, one, server.settings, server.clock())
+            return describe_phase(found, one, visit.server.settings, visit.now)
     names = ", ".join(f"'{one.name}'" for one in found.phases)
     raise NotFound(f"Competition '{competition}' has no phase '{phase}'; it has {names}.")
 
@@ -118,19 +111,16 @@ def read_phase(server: ServerHere, competition: CompetitionName, phase: PhaseNam
     summary="A task of a phase: limits, downloads, your quota",
     responses=error_responses(401, 404),
 )
-def read_task(
-    server: ServerHere, visitor: ApiVisitor, competition: CompetitionName, phase: PhaseName, task: TaskName
-) -> PhaseTaskOut:
-    now = server.clock()
-    with reading(server.engine) as session:
-        phase_task = find_phase_task(session, competition, phase, task)
-        found = find_competition(session, competition)
-        asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
-        boards = [board for board in boards_of(found, asked_in) if board.task_id == phase_task.task_id]
-        used = None
-        if visitor.user is not None:
-            team = find_team(session, visitor.user, found.id)
-            used = limits.quota(session, team, phase_task, now, user=visitor.user)
-        view = view_of(session, phase_task, visitor.user, now)
-        files = file_access(found, asked_in, phase_task, file_viewer(session, found, visitor.user), now)
-    return describe_phase_task(phase_task, boards, server.settings, used, view, files, now)
+def read_task(visit: PlainApiVisit, competition: CompetitionName, phase: PhaseName, task: TaskName) -> PhaseTaskOut:
+    session, now = visit.session, visit.now
+    phase_task = find_phase_task(session, competition, phase, task)
+    found = find_competition(session, competition)
+    asked_in = next(one for one in found.phases if one.id == phase_task.phase_id)
+    boards = [board for board in boards_of(found, asked_in) if board.task_id == phase_task.task_id]
+    used = None
+    if visit.viewer.user is not None:
+        team = find_team(session, visit.viewer.user, found.id)
+        used = limits.quota(session, team, phase_task, now, user=visit.viewer.user)
+    view = view_of(session, phase_task, visit.viewer)
+    files = file_access(found, asked_in, phase_task, file_viewer(session, found, visit.viewer.user), now)
+    return describe_phase_task(phase_task, boards, visit.server.settings, used, view, files, now)

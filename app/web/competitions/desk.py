@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.boards.leaks import leaks_in
 from app.boards.power import power_of
 from app.charts.hours import Hour, description, draw_hours
@@ -38,11 +38,10 @@ from app.runs.failures import FailedRun, failed_runs
 from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import Climber, climbing_teams
 from app.teams.registration import list_registrations
-from app.web.html.guards import PageUser, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageUserVisit, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
 from app.web.http.context import ServerHere
-from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
 
 router = page_router()
@@ -78,31 +77,30 @@ MAILS = (Right.MESSAGES, Right.SUBMISSIONS)
 
 
 @router.get(DESK)
-def read_desk(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, ANY_RIGHT)
-        rights = rights_of(session, user, found)
-        unserved = unserved_task_types(session, now)
-        response = render(
-            request,
-            "competitions/desk.html",
-            competition=found,
-            workspace=workspace_of(session, found, Viewer(user, None), now, "desk"),
-            sent=_sent(session, found, now) if Right.SUBMISSIONS in rights else None,
-            moments=desk.next_moments(found, now),
-            embargoes=desk.embargoes(session, found, now),
-            registrations=_waiting_registrations(session, found) if Right.EDIT in rights else [],
-            questions=_open_questions(session, found, user) if Right.MESSAGES in rights else [],
-            workers=live_workers(session, now),
-            gold=[(phase, asked) for phase in found.phases for asked in phase.phase_tasks],
-            power=power_of(session, found) if Right.GOLD in rights else [],
-            leaks=leaks_in(session, found) if Right.GOLD in rights else [],
-            undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],
-            unserved=[task.title for task in found.tasks if task.task_type in unserved],
-            long_wait=desk.LONG,
-            now=now,
-        )
+def read_desk(visit: PageUserVisit, competition: str) -> Response:
+    session, user, now = visit.session, visit.user, visit.now
+    found = organised(session, user, competition, ANY_RIGHT)
+    rights = rights_of(session, user, found)
+    unserved = unserved_task_types(session, now)
+    response = render_page(
+        visit,
+        "competitions/desk.html",
+        competition=found,
+        workspace=workspace_of(session, found, visit.viewer, "desk"),
+        sent=_sent(session, found, now) if Right.SUBMISSIONS in rights else None,
+        moments=desk.next_moments(found, now),
+        embargoes=desk.embargoes(session, found, now),
+        registrations=_waiting_registrations(session, found) if Right.EDIT in rights else [],
+        questions=_open_questions(session, found, user) if Right.MESSAGES in rights else [],
+        workers=live_workers(session, now),
+        gold=[(phase, asked) for phase in found.phases for asked in phase.phase_tasks],
+        power=power_of(session, found) if Right.GOLD in rights else [],
+        leaks=leaks_in(session, found) if Right.GOLD in rights else [],
+        undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],
+        unserved=[task.title for task in found.tasks if task.task_type in unserved],
+        long_wait=desk.LONG,
+        now=now,
+    )
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -8,7 +8,7 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
 from app.competitions.life import (
@@ -22,11 +22,12 @@ from app.competitions.life import (
     submitting_teams,
 )
 from app.models import Halt, Right, Stage, User
-from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
+from app.web.http.visit import UserVisit
 
 router = page_router()
 
@@ -47,24 +48,22 @@ class LifeForm(PageForm):
 
 
 @router.get(PLACE)
-def read_life(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _page(request, server, user, competition)
+def read_life(visit: PageUserVisit, competition: str) -> Response:
+    return _page(visit, competition)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: LifeForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        can_be_deleted = not submitting_teams(session, found)
-        workspace = desk_of(session, found, user, server.clock())
-    return render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    can_be_deleted = not submitting_teams(session, found)
+    workspace = desk_of(session, found, visit.viewer)
+    return render_page(
+        visit,
         "competitions/life.html",
         competition=found,
         workspace=workspace,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.competitions.allowances import grant, list_allowances, take_back
 from app.competitions.find import organised
 from app.competitions.life import change_life, keep_competition, plan_deletion
@@ -19,6 +19,7 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 
 router = api_router("organising")
 
@@ -31,10 +32,9 @@ ALLOWANCES = "/competitions/{competition}/allowances"
     summary="What single teams are allowed, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_allowances(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> AllowancesOut:
-    with reading(server.engine) as session:
-        found = list_allowances(session, organised(session, user, competition, Right.SUBMISSIONS))
-        return AllowancesOut(allowances=[describe_allowance(one) for one in found])
+def read_allowances(visit: ApiOrganiserVisit, competition: CompetitionName) -> AllowancesOut:
+    found = list_allowances(visit.session, organised(visit.session, visit.user, competition, Right.SUBMISSIONS))
+    return AllowancesOut(allowances=[describe_allowance(one) for one in found])
 
 
 @router.put(
@@ -88,9 +88,8 @@ LIFE = "/competitions/{competition}/life"
     summary="Who sees a competition and what is at rest in it, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
-    with reading(server.engine) as session:
-        return describe_life(organised(session, user, competition, Right.EDIT))
+def read_life(visit: ApiOrganiserVisit, competition: CompetitionName) -> LifeOut:
+    return describe_life(organised(visit.session, visit.user, competition, Right.EDIT))
 
 
 @router.put(

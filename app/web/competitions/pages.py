@@ -16,7 +16,6 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.base.text import folded
 from app.boards.leaderboard import count_entries
@@ -27,20 +26,21 @@ from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.find import boards_of, find_competition, listed_competitions, named_competition, own_competitions
 from app.competitions.limits import PhaseState, phase_state
 from app.competitions.search import search
-from app.competitions.visibility import View, views_of
+from app.competitions.visibility import View, Viewer, views_of
 from app.judging.annotators import may_judge_or_organise
 from app.messages.announcements import announcements_of
 from app.models import Board, Competition, Halt, Phase, PhaseTask
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.teams.registration import rules_of, standing
 from app.texts.markdown import markdown_parser, with_readable_tables
-from app.web.html.rendering import APP, SITE_TEXTS, asset, render
+from app.web.html.rendering import APP, SITE_TEXTS, asset, render, render_page
 from app.web.html.sharing import share_competition
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.identity import VisitorHere
 from app.web.http.images import image_response
 from app.web.http.routers import page_router
+from app.web.http.visit import PageVisit, PlainPageVisit, PublicVisit
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
@@ -76,17 +76,16 @@ class PhaseShown:
 
 
 @router.get("/competitions/{competition}")
-def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        views = _views(session, found, viewer, now)
-        teams = count_entries(session, views)
-        has_judging = may_judge_or_organise(session, viewer.user, found)
-        announcements = announcements_of(session, found)
-        missing = standing(session, found, viewer.user).missing if viewer.user else None
-        files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
-        workspace = workspace_of(session, found, viewer, now, "overview")
+def read_competition(visit: PageVisit, competition: str) -> Response:
+    session, viewer, now = visit.session, visit.viewer, visit.now
+    found = find_competition(session, competition)
+    views = _views(session, found, viewer)
+    teams = count_entries(session, views)
+    has_judging = may_judge_or_organise(session, viewer.user, found)
+    announcements = announcements_of(session, found)
+    missing = standing(session, found, viewer.user).missing if viewer.user else None
+    files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
+    workspace = workspace_of(session, found, viewer, "overview")
     phases = [
         PhaseShown(
             phase,
@@ -98,8 +97,8 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         )
         for phase in found.phases
     ]
-    return render(
-        request,
+    return render_page(
+        visit,
         "competitions/page.html",
         competition=found,
         phases=phases,
@@ -111,15 +110,15 @@ def read_competition(request: Request, server: ServerHere, viewer: ViewerHere, c
         is_participant=viewer.user is not None,
         has_judging=has_judging,
         workspace=workspace,
-        sharing=share_competition(server, found),
+        sharing=share_competition(visit.server, found),
         seen_as=viewer.seen_as,
         now=now,
     )
 
 
-def _views(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> dict[int, View]:
+def _views(session: Session, competition: Competition, viewer: Viewer) -> dict[int, View]:
     asked = [one for phase in competition.phases for one in phase.phase_tasks]
-    return views_of(session, asked, viewer.user, now, seen_as=viewer.seen_as)
+    return views_of(session, asked, viewer)
 
 
 def _task(
@@ -163,18 +162,19 @@ class Card:
 
 
 @router.get("/")
-def read_home(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        made = [
-            card_of(competition, now)
-            for competition in listed_competitions(session)
-            if competition.halt != Halt.ARCHIVED
-        ]
-        own = own_competitions(session, visitor.user) if visitor.user else []
+def read_home(visit: PlainPageVisit) -> Response:
+    now = visit.now
+    made = [
+        card_of(competition, now)
+        for competition in listed_competitions(visit.session)
+        if competition.halt != Halt.ARCHIVED
+    ]
+    own = own_competitions(visit.session, visit.viewer.user) if visit.viewer.user else []
     cards = [card for card in made if card is not None]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
-    return render(request, "competitions/home.html", groups=[group for group in groups if group[-1]], own=own, now=now)
+    return render_page(
+        visit, "competitions/home.html", groups=[group for group in groups if group[-1]], own=own, now=now
+    )
 
 
 @router.get("/competitions")
@@ -338,32 +338,28 @@ WORDS_CHARACTERS = 120
 
 
 @router.get("/search")
-def read_search(
-    request: Request, server: ServerHere, visitor: VisitorHere, q: Annotated[str, Query(max_length=1000)] = ""
-) -> Response:
+def read_search(visit: PlainPageVisit, q: Annotated[str, Query(max_length=1000)] = "") -> Response:
     words = " ".join(q.split())[:WORDS_CHARACTERS]
-    with reading(server.engine) as session:
-        hits = search(listed_competitions(session), words, server.clock())
+    hits = search(listed_competitions(visit.session), words, visit.now)
     wanted = folded(words).split()
     guides = [
         (name, title, hint)
         for name, (title, hint) in GUIDES.items()
         if wanted and all(word in folded(f"{title} {hint}") for word in wanted)
     ]
-    return render(request, "competitions/search.html", words_asked=words, hits=hits, guides=guides)
+    return render_page(visit, "competitions/search.html", words_asked=words, hits=hits, guides=guides)
 
 
 # --------------------------------------------------------------------------------------------------------------- images
 
 
 @router.get("/competitions/{competition}/images/{sha256}")
-def read_image(request: Request, server: ServerHere, competition: str, sha256: str) -> Response:
-    with reading(server.engine) as session:
-        images = named_competition(session, competition).images
+def read_image(visit: PublicVisit, competition: str, sha256: str) -> Response:
+    images = named_competition(visit.session, competition).images
     image = next((one for one in images.values() if one["sha256"] == sha256), None)
     if image is None:
         raise NotFound("There is no such image here.")
-    return image_response(request, server, sha256, image["type"])
+    return image_response(visit.request, visit.server, sha256, image["type"])
 
 
 # ---------------------------------------------------------------------------------------------------- texts of the site

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.competitions.current import current_phase
 from app.competitions.find import find_competition
 from app.competitions.starter_kits import items_of_starter_kit, lacks_baseline
+from app.competitions.visibility import Viewer
 from app.models import Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, board_of_tab, place_of_late_upload, place_of_upload, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
 from app.web.http.routers import page_router
+from app.web.http.visit import PageVisit, PlainPageVisit, PublicVisit, Visit
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 
@@ -44,14 +42,13 @@ class TaskData:
 
 
 @router.get("/competitions/{competition}/data")
-def read_data(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "data")
-        tasks = _tasks(session, found, viewer, now)
-    return render(
-        request,
+def read_data(visit: PageVisit, competition: str) -> Response:
+    session, viewer, now = visit.session, visit.viewer, visit.now
+    found = find_competition(session, competition)
+    workspace = workspace_of(session, found, viewer, "data")
+    tasks = _tasks(session, found, viewer)
+    return render_page(
+        visit,
         "competitions/data.html",
         competition=found,
         workspace=workspace,
@@ -61,12 +58,12 @@ def read_data(request: Request, server: ServerHere, viewer: ViewerHere, competit
     )
 
 
-def _tasks(session: Session, competition: Competition, viewer: Viewer, now: datetime) -> list[TaskData]:
+def _tasks(session: Session, competition: Competition, viewer: Viewer) -> list[TaskData]:
     asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
     found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
     for phase in competition.phases:
         for asked in phase.phase_tasks:
-            if files := file_access(competition, phase, asked, asking, now):
+            if files := file_access(competition, phase, asked, asking, viewer.now):
                 found[asked.task_id].files.append((phase, files))
                 if items_of_starter_kit(asked, found[asked.task_id].task):
                     found[asked.task_id].starter_kits.add(phase.name)
@@ -76,34 +73,32 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, now: date
 
 
 @router.get("/competitions/{competition}/leaderboard")
-def go_to_leaderboard(server: ServerHere, competition: str) -> Response:
+def go_to_leaderboard(visit: PublicVisit, competition: str) -> Response:
     """The first board of the phase that matters now."""
-    return RedirectResponse(links.board(*_board(server, competition)), 303)
+    return RedirectResponse(links.board(*_board(visit, competition)), 303)
 
 
 @router.get("/competitions/{competition}/pictures")
-def go_to_pictures(server: ServerHere, competition: str) -> Response:
-    return RedirectResponse(f"{links.pictures(*_board(server, competition))}#pictures", 303)
+def go_to_pictures(visit: PublicVisit, competition: str) -> Response:
+    return RedirectResponse(f"{links.pictures(*_board(visit, competition))}#pictures", 303)
 
 
 @router.get("/competitions/{competition}/submit")
-def go_to_upload(server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        now = server.clock()
-        where = place_of_upload(found, Place(), now)
-        if where is None and visitor.user is not None:
-            where = place_of_late_upload(session, found, Place(), visitor.user, now)
+def go_to_upload(visit: PlainPageVisit, competition: str) -> Response:
+    found = find_competition(visit.session, competition)
+    now = visit.now
+    where = place_of_upload(found, Place(), now)
+    if where is None and visit.viewer.user is not None:
+        where = place_of_late_upload(visit.session, found, Place(), visit.viewer.user, now)
     if where is None:
         raise NotFound("Nothing can be submitted here now: no phase is open.")
     return RedirectResponse(links.submit(competition, where[0].name, where[1].name), 303)
 
 
-def _board(server: Server, competition: str) -> tuple[str, str, str]:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        current = current_phase(found, server.clock())
-        board = board_of_tab(found, Place(current.phase)) if current else None
+def _board(visit: Visit, competition: str) -> tuple[str, str, str]:
+    found = find_competition(visit.session, competition)
+    current = current_phase(found, visit.now)
+    board = board_of_tab(found, Place(current.phase)) if current else None
     if current is None or board is None:
         raise NotFound("This competition has no leaderboard yet.")
     return competition, current.phase.name, board.name

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, example
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, storage_of
 from app.competitions.find import organised
@@ -33,6 +33,7 @@ from app.web.http.openapi import upload_body
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 
 router = api_router("organising")
 
@@ -90,10 +91,9 @@ Preview = Annotated[bool, Query(description="show what would change, and change 
     summary="The declaration that holds, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_declaration(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> DeclarationOut:
-    with reading(server.engine) as session:
-        present = present_revision(session, organised(session, user, competition, Right.EDIT))
-        return describe_declaration(present, present)
+def read_declaration(visit: ApiOrganiserVisit, competition: CompetitionName) -> DeclarationOut:
+    present = present_revision(visit.session, organised(visit.session, visit.user, competition, Right.EDIT))
+    return describe_declaration(present, present)
 
 
 @router.patch(
@@ -128,19 +128,18 @@ def patch_declaration(
     },
 )
 def export_declaration(
-    server: ServerHere,
-    user: ApiOrganiser,
+    visit: ApiOrganiserVisit,
     competition: CompetitionName,
     revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
 ) -> StreamingResponse:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{wanted.number}.zip"',
         "Cache-Control": "no-store",
     }
-    pieces = export_zip(wanted, found.name, storage_of(server.settings))
+    pieces = export_zip(wanted, found.name, storage_of(visit.server.settings))
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 
@@ -152,15 +151,13 @@ def export_declaration(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_revisions(
-    server: ServerHere,
-    user: ApiOrganiser,
+    visit: ApiOrganiserVisit,
     competition: CompetitionName,
     before: Annotated[RowId | None, Query(description="as in `next`")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
 ) -> RevisionList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        revisions = list_revisions(session, found, limit=limit + 1, before=before)
+    found = organised(visit.session, visit.user, competition, Right.EDIT)
+    revisions = list_revisions(visit.session, found, limit=limit + 1, before=before)
     shown, is_more = revisions[:limit], len(revisions) > limit
     older = (
         f"{api_links.competition(found.name)}/revisions?limit={limit}&before={shown[-1].number}" if is_more else None
@@ -174,12 +171,10 @@ def read_revisions(
     summary="One revision of the declaration, for organisers",
     responses=error_responses(401, 403, 404, 422),
 )
-def read_revision(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, number: RowId
-) -> DeclarationOut:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        return describe_declaration(find_revision(session, found, number), present_revision(session, found))
+def read_revision(visit: ApiOrganiserVisit, competition: CompetitionName, number: RowId) -> DeclarationOut:
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    return describe_declaration(find_revision(session, found, number), present_revision(session, found))
 
 
 @router.post(

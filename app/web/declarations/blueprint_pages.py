@@ -48,11 +48,20 @@ from app.models import Blueprint, Right, User
 from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_receiving import receive_file, receive_zip
 from app.web.declarations.editing_turns import EDITING
-from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
-from app.web.html.rendering import render
+from app.web.html.guards import (
+    PageUserVisit,
+    SentFields,
+    SentForm,
+    SentUpload,
+    form_again,
+    form_guard,
+    upload_guard,
+)
+from app.web.html.rendering import render_page
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit, user_visit_of
 from evergold.scoring.tasks import TASKS
 
 
@@ -110,14 +119,13 @@ router = page_router()
 
 
 @router.get("/organise/{blueprint_id}/preview", dependencies=EDITING)
-def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
-    with reading(server.engine) as session:
-        blueprint = find_blueprint(session, user, blueprint_id)
-        declared = declaration_of(blueprint.document)
-        scored = baseline_scores(session, user, blueprint, declared) if declared else {}
+def read_preview(visit: PageUserVisit, blueprint_id: RowId) -> Response:
+    blueprint = find_blueprint(visit.session, visit.user, blueprint_id)
+    declared = declaration_of(blueprint.document)
+    scored = baseline_scores(visit.session, visit.user, blueprint, declared) if declared else {}
     phases = blueprint.document["phases"] if declared else []
-    response = render(
-        request,
+    response = render_page(
+        visit,
         "declarations/preview.html",
         blueprint=blueprint,
         declared=declared,
@@ -134,9 +142,9 @@ def read_preview(request: Request, server: ServerHere, user: PageUser, blueprint
             )
         ),
         boards=boards_of(declared, scored) if declared else [],
-        leaks=list(declared_leaks(declared, _finder(blueprint, storage_of(server.settings)))) if declared else [],
+        leaks=list(declared_leaks(declared, _finder(blueprint, storage_of(visit.server.settings)))) if declared else [],
         images=_images(blueprint),
-        **calendar_aid(server, blueprint.document),
+        **calendar_aid(visit.server, blueprint.document),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -161,27 +169,25 @@ FromEdit = Annotated[User, Depends(form_guard("/competitions/{competition}/edit"
 
 
 @router.get(START)
-def read_start(request: Request, server: ServerHere, user: PageUser) -> Response:
-    return _start_page(request, server, user)
+def read_start(visit: PageUserVisit) -> Response:
+    return _start_page(visit)
 
 
 def _start_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     form: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        blueprints = list_blueprints(session, user)
-        own = organised_by(session, user)
-    return render(
-        request,
+    user = visit.user
+    blueprints = list_blueprints(visit.session, user)
+    own = organised_by(visit.session, user)
+    return render_page(
+        visit,
         "declarations/organise.html",
-        blueprints=[(one, clears_at(one, server.settings.blueprint_days)) for one in blueprints],
+        blueprints=[(one, clears_at(one, visit.server.settings.blueprint_days)) for one in blueprints],
         own=own,
-        may_create=may_create(user, server.settings.organise),
-        rule=server.settings.organise,
+        may_create=may_create(user, visit.server.settings.organise),
+        rule=visit.server.settings.organise,
         task_types=sorted(TASKS.values(), key=lambda one: one.title),
         typed=form or {},
         faults=error.fields if error else {},
@@ -219,12 +225,8 @@ def _is_name(name: str) -> bool:
     return len(name) <= 60 and re.fullmatch(NAME_PATTERN, name) is not None
 
 
-def _zip_again(request: Request, server: Server, upload: SentUpload, error: EvergoldError) -> Response:
-    return _start_page(request, server, upload.user, error=error)
-
-
 @router.post(f"{START}/zip")
-@form_again(_zip_again)
+@form_again(_start_page)
 async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
     return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
 
@@ -258,32 +260,30 @@ STEPS = (
 
 
 @router.get(PLACE, dependencies=EDITING)
-def read_blueprint(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId) -> Response:
-    return _page(request, server, user, blueprint_id)
+def read_blueprint(visit: PageUserVisit, blueprint_id: RowId) -> Response:
+    return _page(visit, blueprint_id)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     blueprint_id: int,
     form: Mapping[str, str] | None = None,
     outcome: Outcome | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    blueprint, problems = _looked_at(server, user, blueprint_id)
+    blueprint, problems = _looked_at(visit.server, visit.user, blueprint_id)
     typed = form or {}
     steps = [(name, title, hint, schemas.part_at(blueprint.document, (name,))) for name, title, hint in STEPS]
     return _no_store(
-        render(
-            request,
+        render_page(
+            visit,
             "declarations/blueprint.html",
             blueprint=blueprint,
             title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
             steps=steps,
             parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
             asked=_tasks_by_phase(blueprint.document),
-            **calendar_aid(server, blueprint.document),
+            **calendar_aid(visit.server, blueprint.document),
             problems=problems,
             text=typed.get("yaml") or yaml_of(blueprint.document),
             note=typed.get("note", ""),
@@ -319,19 +319,17 @@ def _tasks_by_phase(document: Document) -> dict[str, list[str]]:
 
 
 @router.get(f"{PLACE}/part", dependencies=EDITING)
-def read_part(request: Request, server: ServerHere, user: PageUser, blueprint_id: RowId, at: At = "") -> Response:
-    return part_page(request, server, user, blueprint_id, at)
+def read_part(visit: PageUserVisit, blueprint_id: RowId, at: At = "") -> Response:
+    return part_page(visit, blueprint_id, at)
 
 
-def part_page(
-    request: Request, server: Server, user: User, blueprint_id: int, at: str = "", error: EvergoldError | None = None
-) -> Response:
-    blueprint, problems = _looked_at(server, user, blueprint_id)
+def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: EvergoldError | None = None) -> Response:
+    blueprint, problems = _looked_at(visit.server, visit.user, blueprint_id)
     document, steps = blueprint.document, forms.steps_of(at)
     fields = forms.fields_of(document, steps)
     return _no_store(
-        render(
-            request,
+        render_page(
+            visit,
             "declarations/part.html",
             blueprint=blueprint,
             at=at,
@@ -346,7 +344,7 @@ def part_page(
             can_be_removed=len(steps) > 1,
             error=error,
             faults=error.fields if error else {},
-            **(calendar_aid(server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
+            **(calendar_aid(visit.server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
             **visibility_aid(document, steps),
         )
     )
@@ -463,14 +461,8 @@ def _change(
 # --------------------------------------------------------------------------------------------------------------- files
 
 
-def _upload_again(
-    request: Request, server: Server, upload: SentUpload, blueprint_id: int, error: EvergoldError
-) -> Response:
-    return _page(request, server, upload.user, blueprint_id, error=error)
-
-
 @router.post(f"{PLACE}/files")
-@form_again(_upload_again)
+@form_again(_page)
 async def send_file(request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId) -> Response:
     await receive_file(request, server, upload, blueprint_id)
     return RedirectResponse(f"{links.organise(blueprint_id)}#files", 303)
@@ -504,7 +496,8 @@ def send_build(
     outcome = build_changes(engine, storage_of(settings), user, blueprint_id, edit, now)
     if outcome.revision is not None:
         return RedirectResponse(links.history(blueprint.competition.name, outcome.revision), 303)
-    return _page(request, server, user, blueprint_id, form, outcome)
+    with user_visit_of(request, user) as visit:
+        return _page(visit, blueprint_id, form, outcome)
 
 
 @router.post(f"{PLACE}/discard")

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.base.errors import InvalidForm, NotFound
 from app.base.storage import StoredFile, UploadWriter, local_file, storage_of, store_upload
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised
@@ -29,7 +29,7 @@ from app.models import Right, User
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
 from app.web.declarations.editing_turns import editing
 from app.web.declarations.pages import texts_page
-from app.web.html.guards import PageUser, SentUpload, form_again, upload_guard
+from app.web.html.guards import PageUserVisit, SentUpload, form_again, upload_guard
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.images import image_response
@@ -85,14 +85,8 @@ def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
 # ------------------------------------------------------------------------------------------------------------ drafts
 
 
-def _part_again(
-    request: Request, server: Server, upload: SentUpload, blueprint_id: int, at: str, error: EvergoldError
-) -> Response:
-    return part_page(request, server, upload.user, blueprint_id, at, error=error)
-
-
 @router.post(f"{PLACE}/images")
-@form_again(_part_again)
+@form_again(part_page)
 async def send_image(
     request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
 ) -> Response:
@@ -126,33 +120,24 @@ def _keep(
 
 @router.get(f"{PLACE}/images")
 def read_written_image(
-    request: Request,
-    server: ServerHere,
-    user: PageUser,
+    visit: PageUserVisit,
     blueprint_id: RowId,
     path: Annotated[str, Query(max_length=300)],
 ) -> Response:
     """Return an image for the preview; one from a zip is not re-encoded yet, so only its owner gets it."""
-    with reading(server.engine) as session:
-        files = find_blueprint(session, user, blueprint_id).files
+    files = find_blueprint(visit.session, visit.user, blueprint_id).files
     sha256 = next((file.sha256 for file in files if file.path == path), None)
     media_type = media_type_of(path)
     if sha256 is None or media_type is None:
         raise NotFound("There is no such image here.")
-    return image_response(request, server, sha256, media_type)
+    return image_response(visit.request, visit.server, sha256, media_type)
 
 
 # ---------------------------------------------------------------------------------------------- existing competitions
 
 
-def _texts_again(
-    request: Request, server: Server, upload: SentUpload, competition: str, error: EvergoldError
-) -> Response:
-    return texts_page(request, server, upload.user, competition, error)
-
-
 @router.post("/competitions/{competition}/edit/images")
-@form_again(_texts_again)
+@form_again(texts_page)
 async def send_image_of_text(
     request: Request, server: ServerHere, upload: UploadFromTexts, competition: str
 ) -> Response:

@@ -11,7 +11,6 @@ from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import storage_of
 from app.competitions.find import organised
@@ -24,12 +23,13 @@ from app.declarations.revisions.kept import find_revision, list_revisions, prese
 from app.helper.process import TooMuchWork
 from app.models import Competition, Revision, Right, User
 from app.web.declarations.editing_turns import EDITING
-from app.web.html.guards import PageUser, SentFields, SentForm, form_again
-from app.web.html.rendering import render
+from app.web.html.guards import PageUserVisit, SentFields, SentForm, form_again
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Workspace, desk_of
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit, Visit, user_visit_of
 
 router = page_router()
 
@@ -47,54 +47,48 @@ class Seen:
 
 
 @router.get("/competitions/{competition}/edit")
-def read_rules(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _page(request, RULES, _seen(server, user, competition, None), {})
+def read_rules(visit: PageUserVisit, competition: str) -> Response:
+    return _page(visit, RULES, _seen(visit, competition, None), {})
 
 
 @router.get("/competitions/{competition}/edit/texts")
-def read_texts(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _page(request, TEXTS, _seen(server, user, competition, None), {})
+def read_texts(visit: PageUserVisit, competition: str) -> Response:
+    return _page(visit, TEXTS, _seen(visit, competition, None), {})
 
 
-def texts_page(request: Request, server: Server, user: User, competition: str, error: EvergoldError) -> Response:
+def texts_page(visit: UserVisit, competition: str, error: EvergoldError) -> Response:
     """Return the page of texts with an error of another form on it."""
-    return _page(request, TEXTS, _seen(server, user, competition, None), {}, error=error)
+    return _page(visit, TEXTS, _seen(visit, competition, None), {}, error=error)
 
 
 def _edit_again(
-    page: str,
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    form: Mapping[str, str],
-    error: EvergoldError,
+    page: str, visit: UserVisit, competition: str, form: Mapping[str, str], error: EvergoldError
 ) -> Response:
-    seen = _seen(server, user, competition, revision_number(form.get("base")))
-    return _page(request, page, seen, form, _values(seen, page, form), error=error)
+    seen = _seen(visit, competition, revision_number(form.get("base")))
+    return _page(visit, page, seen, form, _values(seen, page, form), error=error)
 
 
 @router.post("/competitions/{competition}/edit", dependencies=EDITING)
 @form_again(partial(_edit_again, RULES))
-def send_rules(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
-    return _edit(request, server, user, competition, RULES, form)
+def send_rules(request: Request, user: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(request, user, competition, RULES, form)
 
 
 @router.post("/competitions/{competition}/edit/texts", dependencies=EDITING)
 @form_again(partial(_edit_again, TEXTS))
-def send_texts(request: Request, server: ServerHere, user: SentForm, competition: str, form: SentFields) -> Response:
-    return _edit(request, server, user, competition, TEXTS, form)
+def send_texts(request: Request, user: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(request, user, competition, TEXTS, form)
 
 
-def _edit(
-    request: Request, server: Server, user: User, competition: str, page: str, form: Mapping[str, str]
-) -> Response:
-    seen = _seen(server, user, competition, revision_number(form.get("base")))
-    values, edit = _values(seen, page, form), edit_of(competition, user, form, seen.base.number)
-    outcome = edit_values(server.engine, storage_of(server.settings), edit, values, server.clock())
-    if outcome.revision is not None:
-        return RedirectResponse(links.history(competition, outcome.revision), 303)
-    return _page(request, page, seen, form, values, outcome=outcome)
+def _edit(request: Request, user: User, competition: str, page: str, form: Mapping[str, str]) -> Response:
+    with user_visit_of(request, user) as visit:
+        seen = _seen(visit, competition, revision_number(form.get("base")))
+        visit.session.close()  # before anything is written
+        values, edit = _values(seen, page, form), edit_of(competition, user, form, seen.base.number)
+        outcome = edit_values(visit.server.engine, storage_of(visit.server.settings), edit, values, visit.now)
+        if outcome.revision is not None:
+            return RedirectResponse(links.history(competition, outcome.revision), 303)
+        return _page(visit, page, seen, form, values, outcome=outcome)
 
 
 def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) -> Edit:
@@ -111,14 +105,13 @@ def revision_number(text: str | None) -> int:
     return int(text)
 
 
-def _seen(server: Server, user: User, name: str, base: int | None) -> Seen:
+def _seen(visit: UserVisit, name: str, base: int | None) -> Seen:
     """Return the editor's state; base: the revision seen, None for the current one."""
-    with reading(server.engine) as session:
-        competition = organised(session, user, name, Right.EDIT)
-        present = present_revision(session, competition)
-        workspace = desk_of(session, competition, user, server.clock())
-        seen = find_revision(session, competition, present.number if base is None else base)
-        return Seen(competition, workspace, seen, present)
+    competition = organised(visit.session, visit.user, name, Right.EDIT)
+    present = present_revision(visit.session, competition)
+    workspace = desk_of(visit.session, competition, visit.viewer)
+    seen = find_revision(visit.session, competition, present.number if base is None else base)
+    return Seen(competition, workspace, seen, present)
 
 
 def _parts(revision: Revision, page: str) -> list[Part]:
@@ -132,7 +125,7 @@ def _values(seen: Seen, page: str, form: Mapping[str, str]) -> dict[str, Value]:
 
 
 def _page(
-    request: Request,
+    visit: Visit,
     page: str,
     seen: Seen,
     form: Mapping[str, str],
@@ -150,8 +143,8 @@ def _page(
         for name, field in fields.items()
     }
     faults = error.fields if error else {}
-    response = render(
-        request,
+    response = render_page(
+        visit,
         "declarations/edit.html",
         competition=seen.competition,
         workspace=seen.workspace,
@@ -204,18 +197,16 @@ _LINES_COMPARED = 400
 
 @router.get("/competitions/{competition}/history")
 def read_history(
-    request: Request,
-    server: ServerHere,
-    user: PageUser,
+    visit: PageUserVisit,
     competition: str,
     before: Annotated[RowId | None, Query()] = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
-        workspace = desk_of(session, found, user, server.clock())
-    response = render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "declarations/history.html",
         competition=found,
         workspace=workspace,
@@ -227,28 +218,26 @@ def read_history(
 
 
 @router.get("/competitions/{competition}/history/{number}", dependencies=EDITING)
-def read_revision(request: Request, server: ServerHere, user: PageUser, competition: str, number: RowId) -> Response:
-    return _history_page(request, server, user, competition, number)
+def read_revision(visit: PageUserVisit, competition: str, number: RowId) -> Response:
+    return _history_page(visit, competition, number)
 
 
 def _history_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     number: int,
     form: Mapping[str, str] | None = None,
     outcome: Outcome | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        revision, present = find_revision(session, found, number), present_revision(session, found)
-        before = find_revision(session, found, number - 1) if number > 1 else None
-        workspace = desk_of(session, found, user, server.clock())
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    revision, present = find_revision(session, found, number), present_revision(session, found)
+    before = find_revision(session, found, number - 1) if number > 1 else None
+    workspace = desk_of(session, found, visit.viewer)
     since = differences(revision.document, present.document)
-    response = render(
-        request,
+    response = render_page(
+        visit,
         "declarations/revision.html",
         competition=found,
         workspace=workspace,
@@ -281,7 +270,8 @@ def send_back(
     outcome = go_back(server.engine, storage_of(server.settings), edit, number, server.clock())
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
-    return _history_page(request, server, user, competition, number, form, outcome)
+    with user_visit_of(request, user) as visit:
+        return _history_page(visit, competition, number, form, outcome)
 
 
 def _compared(before: Revision, after: Revision) -> list[tuple[str, str]]:

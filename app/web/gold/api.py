@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import Path, Request
+from sqlalchemy.orm import Session
 
 from app.base.db import reading
 from app.boards.leaks import leaks_in
@@ -13,16 +14,17 @@ from app.competitions.find import organised, organised_task
 from app.competitions.views import LeakList, describe_leak
 from app.gold.versions import list_gold
 from app.gold.views import GoldList, describe_gold
-from app.models import Right
+from app.models import Right, User
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
-from app.web.http.context import ServerHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import CompetitionName, PhaseName
+from app.web.http.paths import CompetitionName, PhaseName, TaskNames, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.http.visit import ApiOrganiserVisit
+from app.web.submissions.receiving import UploadRequest
 
 router = api_router("organising")
 
@@ -51,10 +53,9 @@ _BODY = upload_body(
     "gold; until then `share` is null.",
     responses=error_responses(401, 403, 404),
 )
-def read_leaks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LeakList:
-    with reading(server.engine) as session:
-        leaks = leaks_in(session, organised(session, user, competition, Right.GOLD))
-        return LeakList(leaks=[describe_leak(one.phase.name, one.phase_task.task.name, one.leak) for one in leaks])
+def read_leaks(visit: ApiOrganiserVisit, competition: CompetitionName) -> LeakList:
+    leaks = leaks_in(visit.session, organised(visit.session, visit.user, competition, Right.GOLD))
+    return LeakList(leaks=[describe_leak(one.phase.name, one.phase_task.task.name, one.leak) for one in leaks])
 
 
 @router.get(
@@ -63,12 +64,8 @@ def read_leaks(server: ServerHere, user: ApiOrganiser, competition: CompetitionN
     summary="The versions of a task's sealed gold, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_gold_list(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, phase: PhaseName, task: TaskName
-) -> GoldList:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
-        return describe_gold(phase_task, list_gold(session, phase_task))
+def read_gold_list(visit: ApiOrganiserVisit, names: TaskNamesHere) -> GoldList:
+    return _versions(visit.session, visit.user, names)
 
 
 @router.post(
@@ -82,15 +79,11 @@ def read_gold_list(
     openapi_extra=_BODY,
 )
 async def create_gold_version(
-    request: Request,
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    request: Request, server: ServerHere, user: ApiOrganiser, names: TaskNamesHere
 ) -> GoldList:
-    await receive_gold(UploadRequest(request, Target(competition, phase, task), lambda: user))
-    return await run_sync(read_gold_list, server, user, competition, phase, task)
+    target = names
+    await receive_gold(UploadRequest(request, target, lambda: user))
+    return await run_sync(_versions_now, server, user, target)
 
 
 @router.post(
@@ -108,8 +101,9 @@ def publish_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    use_version(server, user, Target(competition, phase, task), version)
-    return read_gold_list(server, user, competition, phase, task)
+    target = TaskNames(competition, phase, task)
+    use_version(server, user, target, version)
+    return _versions_now(server, user, target)
 
 
 @router.post(
@@ -129,5 +123,17 @@ def check_gold_version(
     task: TaskName,
     version: RowId,
 ) -> GoldList:
-    check_version_again(server, user, Target(competition, phase, task), version)
-    return read_gold_list(server, user, competition, phase, task)
+    target = TaskNames(competition, phase, task)
+    check_version_again(server, user, target, version)
+    return _versions_now(server, user, target)
+
+
+def _versions_now(server: Server, user: User, target: TaskNames) -> GoldList:
+    """Return the versions after a change."""
+    with reading(server.engine) as session:
+        return _versions(session, user, target)
+
+
+def _versions(session: Session, user: User, target: TaskNames) -> GoldList:
+    phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
+    return describe_gold(phase_task, list_gold(session, phase_task))

@@ -9,21 +9,22 @@ from fastapi import Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
 from app.models import Right, User
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
-from app.web.html.guards import PageUser, SentUpload, UploadHere, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
+from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.http.visit import UserVisit
+from app.web.submissions.receiving import UploadRequest
 
 router = page_router()
 
@@ -31,30 +32,24 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/gold"
 
 
 @router.get(PLACE)
-def read_gold_page(
-    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
-) -> Response:
-    return _page(request, server, user, competition, phase, task)
+def read_gold_page(visit: PageUserVisit, names: TaskNamesHere) -> Response:
+    return _page(visit, names)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    phase: str,
-    task: str,
+    visit: UserVisit,
+    names: TaskNames,
     typed: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.GOLD)
-        versions = list_gold(session, phase_task)
-        has_key = bool(recipients(session, server.settings.sealing_keys))
-        found = find_competition(session, competition)
-        workspace = desk_of(session, found, user, server.clock())
-    response = render(
-        request,
+    session = visit.session
+    phase_task = organised_task(session, visit.user, *names, Right.GOLD)
+    versions = list_gold(session, phase_task)
+    has_key = bool(recipients(session, visit.server.settings.sealing_keys))
+    found = find_competition(session, names.competition)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "gold/page.html",
         workspace=workspace,
         phase_task=phase_task,
@@ -71,32 +66,22 @@ def _page(
     return response
 
 
-def _put_again(
-    request: Request,
-    server: Server,
-    upload: SentUpload,
-    competition: str,
-    phase: str,
-    task: str,
-    error: EvergoldError,
-) -> Response:
-    return _page(request, server, upload.user, competition, phase, task, upload.fields, error)
+def _put_again(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
+    return _page(visit, names, upload.fields, error)
 
 
 @router.post(PLACE)
 @form_again(_put_again)
-async def send_gold(
-    request: Request, server: ServerHere, upload: UploadHere, competition: str, phase: str, task: str
-) -> Response:
+async def send_gold(request: Request, server: ServerHere, upload: UploadHere, names: TaskNamesHere) -> Response:
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        names,
         authenticate=lambda: upload.user,
         extra_fields=frozenset({csrf.FORM_FIELD}),
         on_fields=upload.check,
     )
     await receive_gold(sent)
-    return RedirectResponse(links.gold(competition, phase, task), 303)
+    return RedirectResponse(links.gold(*names), 303)
 
 
 @router.post(f"{PLACE}/{{version}}/publish")
@@ -105,13 +90,11 @@ def send_publish(
     request: Request,
     server: ServerHere,
     user: Annotated[User, Depends(form_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     version: RowId,
 ) -> Response:
-    use_version(server, user, Target(competition, phase, task), version)
-    return RedirectResponse(links.gold(competition, phase, task), 303)
+    use_version(server, user, names, version)
+    return RedirectResponse(links.gold(*names), 303)
 
 
 @router.post(f"{PLACE}/{{version}}/check")
@@ -120,10 +103,8 @@ def send_check(
     request: Request,
     server: ServerHere,
     user: Annotated[User, Depends(form_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     version: RowId,
 ) -> Response:
-    check_version_again(server, user, Target(competition, phase, task), version)
-    return RedirectResponse(links.gold(competition, phase, task), 303)
+    check_version_again(server, user, names, version)
+    return RedirectResponse(links.gold(*names), 303)

@@ -26,12 +26,13 @@ from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold, phases_w
 from app.models import Right, User
 from app.web.http.context import Server
 from app.web.http.multipart import Policy, receive, refuse_field
+from app.web.http.paths import TaskNames
 from app.web.http.room import room_for, within
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 from evergold.scoring.tasks import needs_gpu
 
 
-def use_version(server: Server, user: User, target: Target, number: int) -> None:
+def use_version(server: Server, user: User, target: TaskNames, number: int) -> None:
     """Use the version for new submissions, now or after its check, and submit baselines that waited for it.
 
     Raise NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
@@ -45,7 +46,7 @@ def use_version(server: Server, user: User, target: Target, number: int) -> None
     send_runs([(run_id, is_for_gpu) for run_id in runs])
 
 
-def check_version_again(server: Server, user: User, target: Target, number: int) -> None:
+def check_version_again(server: Server, user: User, target: TaskNames, number: int) -> None:
     """Have a worker check the version again; raise NotFound, Forbidden."""
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
@@ -141,7 +142,7 @@ class _Sealing:
         return replace(self.binding, versions=versions, is_public=_is_yes("public", fields.get("public", "")))
 
 
-def _check(server: Server, user: User, target: Target) -> _Sealing:
+def _check(server: Server, user: User, target: TaskNames) -> _Sealing:
     """Raise every refusal that is certain before the body is read; return the sealing writer."""
     with reading(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)

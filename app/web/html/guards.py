@@ -1,13 +1,14 @@
 """Guards of page routes: who may see a page, and whether a submitted form came from our own pages.
 
-`PageUser` is for pages behind the login; every POST needs `SentForm`, a `form_guard` or an `upload_guard`:
-`app.web.pages` refuses to start with one that has none. `form_again` shows a refused form once more.
+`PageUser` and `PageUserVisit` are for pages behind the login; every POST needs `SentForm`, a `form_guard` or an
+`upload_guard`: `app.web.pages` refuses to start with one that has none. `form_again` shows a refused form once more.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar, cast
@@ -20,11 +21,13 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
+from app.competitions.visibility import Viewer
 from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
 from app.web.http.errors import headers_of
-from app.web.http.identity import Viewer, Visitor, VisitorHere
+from app.web.http.identity import Visitor, VisitorHere
+from app.web.http.visit import UserVisit, user_visit_of
 
 #: A checkbox: any value means ticked.
 Ticked = Annotated[bool, BeforeValidator(bool)]
@@ -76,6 +79,15 @@ async def logged_in(request: Request, visitor: VisitorHere) -> User:
 
 
 PageUser = Annotated[User, Depends(logged_in)]
+
+
+async def page_user_visit(request: Request, user: PageUser) -> AsyncIterator[UserVisit]:
+    """Visit a page behind the login."""
+    with user_visit_of(request, user) as visit:
+        yield visit
+
+
+PageUserVisit = Annotated[UserVisit, Depends(page_user_visit, scope="function")]
 
 # -------------------------------------------------------------------------------------------------------------- forms
 
@@ -170,15 +182,22 @@ def form_again(
     """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
 
     errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
-    it names; a page with a viewer shows the user who sent the form, as nobody sends one while viewing as another.
+    it names; a page with a visit, or a viewer, shows the user who sent the form, as nobody sends one while viewing as
+    another.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)
     passed_on = () if errors else (NotFound, Forbidden)
 
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
-        known = sent if "viewer" not in parameters else {**sent, "viewer": Viewer(sent["user"], None)}
-        response = page(**{name: value for name, value in known.items() if name in parameters}, error=error)
+        known = dict(sent)
+        if "viewer" in parameters:
+            known["viewer"] = Viewer(sent["user"], sent["server"].clock())
+        with ExitStack() as until_shown:
+            if "visit" in parameters:
+                user = sent["upload"].user if "upload" in sent else sent["user"]
+                known["visit"] = until_shown.enter_context(user_visit_of(sent["request"], user))
+            response = page(**{name: value for name, value in known.items() if name in parameters}, error=error)
         response.status_code = error.status
         if isinstance(error, LimitReached):  # when to try again
             response.headers.update(headers_of(error, sent["request"].app.state.server.clock()))

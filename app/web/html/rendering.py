@@ -26,6 +26,7 @@ from app.web.http import csrf
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
+from app.web.http.visit import Visit
 from evergold.figures.svg import number_text
 
 APP = Path(__file__).resolve().parents[2]
@@ -57,6 +58,12 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
     response.headers["Vary"] = "Cookie"
     token.remember(response)
     return response
+
+
+def render_page(visit: Visit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
+    """Give the connection of the visit back, then return its page: templates read nothing from the database."""
+    visit.session.close()
+    return render(visit.request, template, status, **context)
 
 
 def site_texts(settings: Settings) -> list[tuple[str, str]]:

@@ -18,11 +18,10 @@ from app.competitions.allowances import late_phase_of
 from app.competitions.current import current_phase
 from app.competitions.find import boards_of, find_competition
 from app.competitions.limits import PhaseState, phase_state
-from app.competitions.visibility import views_of
+from app.competitions.visibility import Viewer, views_of
 from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, Right, User
 from app.people.rights import rights_of
 from app.submissions.find import MOST_COUNTED, count_own
-from app.web.http.identity import Viewer
 
 TabName = Literal["overview", "data", "submit", "runs", "leaderboard", "pictures", "questions", "cite", "desk"]
 
@@ -71,27 +70,28 @@ def workspace_of(
     session: Session,
     competition: Competition,
     viewer: Viewer,
-    now: datetime,
     tab: TabName | None = None,
     place: Place = Place(),  # noqa: B008 - frozen
 ) -> Workspace:
     """Return the workspace of a page; competition: as returned by `find_competition`."""
-    current = current_phase(competition, now)
+    current = current_phase(competition, viewer.now)
     phase = place.phase or (current.phase if current else None)
     here = Place(phase, place.task, place.board)
-    views = views_of(session, phase.phase_tasks, viewer.user, now, seen_as=viewer.seen_as) if phase else {}
+    views = views_of(session, phase.phase_tasks, viewer) if phase else {}
     own = count_own(session, competition, viewer.user) if viewer.user else None
     rights = rights_of(session, viewer.user, competition) if viewer.seen_as is None else frozenset()
-    late = _late_upload(session, competition, here, viewer, now)
+    late = _late_upload(session, competition, here, viewer)
     tabs = (
         Tab(name, title, address, name == tab, _count_words(own) if name == "runs" else "")
-        for name, title, address in _tabs(competition, here, now, late, has_runs=own is not None, has_desk=bool(rights))
+        for name, title, address in _tabs(
+            competition, here, viewer.now, late, has_runs=own is not None, has_desk=bool(rights)
+        )
     )
     seen = (
         replace(one, address=links.as_seen_by(one.address, viewer.seen_as)) if one.name in _SHARED else one
         for one in tabs
     )
-    state: PhaseState = phase_state(phase, now) if phase else "upcoming"
+    state: PhaseState = phase_state(phase, viewer.now) if phase else "upcoming"
     return Workspace(competition, phase, state, activity_of(session, views), tab, tuple(seen), rights)
 
 
@@ -100,27 +100,25 @@ def _count_words(count: int | None) -> str:
     return f"{MOST_COUNTED - 1}+" if count and count >= MOST_COUNTED else str(count or "")
 
 
-def desk_of(session: Session, competition: Competition, user: User | None, now: datetime) -> Workspace:
+def desk_of(session: Session, competition: Competition, viewer: Viewer) -> Workspace:
     """Return the workspace of a page for organisers."""
-    return workspace_of(session, competition, Viewer(user, None), now, "desk")
+    return workspace_of(session, competition, viewer, "desk")
 
 
-def workspace_of_task(
-    session: Session, phase_task: PhaseTask, viewer: Viewer, now: datetime, tab: TabName
-) -> Workspace:
+def workspace_of_task(session: Session, phase_task: PhaseTask, viewer: Viewer, tab: TabName) -> Workspace:
     """Return the workspace of a page about something sent to a task, such as a submission."""
     competition = find_competition(session, phase_task.phase.competition.name)
     phase = next(one for one in competition.phases if one.id == phase_task.phase_id)
-    return workspace_of(session, competition, viewer, now, tab, Place(phase, phase_task.task))
+    return workspace_of(session, competition, viewer, tab, Place(phase, phase_task.task))
 
 
 def _late_upload(
-    session: Session, competition: Competition, here: Place, viewer: Viewer, now: datetime
+    session: Session, competition: Competition, here: Place, viewer: Viewer
 ) -> tuple[Phase, CompetitionTask] | None:
     """Return where the viewer's team may still upload although no phase is open or upcoming; None if nowhere."""
-    if viewer.user is None or viewer.seen_as is not None or place_of_upload(competition, here, now) is not None:
+    if viewer.user is None or viewer.seen_as is not None or place_of_upload(competition, here, viewer.now) is not None:
         return None
-    return place_of_late_upload(session, competition, here, viewer.user, now)
+    return place_of_late_upload(session, competition, here, viewer.user, viewer.now)
 
 
 def place_of_late_upload(

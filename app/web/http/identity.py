@@ -22,7 +22,7 @@ from app.base.config import Settings
 from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
 from app.base.together import write_together
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.people.auth import scopes_of
@@ -241,30 +241,22 @@ SeenAsParameter = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
-    """The user, None if anonymous. seen_as: the role to view as, None for the user's own."""
-
-    user: User | None
-    seen_as: SeenAs | None
-
-
-def viewer_as(visitor: Visitor, seen_as: SeenAs | None) -> Viewer:
+def viewer_as(visitor: Visitor, now: datetime, seen_as: SeenAs | None) -> Viewer:
     """Return the viewer; anonymous for the public view."""
     if seen_as is SeenAs.PUBLIC or visitor.user is None:
-        return Viewer(None, seen_as)
+        return Viewer(None, now, seen_as)
     may_organise = visitor.token is None or TokenScope.ORGANISE in scopes_of(visitor.token)
-    return Viewer(visitor.user, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
+    return Viewer(visitor.user, now, seen_as or (None if may_organise else SeenAs.PARTICIPANT))
 
 
-async def page_viewer(visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
+async def page_viewer(request: Request, visitor: VisitorHere, seen_as: SeenAsParameter = None) -> Viewer:
     """Return the viewer of a page."""
-    return viewer_as(visitor, seen_as)
+    return viewer_as(visitor, server_of(request).clock(), seen_as)
 
 
-async def api_viewer(visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
+async def api_viewer(request: Request, visitor: ApiVisitor, seen_as: SeenAsParameter = None) -> Viewer:
     """Return the viewer of an API route."""
-    return viewer_as(visitor, seen_as)
+    return viewer_as(visitor, server_of(request).clock(), seen_as)
 
 
 ViewerHere = Annotated[Viewer, Depends(page_viewer)]

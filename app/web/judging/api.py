@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
+from sqlalchemy.orm import Session
 
 from app.base import api_links
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
+from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint, dismiss
 from app.judging.marks_csv import export_csv
 from app.judging.organising import WantedRound, organised_round, start_judging
@@ -28,13 +30,14 @@ from app.judging.views import ImportOut, JudgingProgress, RoundList, RoundResult
 from app.models import Right, User
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiOrganiser, ApiVisitor
+from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import CompetitionName, TaskNamesHere
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiOrganiserVisit, PlainApiVisit
 from app.web.judging.receiving import receive_marks
 from app.web.judging.schemas import RoundRequest
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 
 router = api_router("organising")
 
@@ -56,10 +59,9 @@ _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
     summary="Rounds of human judgement, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_rounds(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoundList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        return RoundList(rounds=[describe_round(found, judging) for judging in list_rounds(session, found)])
+def read_rounds(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoundList:
+    found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)
+    return RoundList(rounds=[describe_round(found, judging) for judging in list_rounds(visit.session, found)])
 
 
 @router.post(
@@ -75,9 +77,7 @@ def start_round(
     response: Response,
     server: ServerHere,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     form: RoundRequest,
 ) -> RoundResults:
     wanted = WantedRound(
@@ -86,9 +86,9 @@ def start_round(
         tuple((one.language, one.username) for one in form.annotators),
     )
     storage = storage_of(server.settings)
-    name = start_judging(server.engine, storage, (competition, phase, task), wanted, user=user, now=server.clock())
-    response.headers["Location"] = api_links.judging(competition, name)
-    return _results(server, user, competition, name)
+    name = start_judging(server.engine, storage, names, wanted, user=user, now=server.clock())
+    response.headers["Location"] = api_links.judging(names.competition, name)
+    return _results_now(server, user, names.competition, name)
 
 
 @router.post(
@@ -104,12 +104,10 @@ def start_round(
 async def import_judgements(
     request: Request,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
 ) -> ImportOut:
-    return await receive_marks(UploadRequest(request, Target(competition, phase, task), lambda: user), name)
+    return await receive_marks(UploadRequest(request, names, lambda: user), name)
 
 
 @router.get(
@@ -119,10 +117,8 @@ async def import_judgements(
     description="Published ones are for everybody, as far as the boards are; organisers see theirs at any time.",
     responses=error_responses(401, 404),
 )
-def read_round(
-    server: ServerHere, visitor: ApiVisitor, competition: CompetitionName, round_name: RoundName
-) -> RoundResults:
-    return _results(server, visitor.user, competition, round_name)
+def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: RoundName) -> RoundResults:
+    return _results(visit.session, visit.viewer, competition, round_name)
 
 
 @router.get(
@@ -133,12 +129,10 @@ def read_round(
     response_class=Response,
     responses=_CSV_RESPONSE | error_responses(401, 403, 404),
 )
-def export_judgements(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName
-) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        text = export_csv(session, find_round(session, found, round_name))
+def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, round_name: RoundName) -> Response:
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    text = export_csv(session, find_round(session, found, round_name))
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
         "Cache-Control": "no-store",
@@ -163,7 +157,7 @@ def put_publication(
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
         publish_round(session, found, judging, actor=user, unfinished=unfinished, now=server.clock())
-    return _results(server, user, competition, round_name)
+    return _results_now(server, user, competition, round_name)
 
 
 @router.delete(
@@ -178,7 +172,7 @@ def delete_publication(
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
         withdraw_round(session, found, judging, actor=user, now=server.clock())
-    return _results(server, user, competition, round_name)
+    return _results_now(server, user, competition, round_name)
 
 
 @router.delete(
@@ -240,8 +234,12 @@ def delete_annotator(
         dismiss(session, found, judging, language=language, username=username, actor=user, now=server.clock())
 
 
-def _results(server: Server, user: User | None, competition: str, round_name: str) -> RoundResults:
+def _results_now(server: Server, user: User, competition: str, round_name: str) -> RoundResults:
+    """Return the results after a change."""
     with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        judging = find_round(session, found, round_name)
-        return results_for(session, found, judging, user, server.clock())
+        return _results(session, Viewer(user, server.clock()), competition, round_name)
+
+
+def _results(session: Session, viewer: Viewer, competition: str, round_name: str) -> RoundResults:
+    found = find_competition(session, competition)
+    return results_for(session, found, find_round(session, found, round_name), viewer)

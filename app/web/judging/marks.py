@@ -10,19 +10,19 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.judging.annotators import find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
-from app.web.html.guards import PageForm, PageUser, SentForm, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_guard
+from app.web.html.rendering import render, render_page
 from app.web.html.workspace import Place, Workspace, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
+from app.web.http.visit import UserVisit, Visit, user_visit_of
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
 
 router = page_router()
@@ -62,42 +62,36 @@ class Sheet:
 
 
 @router.get("/judging")
-def read_assignments(request: Request, server: ServerHere, user: PageUser) -> Response:
+def read_assignments(visit: PageUserVisit) -> Response:
     """All paraphrases assigned to the visitor."""
-    with reading(server.engine) as session:
-        found = list_assignments(session, user)
-        sheets = [
-            Sheet(one.competition, one.judging, one.annotator, worksheet(session, one.judging, one.annotator))
-            for one in found
-        ]
-    return render(request, "judging/assignments.html", sheets=sheets)
+    found = list_assignments(visit.session, visit.user)
+    sheets = [
+        Sheet(one.competition, one.judging, one.annotator, worksheet(visit.session, one.judging, one.annotator))
+        for one in found
+    ]
+    return render_page(visit, "judging/assignments.html", sheets=sheets)
 
 
 @router.get(SHEET)
-def read_sheet(
-    request: Request, server: ServerHere, user: PageUser, competition: str, round_name: str, language: str
-) -> Response:
+def read_sheet(visit: PageUserVisit, competition: str, round_name: str, language: str) -> Response:
     """Redirect to the first item that the annotator has not judged."""
-    with reading(server.engine) as session:
-        sheet = _sheet(session, user, competition, round_name, language)
-        workspace = _workspace(session, sheet, user, server)
+    sheet = _sheet(visit.session, visit.user, competition, round_name, language)
+    workspace = _workspace(visit, sheet)
     following = sheet.worksheet.next_open()
     if following is not None:
         return RedirectResponse(sheet.address(following), 303)
-    return render(request, "judging/done.html", sheet=sheet, workspace=workspace)
+    return render_page(visit, "judging/done.html", sheet=sheet, workspace=workspace)
 
 
 @router.get(ITEM)
 def read_item(
-    request: Request,
-    server: ServerHere,
-    user: PageUser,
+    visit: PageUserVisit,
     competition: str,
     round_name: str,
     language: str,
     place: int,
 ) -> Response:
-    return _item_page(request, server, user, (competition, round_name, language, place))
+    return _item_page(visit, (competition, round_name, language, place))
 
 
 @router.post(ITEM)
@@ -121,7 +115,8 @@ def send_marks(
         return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
     if not is_whole(marks):
         where = (competition, round_name, language, place)
-        return _item_page(request, server, user, where, status=422, is_incomplete=True)
+        with user_visit_of(request, user) as visit:
+            return _item_page(visit, where, status=422, is_incomplete=True)
     following = sheet.worksheet.next_open(place)
     return RedirectResponse(sheet.address(following), 303)
 
@@ -143,21 +138,19 @@ def send_clear(
 
 
 def _item_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     where: tuple[str, str, str, int],
     *,
     status: int = 200,
     is_incomplete: bool = False,
 ) -> Response:
+    session = visit.session
     competition, round_name, language, place = where
-    with reading(server.engine) as session:
-        sheet = _sheet(session, user, competition, round_name, language)
-        text = session.get_one(JudgedText, _text_id(sheet, place))
-        workspace = _workspace(session, sheet, user, server)
-    response = render(
-        request,
+    sheet = _sheet(session, visit.user, competition, round_name, language)
+    text = session.get_one(JudgedText, _text_id(sheet, place))
+    workspace = _workspace(visit, sheet)
+    response = render_page(
+        visit,
         "judging/item.html",
         status,
         sheet=sheet,
@@ -182,11 +175,9 @@ def _sheet(session: Session, user: User, competition: str, round_name: str, lang
     return Sheet(found, judging, annotator, worksheet(session, judging, annotator))
 
 
-def _workspace(session: Session, sheet: Sheet, user: User, server: Server) -> Workspace:
+def _workspace(visit: Visit, sheet: Sheet) -> Workspace:
     judged = sheet.judging.phase_task
-    return workspace_of(
-        session, sheet.competition, Viewer(user, None), server.clock(), "overview", Place(judged.phase, judged.task)
-    )
+    return workspace_of(visit.session, sheet.competition, visit.viewer, "overview", Place(judged.phase, judged.task))
 
 
 def _text_id(sheet: Sheet, place: int) -> int:

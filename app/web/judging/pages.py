@@ -10,7 +10,7 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import storage_of
 from app.charts.scatter import Kind, Scatter, ScatterPoint
@@ -35,15 +35,25 @@ from app.judging.views import CorrelationOut, RoundResults, SystemOut
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
 from app.people.rights import ANY_RIGHT, check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
-from app.web.html.guards import PageForm, PageUser, SentForm, SentUpload, Ticked, form_again, form_guard, upload_guard
-from app.web.html.rendering import render
+from app.web.html.guards import (
+    PageForm,
+    PageUserVisit,
+    SentForm,
+    SentUpload,
+    Ticked,
+    form_again,
+    form_guard,
+    upload_guard,
+)
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, TabName, desk_of, workspace_of
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, VisitorHere
+from app.web.http.context import ServerHere
+from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
+from app.web.http.visit import PlainPageVisit, UserVisit, Visit
 from app.web.judging.receiving import ROUND_FIELD, receive_marks
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 from evergold.figures.axes import Axis, axis_around
 from evergold.figures.svg import number_text
 
@@ -156,32 +166,26 @@ def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...
 
 
 @router.get(PLACE)
-def read_start(
-    request: Request, server: ServerHere, user: PageUser, competition: str, phase: str, task: str
-) -> Response:
-    return _start_page(request, server, user, competition, phase, task)
+def read_start(visit: PageUserVisit, names: TaskNamesHere) -> Response:
+    return _start_page(visit, names)
 
 
 def _start_page(
-    request: Request,
-    server: Server,
-    user: User,
-    competition: str,
-    phase: str,
-    task: str,
+    visit: UserVisit,
+    names: TaskNames,
     form: StartForm | None = None,
     round_name: str = DEFAULT_NAME,
     is_import: bool = False,
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page; is_import: the error is in the import form."""
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        phase_task = find_phase_task(session, competition, phase, task)
-        submissions = newest_scored(session, phase_task)
-        workspace = desk_of(session, found, user, server.clock())
-    response = render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, names.competition, Right.SUBMISSIONS)
+    phase_task = find_phase_task(session, *names)
+    submissions = newest_scored(session, phase_task)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "judging/start.html",
         competition=found,
         workspace=workspace,
@@ -213,28 +217,17 @@ def send_start(
     request: Request,
     server: ServerHere,
     user: SentForm,
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
     form: Annotated[StartForm, Form()],
 ) -> Response:
-    place, storage = (competition, phase, task), storage_of(server.settings)
-    started = start_judging(server.engine, storage, place, form.wanted(), user=user, now=server.clock())
-    return RedirectResponse(links.judging(competition, started), 303)
+    storage, now = storage_of(server.settings), server.clock()
+    started = start_judging(server.engine, storage, names, form.wanted(), user=user, now=now)
+    return RedirectResponse(links.judging(names.competition, started), 303)
 
 
-def _import_again(
-    request: Request,
-    server: Server,
-    upload: SentUpload,
-    competition: str,
-    phase: str,
-    task: str,
-    error: EvergoldError,
-) -> Response:
+def _import_again(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
     name = upload.fields.get(ROUND_FIELD, DEFAULT_NAME)
-    place = competition, phase, task
-    return _start_page(request, server, upload.user, *place, round_name=name, is_import=True, error=error)
+    return _start_page(visit, names, round_name=name, is_import=True, error=error)
 
 
 @router.post(f"{PLACE}/marks")
@@ -243,19 +236,17 @@ async def send_marks(
     request: Request,
     server: ServerHere,
     upload: Annotated[SentUpload, Depends(upload_guard(PLACE))],
-    competition: str,
-    phase: str,
-    task: str,
+    names: TaskNamesHere,
 ) -> Response:
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        names,
         authenticate=lambda: upload.user,
         extra_fields=frozenset({ROUND_FIELD, csrf.FORM_FIELD}),
         on_fields=upload.check,
     )
     await receive_marks(sent)
-    return RedirectResponse(links.judging(competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
+    return RedirectResponse(links.judging(names.competition, upload.fields.get(ROUND_FIELD, DEFAULT_NAME)), 303)
 
 
 ROUNDS = "/competitions/{competition}/judging"
@@ -279,27 +270,27 @@ class AnnotatorForm(PageForm):
 
 
 @router.get(ROUNDS)
-def read_rounds(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
+def read_rounds(visit: PageUserVisit, competition: str) -> Response:
     """The rounds of a competition: all for organisers, their own assignments for annotators."""
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        mine = list_assignments(session, user, found)
-        organises = may_organise(session, user, found, Right.SUBMISSIONS)
-        if not organises and not mine:
-            if may_organise(session, user, found, ANY_RIGHT):
-                check_may_organise(session, user, found, Right.SUBMISSIONS)
-            raise Forbidden("This is for the organisers of the competition, and for its annotators.")
-        rounds = list_rounds(session, found) if organises else []
-        tab: TabName = "desk" if organises else "overview"
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab)
+    session, user = visit.session, visit.user
+    found = find_competition(session, competition)
+    mine = list_assignments(session, user, found)
+    organises = may_organise(session, user, found, Right.SUBMISSIONS)
+    if not organises and not mine:
+        if may_organise(session, user, found, ANY_RIGHT):
+            check_may_organise(session, user, found, Right.SUBMISSIONS)
+        raise Forbidden("This is for the organisers of the competition, and for its annotators.")
+    rounds = list_rounds(session, found) if organises else []
+    tab: TabName = "desk" if organises else "overview"
+    workspace = workspace_of(session, found, visit.viewer, tab)
     places = [
         (phase, phase_task)
         for phase in found.phases
         for phase_task in phase.phase_tasks
         if organises and phase_task.task.task_type in AUTOMATIC_METRICS
     ]
-    return render(
-        request,
+    return render_page(
+        visit,
         "judging/rounds.html",
         competition=found,
         workspace=workspace,
@@ -314,38 +305,32 @@ def read_rounds(request: Request, server: ServerHere, user: PageUser, competitio
 
 
 @router.get(ROUND)
-def read_round(
-    request: Request, server: ServerHere, visitor: VisitorHere, competition: str, round_name: str
-) -> Response:
-    return _page(request, server, visitor.user, competition, round_name)
+def read_round(visit: PlainPageVisit, competition: str, round_name: str) -> Response:
+    return _page(visit, competition, round_name)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User | None,
+    visit: Visit,
     competition: str,
     round_name: str,
     form: AnnotatorForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page of a round; errors of its forms are shown to its organisers only."""
-    with reading(server.engine) as session:
-        found = (
-            organised(session, user, competition, Right.SUBMISSIONS)
-            if error
-            else find_competition(session, competition)
-        )
-        judging = find_round(session, found, round_name)
-        results = results_for(session, found, judging, user, server.clock())
-        organises = may_organise(session, user, found, Right.SUBMISSIONS)
-        left = open_texts(session, judging) if organises else {}
-        tab: TabName = "desk" if organises else "overview"
-        place = Place(judging.phase_task.phase, judging.phase_task.task)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), tab, place)
+    session, user = visit.session, visit.viewer.user
+    found = (
+        organised(session, user, competition, Right.SUBMISSIONS) if error else find_competition(session, competition)
+    )
+    judging = find_round(session, found, round_name)
+    results = results_for(session, found, judging, visit.viewer)
+    organises = may_organise(session, user, found, Right.SUBMISSIONS)
+    left = open_texts(session, judging) if organises else {}
+    tab: TabName = "desk" if organises else "overview"
+    place = Place(judging.phase_task.phase, judging.phase_task.task)
+    workspace = workspace_of(session, found, visit.viewer, tab, place)
     figures = figures_of(found, judging, results)
-    return render(
-        request,
+    return render_page(
+        visit,
         "judging/round.html",
         competition=found,
         workspace=workspace,
@@ -360,12 +345,12 @@ def _page(
 
 
 @router.get(f"{ROUND}/figures/{{name}}.svg")
-def read_figure(server: ServerHere, visitor: VisitorHere, competition: str, round_name: str, name: str) -> Response:
+def read_figure(visit: PlainPageVisit, competition: str, round_name: str, name: str) -> Response:
     """The scatter of one language, or of their mean, as a file."""
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        judging = find_round(session, found, round_name)
-        results = results_for(session, found, judging, visitor.user, server.clock())
+    session = visit.session
+    found = find_competition(session, competition)
+    judging = find_round(session, found, round_name)
+    results = results_for(session, found, judging, visit.viewer)
     figures = figures_of(found, judging, results)
     if not figures:
         raise NotFound("There is no such figure here.")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Header, Path, Query, Request, Response
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import InvalidForm
 from app.base.text import many_lines
 from app.boards.feeds import announcement_feed
@@ -38,11 +38,12 @@ from app.texts.html import render_markdown, text_fault
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiViewer
+from app.web.http.identity import ApiOrganiser, ApiSubmitter
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit, ApiVisit, PublicVisit
 from app.web.messages.schemas import (
     AnnouncementIn,
     AnnouncementList,
@@ -65,11 +66,10 @@ ANNOUNCEMENTS = "/competitions/{competition}/announcements"
     description="The pinned ones first, then the newest. Withdrawn ones are not there.",
     responses=error_responses(404),
 )
-def read_announcements(server: ServerHere, competition: CompetitionName) -> AnnouncementList:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        listed = announcements_of(session, found)
-        return AnnouncementList.model_validate({"announcements": listed}, from_attributes=True)
+def read_announcements(visit: PublicVisit, competition: CompetitionName) -> AnnouncementList:
+    found = find_competition(visit.session, competition)
+    listed = announcements_of(visit.session, found)
+    return AnnouncementList.model_validate({"announcements": listed}, from_attributes=True)
 
 
 @router.get(
@@ -88,17 +88,16 @@ def read_announcements(server: ServerHere, competition: CompetitionName) -> Anno
         **error_responses(404),
     },
 )
-def read_announcement_feed(request: Request, server: ServerHere, competition: CompetitionName) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        listed = announcements_of(session, found)
-    page = public_address(request, server, links.announcements(found.name))
+def read_announcement_feed(visit: PublicVisit, competition: CompetitionName) -> Response:
+    found = find_competition(visit.session, competition)
+    listed = announcements_of(visit.session, found)
+    page = public_address(visit.request, visit.server, links.announcements(found.name))
     told = [(one.id, one.title, one.text, one.edited_at) for one in listed]
-    etag = strong_etag(request, "atom", found.title, page, told)
+    etag = strong_etag(visit.request, "atom", found.title, page, told)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
-    if is_known(request, etag):
+    if is_known(visit.request, etag):
         return not_modified(headers)
-    feed = public_address(request, server, request.url.path)
+    feed = public_address(visit.request, visit.server, visit.request.url.path)
     with_html = [(one, str(render_markdown(one.text))) for one in listed]
     text = announcement_feed(found, with_html, page, feed)
     return Response(text, media_type="application/atom+xml", headers=headers)
@@ -112,21 +111,20 @@ def read_announcement_feed(request: Request, server: ServerHere, competition: Co
     responses=error_responses(401, 403, 404, 422),
 )
 def count_receivers(
-    server: ServerHere,
-    user: ApiOrganiser,
+    visit: ApiOrganiserVisit,
     competition: CompetitionName,
     group: Annotated[
         str,
         Query(max_length=200, description="`all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`"),
     ],
 ) -> ReceiversOut:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
-        wanted = chosen_group(session, found, group, user)
-        if wanted is None:
-            sentence = f"Choose a group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
-            raise InvalidForm(sentence, fields={"group": sentence})
-        return receivers(session, found, wanted)
+    session, user = visit.session, visit.user
+    found = organised(session, user, competition, Right.MESSAGES)
+    wanted = chosen_group(session, found, group, user)
+    if wanted is None:
+        sentence = f"Choose a group: {', '.join(groups_for(found, rights_of(session, user, found)))}."
+        raise InvalidForm(sentence, fields={"group": sentence})
+    return receivers(session, found, wanted)
 
 
 @router.post(
@@ -216,11 +214,11 @@ QUESTIONS = "/competitions/{competition}/questions"
     description="Those that are public, and your own; for organisers all. Senders are named only if they chose so.",
     responses=error_responses(401, 404, 422),
 )
-def read_questions(server: ServerHere, viewer: ApiViewer, competition: CompetitionName) -> QuestionList:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
-        return QuestionList(questions=questions_for(session, found, viewer.user, sees_all=sees_all))
+def read_questions(visit: ApiVisit, competition: CompetitionName) -> QuestionList:
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+    return QuestionList(questions=questions_for(session, found, viewer.user, sees_all=sees_all))
 
 
 @router.post(

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.text import many_lines
 from app.competitions.find import find_competition, organised
@@ -42,14 +42,14 @@ from app.models import Competition, Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
 from app.texts.html import text_fault
-from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PageVisit, UserVisit, Visit, user_visit_of
 
 router = page_router()
 
@@ -81,26 +81,24 @@ Written = Annotated[AnnouncementPageForm, Form()]
 
 
 @router.get(ANNOUNCEMENTS)
-def read_announcements(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    return _announcements_page(request, server, viewer, competition)
+def read_announcements(visit: PageVisit, competition: str) -> Response:
+    return _announcements_page(visit, competition)
 
 
 def _announcements_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
+    visit: Visit,
     competition: str,
     form: AnnouncementPageForm | None = None,
     preview: ReceiversOut | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        organises = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
-        listed = announcements_of(session, found, with_withdrawn=organises)
-        workspace = workspace_of(session, found, viewer, server.clock(), "questions")
-    return render(
-        request,
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    organises = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+    listed = announcements_of(session, found, with_withdrawn=organises)
+    workspace = workspace_of(session, found, viewer, "questions")
+    return render_page(
+        visit,
         "messages/announcements.html",
         competition=found,
         workspace=workspace,
@@ -122,8 +120,8 @@ def send_announcement(
 ) -> Response:
     """Nothing goes out to a group whose number was not shown before."""
     if form.action != "publish" or form.mail != form.counted:
-        preview = _preview(server, user, competition, form)
-        return _announcements_page(request, server, Viewer(user, None), competition, form, preview)
+        with user_visit_of(request, user) as visit:
+            return _announcements_page(visit, competition, form, _preview(visit, competition, form))
     text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
@@ -140,40 +138,35 @@ def send_announcement(
     return RedirectResponse(links.announcements(competition), 303)
 
 
-def _preview(server: Server, user: User, competition: str, form: AnnouncementPageForm) -> ReceiversOut:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
-        form.announcement().checked()
-        return receivers(session, found, chosen_group(session, found, form.mail, user))
+def _preview(visit: UserVisit, competition: str, form: AnnouncementPageForm) -> ReceiversOut:
+    found = organised(visit.session, visit.user, competition, Right.MESSAGES)
+    form.announcement().checked()
+    return receivers(visit.session, found, chosen_group(visit.session, found, form.mail, visit.user))
 
 
 # ------------------------------------------------------------------------------------------------------------- one
 
 
 @router.get(ONE)
-def read_edit(
-    request: Request, server: ServerHere, user: PageUser, competition: str, announcement_id: RowId
-) -> Response:
-    return _edit_page(request, server, user, competition, announcement_id)
+def read_edit(visit: PageUserVisit, competition: str, announcement_id: RowId) -> Response:
+    return _edit_page(visit, competition, announcement_id)
 
 
 def _edit_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     announcement_id: int,
     form: AnnouncementPageForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
-        one = find_announcement(session, found, announcement_id)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "questions")
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.MESSAGES)
+    one = find_announcement(session, found, announcement_id)
+    workspace = workspace_of(session, found, visit.viewer, "questions")
     typed = form or AnnouncementPageForm(title=one.title, text=one.text, is_pinned=one.is_pinned)
     template = "messages/announcement_edit.html"
-    return render(
-        request,
+    return render_page(
+        visit,
         template,
         competition=found,
         workspace=workspace,
@@ -255,28 +248,25 @@ class AnswerForm(PageForm):
 
 
 @router.get(QUESTIONS)
-def read_questions(request: Request, server: ServerHere, viewer: ViewerHere, competition: str) -> Response:
-    return _questions_page(request, server, viewer, competition)
+def read_questions(visit: PageVisit, competition: str) -> Response:
+    return _questions_page(visit, competition)
 
 
 def _questions_page(
-    request: Request,
-    server: Server,
-    viewer: Viewer,
+    visit: Visit,
     competition: str,
     form: AskForm | AnswerForm | None = None,
     question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        workspace = workspace_of(session, found, viewer, now, "questions")
-        sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
-        listed = questions_for(session, found, viewer.user, sees_all=sees_all)
-    return render(
-        request,
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    workspace = workspace_of(session, found, viewer, "questions")
+    sees_all = viewer.seen_as is None and may_organise(session, viewer.user, found, Right.MESSAGES)
+    listed = questions_for(session, found, viewer.user, sees_all=sees_all)
+    return render_page(
+        visit,
         "messages/questions.html",
         competition=found,
         workspace=workspace,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Request, Response, Security
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import InvalidForm
 from app.models import User
 from app.people import auth
@@ -18,6 +18,7 @@ from app.web.http.errors import error_responses
 from app.web.http.identity import ANY_SCOPE, ApiOrganiser, ApiSubmitter, ApiUser, Visitor, api_visitor, user_of
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiUserVisit
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 from app.web.people.schemas import (
     AcceptedInvitation,
@@ -36,9 +37,8 @@ router = api_router("accounts")
     summary="Which mails I get",
     responses=error_responses(401, 403),
 )
-def read_mail_choices(server: ServerHere, user: ApiUser) -> MailChoices:
-    with reading(server.engine) as session:
-        return mail_choices(session, user)
+def read_mail_choices(visit: ApiUserVisit) -> MailChoices:
+    return mail_choices(visit.session, visit.user)
 
 
 @router.put(
@@ -65,10 +65,9 @@ PLACE = "/me/invitations"
     description="To the address that you have confirmed, and to no other.",
     responses=error_responses(401, 403),
 )
-def read_own_invitations(server: ServerHere, user: ApiUser) -> OwnInvitationList:
-    with reading(server.engine) as session:
-        found = own_invitations(session, user, server.clock())
-        return OwnInvitationList(invitations=[OwnInvitationOut.of(one) for one in found])
+def read_own_invitations(visit: ApiUserVisit) -> OwnInvitationList:
+    found = own_invitations(visit.session, visit.user, visit.now)
+    return OwnInvitationList(invitations=[OwnInvitationOut.of(one) for one in found])
 
 
 @router.post(
@@ -123,9 +122,8 @@ def read_account(user: ApiUser) -> Account:
 
 
 @router.get("/tokens", operation_id="list_tokens", summary="Your API tokens", responses=error_responses(401))
-def list_tokens(server: ServerHere, user: ApiUser) -> TokenList:
-    with reading(server.engine) as session:
-        return TokenList(tokens=auth.list_tokens(session, user))
+def list_tokens(visit: ApiUserVisit) -> TokenList:
+    return TokenList(tokens=auth.list_tokens(visit.session, visit.user))
 
 
 @router.post(

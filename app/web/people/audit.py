@@ -8,14 +8,12 @@ from urllib.parse import urlencode
 from fastapi import Query
 
 from app.base import api_links
-from app.base.db import reading
 from app.base.errors import Forbidden
 from app.people import audit
-from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiOrganiser
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 from app.web.people.schemas import AuditLog
 
 router = api_router("server")
@@ -32,19 +30,17 @@ Word = Annotated[str | None, Query(max_length=300, description="only such, word 
     responses=error_responses(401, 403, 422),
 )
 def read_audit_log(
-    server: ServerHere,
-    user: ApiOrganiser,
+    visit: ApiOrganiserVisit,
     actor: Word = None,
     action: Word = None,
     subject: Word = None,
     before: Annotated[RowId | None, Query(description="as in `next`")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE_LENGTH,
 ) -> AuditLog:
-    if not user.is_administrator:
+    if not visit.user.is_administrator:
         raise Forbidden("The audit log is for administrators.")
     chosen = {name: word for name, word in (("actor", actor), ("action", action), ("subject", subject)) if word}
-    with reading(server.engine) as session:
-        found = audit.list_entries(session, limit=limit + 1, before=before, **chosen)
+    found = audit.list_entries(visit.session, limit=limit + 1, before=before, **chosen)
     entries, is_more = found[:limit], len(found) > limit
     older = urlencode({**chosen, "limit": limit, "before": entries[-1].id}) if is_more else ""
     following = f"{api_links.API}/audit?{older}" if is_more else None

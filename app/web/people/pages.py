@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
 from app.models import TokenScope, User
 from app.people import audit, auth, email_confirmations, password_resets
@@ -19,7 +19,7 @@ from app.web.html.guards import (
     HOME,
     OwnForm,
     PageForm,
-    PageUser,
+    PageUserVisit,
     SentFields,
     SentForm,
     Ticked,
@@ -27,13 +27,14 @@ from app.web.html.guards import (
     form_guard,
     local_path,
 )
-from app.web.html.rendering import check_form, render
+from app.web.html.rendering import check_form, render, render_page
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
 from app.web.http.rate_limits import limits_of
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import PlainPageVisit, UserVisit
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 
 router = page_router()
@@ -92,11 +93,9 @@ _WRONG: dict[type, str] = {
 
 
 @router.get(ACCOUNT)
-def read_account(
-    request: Request, server: ServerHere, user: PageUser, done: Annotated[str, Query(max_length=20)] = ""
-) -> Response:
-    secret = request.cookies.get(NEW_TOKEN_COOKIE)
-    response = _account_page(request, server, user, secret=secret, done=DONE.get(done, ""))
+def read_account(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] = "") -> Response:
+    secret = visit.request.cookies.get(NEW_TOKEN_COOKIE)
+    response = _account_page(visit, secret=secret, done=DONE.get(done, ""))
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
@@ -104,23 +103,20 @@ def read_account(
 
 
 def _account_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     form: SentOnAccount | None = None,
     secret: str | None = None,
     done: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page; form: the form with the error, None for none or for the form that resends a link."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        tokens = auth.list_tokens(session, user)
-        mails = mail_choices(session, user)
-        confirmed = email_confirmations.is_confirmed(session, user)
+    session, user, now = visit.session, visit.user, visit.now
+    tokens = auth.list_tokens(session, user)
+    mails = mail_choices(session, user)
+    confirmed = email_confirmations.is_confirmed(session, user)
     token = form if isinstance(form, TokenForm) else TokenForm(scopes=list(PROPOSED_SCOPES))
-    return render(
-        request,
+    return render_page(
+        visit,
         "people/account.html",
         user=user,
         confirmed=confirmed,
@@ -233,10 +229,9 @@ FromOwn = Annotated[User, Depends(form_guard(OWN))]
 
 
 @router.get(OWN)
-def read_invitations(request: Request, server: ServerHere, user: PageUser) -> Response:
-    with reading(server.engine) as session:
-        found = own_invitations(session, user, server.clock())
-    return render(request, "people/invitations.html", invitations=found, what_for=what_for)
+def read_invitations(visit: PageUserVisit) -> Response:
+    found = own_invitations(visit.session, visit.user, visit.now)
+    return render_page(visit, "people/invitations.html", invitations=found, what_for=what_for)
 
 
 @router.post(f"{OWN}/{{invitation_id}}/accept")
@@ -254,10 +249,9 @@ def send_refusal(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Res
 
 
 @router.get(JOIN)
-def read_link(request: Request, server: ServerHere, user: PageUser, link: Secret = "") -> Response:
-    with reading(server.engine) as session:
-        found = competition_of_link(session, link, server.clock())
-    response = render(request, "people/join.html", competition=found, secret=link)
+def read_link(visit: PageUserVisit, link: Secret = "") -> Response:
+    found = competition_of_link(visit.session, link, visit.now)
+    response = render_page(visit, "people/join.html", competition=found, secret=link)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -389,10 +383,9 @@ LinkParameter = Annotated[str, Query(max_length=LINK_CHARACTERS)]
 
 
 @router.get("/mail/unsubscribe")
-def read_unsubscribe(request: Request, server: ServerHere, visitor: VisitorHere, link: LinkParameter = "") -> Response:
-    with reading(server.engine) as session:
-        user, kind = find_link(session, link)
-    return _mail_choices_page(request, user.username, kind, link, done=False)
+def read_unsubscribe(visit: PlainPageVisit, link: LinkParameter = "") -> Response:
+    user, kind = find_link(visit.session, link)
+    return _mail_choices_page(visit.request, user.username, kind, link, done=False)
 
 
 @router.post("/mail/unsubscribe")

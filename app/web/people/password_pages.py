@@ -8,7 +8,7 @@ from fastapi import Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound
 from app.people import password_resets
 from app.teams.registration import settle_confirmed
@@ -18,6 +18,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
 from app.web.http.routers import page_router
+from app.web.http.visit import PlainPageVisit
 from app.web.people.passwords import PasswordTurn
 
 router = page_router("/password")
@@ -59,16 +60,13 @@ def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotFor
 
 
 @router.get("/new")
-def read_new(
-    request: Request, server: ServerHere, visitor: VisitorHere, link: Annotated[str, Query(max_length=200)] = ""
-) -> Response:
+def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Only looks: mail programs and scanners open links, too."""
     try:
-        with reading(server.engine) as session:
-            reset = password_resets.find(session, link, server.clock())
+        reset = password_resets.find(visit.session, link, visit.now)
     except NotFound as error:
-        return _new_page(request, NewPasswordForm(), error=error, status=error.status)
-    return _new_page(request, NewPasswordForm(link=link), reset.user.username)
+        return _new_page(visit.request, NewPasswordForm(), error=error, status=error.status)
+    return _new_page(visit.request, NewPasswordForm(link=link), reset.user.username)
 
 
 def _new_page(

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.competitions.find import organised
 from app.competitions.organisers import (
@@ -24,12 +24,13 @@ from app.competitions.organisers import (
 from app.models import Competition, Right, Role, User
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS, find_user, list_roles
-from app.web.html.guards import PageForm, PageUser, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.context import ServerHere, public_address
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit, user_visit_of
 
 router = page_router()
 
@@ -52,40 +53,37 @@ class OwnerForm(PageForm):
 
 
 @router.get(PLACE)
-def read_people(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _page(request, server, user, competition)
+def read_people(visit: PageUserVisit, competition: str) -> Response:
+    return _page(visit, competition)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: PageForm | None = None,
     error: EvergoldError | None = None,
     secret: str = "",
 ) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, ANY_RIGHT)
-        workspace = desk_of(session, found, user, now)
-        may_invite = Right.EDIT in workspace.rights
-        response = render(
-            request,
-            "people/competition.html",
-            competition=found,
-            workspace=workspace,
-            roles=list_roles(session, found),
-            invitations=open_invitations(session, found, now) if may_invite else [],
-            owner=session.get(User, found.owner_id) if found.owner_id else None,
-            may_invite=may_invite,
-            can_transfer=can_transfer(user, found),
-            role_words=ROLE_WORDS,
-            right_words=RIGHT_WORDS,
-            link=public_address(request, server, links.join(secret)) if secret else "",
-            typed=form,
-            error=error,
-        )
+    session, user, now = visit.session, visit.user, visit.now
+    found = organised(session, user, competition, ANY_RIGHT)
+    workspace = desk_of(session, found, visit.viewer)
+    may_invite = Right.EDIT in workspace.rights
+    response = render_page(
+        visit,
+        "people/competition.html",
+        competition=found,
+        workspace=workspace,
+        roles=list_roles(session, found),
+        invitations=open_invitations(session, found, now) if may_invite else [],
+        owner=session.get(User, found.owner_id) if found.owner_id else None,
+        may_invite=may_invite,
+        can_transfer=can_transfer(user, found),
+        role_words=ROLE_WORDS,
+        right_words=RIGHT_WORDS,
+        link=public_address(visit.request, visit.server, links.join(secret)) if secret else "",
+        typed=form,
+        error=error,
+    )
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -140,7 +138,8 @@ def send_link(request: Request, server: ServerHere, user: FromPage, competition:
     """The link is shown once, on the page that follows."""
     with writing(server.engine) as session:
         secret = make_link(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
-    return _page(request, server, user, competition, secret=secret)
+    with user_visit_of(request, user) as visit:
+        return _page(visit, competition, secret=secret)
 
 
 @router.post(f"{PLACE}/link/end")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from sqlalchemy.orm import Session
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import NotFound
 from app.competitions.find import organised
 from app.competitions.organisers import change_rights, give_role, hand_over, limits_of, needs_to_take, take_role
@@ -21,6 +21,7 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 from app.web.people.schemas import (
     OwnerIn,
     OwnerOut,
@@ -42,10 +43,9 @@ Username = Annotated[str, Path(examples=["grace"], description="a user name or a
     summary="Who organises, judges, tests, and is a guest, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, ANY_RIGHT)
-        return RoleList(roles=list_roles(session, found))
+def read_roles(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoleList:
+    found = organised(visit.session, visit.user, competition, ANY_RIGHT)
+    return RoleList(roles=list_roles(visit.session, found))
 
 
 @router.get(
@@ -54,10 +54,9 @@ def read_roles(server: ServerHere, user: ApiOrganiser, competition: CompetitionN
     summary="Invitations to a role that nobody has answered yet, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_invitations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RoleInvitationList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        return RoleInvitationList(invitations=open_invitations(session, found, server.clock()))
+def read_invitations(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoleInvitationList:
+    found = organised(visit.session, visit.user, competition, Right.EDIT)
+    return RoleInvitationList(invitations=open_invitations(visit.session, found, visit.now))
 
 
 @router.post(

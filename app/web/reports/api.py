@@ -9,14 +9,13 @@ from uuid import UUID
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
-from app.base.db import reading
 from app.feedback.reports import CSV_COLUMNS, Report, find_report, find_text, report_csv
 from app.feedback.views import ReportOut, describe_report
 from app.web.http.caching import is_known, not_modified, strong_etag
-from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiUser, ApiViewer, Viewer
+from app.web.http.identity import ApiUser
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiVisit, Visit
 
 router = api_router("submissions")
 
@@ -36,10 +35,10 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
     response_model=ReportOut,
     responses={**_NOT_MODIFIED, **_ERRORS},
 )
-def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID) -> Response:
-    report = _visible_report(server, viewer, submission_id)
+def read_report(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
+    report = _visible_report(visit, submission_id)
     return _answer(
-        request,
+        visit.request,
         report,
         "json",
         lambda: Response(describe_report(report).model_dump_json(), media_type="application/json"),
@@ -61,12 +60,12 @@ def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiVie
         **_ERRORS,
     },
 )
-def read_report_csv(
-    request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID
-) -> Response:
-    report = _visible_report(server, viewer, submission_id)
+def read_report_csv(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
+    report = _visible_report(visit, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
-    return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
+    return _answer(
+        visit.request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named)
+    )
 
 
 @router.get(
@@ -84,18 +83,15 @@ def read_report_csv(
         **_ERRORS,
     },
 )
-def read_report_text(
-    request: Request, server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID, name: str
-) -> Response:
-    report = _visible_report(server, viewer, submission_id)
+def read_report_text(visit: ApiVisit, _: ApiUser, submission_id: UUID, name: str) -> Response:
+    report = _visible_report(visit, submission_id)
     text = find_text(report, name)
-    return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
+    return _answer(visit.request, report, name, lambda: PlainTextResponse(f"{text}\n"))
 
 
-def _visible_report(server: Server, viewer: Viewer, submission_id: UUID) -> Report:
+def _visible_report(visit: Visit, submission_id: UUID) -> Report:
     """Return the report as far as this viewer may see it now."""
-    with reading(server.engine) as session:
-        return find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+    return find_report(visit.session, submission_id, visit.viewer)
 
 
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:

@@ -10,21 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading
 from app.base.errors import NotFound
 from app.charts.distribution import Figure
 from app.feedback.reports import NoReport, Report, find_report
 from app.web.html.drawings import svg_response
 from app.web.html.guards import PageUser
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of_task
-from app.web.http.context import ServerHere
-from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
+from app.web.http.visit import PageVisit
 from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
 from app.web.reports.probing import show_probing
@@ -43,22 +41,19 @@ ALL_SCORES = "scores"
 
 
 @router.get("/submissions/{submission_id}/report")
-def read_report(
-    request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
-) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        try:
-            report = find_report(session, submission_id, viewer.user, now, seen_as=viewer.seen_as)
-        except NoReport:  # the submission page explains why
-            query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
-            return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
-        workspace = workspace_of_task(session, report.submission.phase_task, viewer, now, "runs")
-    parameters = request.query_params
+def read_report(visit: PageVisit, user: PageUser, submission_id: UUID) -> Response:
+    viewer = visit.viewer
+    try:
+        report = find_report(visit.session, submission_id, viewer)
+    except NoReport:  # the submission page explains why
+        query = f"?as={viewer.seen_as}" if viewer.seen_as else ""
+        return RedirectResponse(f"{links.submission(submission_id)}{query}", 303)
+    workspace = workspace_of_task(visit.session, report.submission.phase_task, viewer, "runs")
+    parameters = visit.request.query_params
     own = OWN_REPORTS.get(report.task_type) if report.view.has_details else None
     is_plain = own is None or parameters.get("view") == ALL_SCORES
-    return render(
-        request,
+    return render_page(
+        visit,
         "reports/page.html",
         report=report,
         workspace=workspace,
@@ -134,16 +129,13 @@ REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, l
 
 @router.get("/submissions/{submission_id}/report/figures/{name}.svg")
 def read_figure(
-    request: Request,
-    server: ServerHere,
+    visit: PageVisit,
     user: PageUser,
-    viewer: ViewerHere,
     submission_id: UUID,
     name: str,
     split: Annotated[str | None, Query()] = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        report = find_report(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+    report = find_report(visit.session, submission_id, visit.viewer)
     if not report.view.has_details:
         raise NotFound("Figures of reports are not shown in this phase: they reveal more than its scores may.")
     draw = REPORT_FIGURES.get(report.task_type)

@@ -9,17 +9,18 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.competitions.find import organised
-from app.models import Competition, RescoringState, Right
+from app.models import Competition, RescoringState, Right, User
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import TO_RESCORE, drop_rescoring, find_rescoring, list_rescorings, progress_of, start_rescoring
 from app.rescoring.views import RankDifference, RescoringList, RescoringOut, describe_difference, describe_rescoring
-from app.web.http.context import ServerHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 from app.web.rescoring.schemas import NewRescoring
 
 router = api_router("organising")
@@ -33,10 +34,10 @@ ONE = f"{SETS}/{{rescoring}}"
     summary="The rescoring sets of a competition, for organisers",
     responses=error_responses(401, 403, 404),
 )
-def read_rescorings(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> RescoringList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        sets = [_out(session, found, one.id) for one in list_rescorings(session, found)]
+def read_rescorings(visit: ApiOrganiserVisit, competition: CompetitionName) -> RescoringList:
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    sets = [_out(session, found, one.id) for one in list_rescorings(session, found)]
     return RescoringList(competition=found.name, rescorings=sets)
 
 
@@ -62,7 +63,7 @@ def create_rescoring(
             user=user,
             now=server.clock(),
         ).id
-    return read_rescoring(server, user, competition, number)
+    return _shown(server, user, competition, number)
 
 
 @router.get(
@@ -71,11 +72,8 @@ def create_rescoring(
     summary="A rescoring set and how far it is, for organisers",
     responses=error_responses(401, 403, 404, 422),
 )
-def read_rescoring(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
-) -> RescoringOut:
-    with reading(server.engine) as session:
-        return _out(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
+def read_rescoring(visit: ApiOrganiserVisit, competition: CompetitionName, rescoring: RowId) -> RescoringOut:
+    return _out(visit.session, organised(visit.session, visit.user, competition, Right.SUBMISSIONS), rescoring)
 
 
 @router.get(
@@ -85,12 +83,10 @@ def read_rescoring(
     description="Of an open set as far as it is scored; of a published one, what it changed.",
     responses=error_responses(401, 403, 404, 422),
 )
-def read_rescoring_diff(
-    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
-) -> RankDifference:
-    with reading(server.engine) as session:
-        found = find_rescoring(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
-        return describe_difference(found.id, difference_of(session, found))
+def read_rescoring_diff(visit: ApiOrganiserVisit, competition: CompetitionName, rescoring: RowId) -> RankDifference:
+    session = visit.session
+    found = find_rescoring(session, organised(session, visit.user, competition, Right.SUBMISSIONS), rescoring)
+    return describe_difference(found.id, difference_of(session, found))
 
 
 @router.post(
@@ -119,7 +115,7 @@ def publish_rescoring_set(
             user=user,
             now=server.clock(),
         )
-    return read_rescoring(server, user, competition, rescoring)
+    return _shown(server, user, competition, rescoring)
 
 
 @router.post(
@@ -135,7 +131,13 @@ def drop_rescoring_set(
         drop_rescoring(
             session, organised(session, user, competition, TO_RESCORE), rescoring, user=user, now=server.clock()
         )
-    return read_rescoring(server, user, competition, rescoring)
+    return _shown(server, user, competition, rescoring)
+
+
+def _shown(server: Server, user: User, competition: str, rescoring: int) -> RescoringOut:
+    """Return the set as it is after a change."""
+    with reading(server.engine) as session:
+        return _out(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
 
 
 def _out(session: Session, competition: Competition, number: int) -> RescoringOut:

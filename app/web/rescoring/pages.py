@@ -8,7 +8,7 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.competitions.find import boards_of, organised
 from app.models import RescoringState, Right, User
@@ -22,12 +22,13 @@ from app.rescoring.sets import (
     list_rescorings,
     start_rescoring,
 )
-from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
 
 router = page_router()
 
@@ -62,24 +63,22 @@ class PublishForm(PageForm):
 
 
 @router.get(PLACE)
-def read_rescorings(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    return _list_page(request, server, user, competition)
+def read_rescorings(visit: PageUserVisit, competition: str) -> Response:
+    return _list_page(visit, competition)
 
 
 def _list_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: RescoringForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        sets = list_rescorings(session, found)
-        workspace = desk_of(session, found, user, server.clock())
-    response = render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    sets = list_rescorings(session, found)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "rescoring/list.html",
         competition=found,
         workspace=workspace,
@@ -121,28 +120,24 @@ def send_rescoring(
 
 
 @router.get(SET)
-def read_rescoring(
-    request: Request, server: ServerHere, user: PageUser, competition: str, rescoring: RowId
-) -> Response:
-    return _page(request, server, user, competition, rescoring)
+def read_rescoring(visit: PageUserVisit, competition: str, rescoring: RowId) -> Response:
+    return _page(visit, competition, rescoring)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     rescoring: int,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        wanted = find_rescoring(session, found, rescoring)
-        is_dropped = wanted.state == RescoringState.DROPPED
-        difference = None if is_dropped else difference_of(session, wanted)
-        workspace = desk_of(session, found, user, server.clock())
-    response = render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    wanted = find_rescoring(session, found, rescoring)
+    is_dropped = wanted.state == RescoringState.DROPPED
+    difference = None if is_dropped else difference_of(session, wanted)
+    workspace = desk_of(session, found, visit.viewer)
+    response = render_page(
+        visit,
         "rescoring/page.html",
         competition=found,
         workspace=workspace,

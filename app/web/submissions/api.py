@@ -19,6 +19,7 @@ from app.base.text import spreadsheet_safe
 from app.cards.edits import card_history, card_number, card_of_submission, edit_card, form_of, frozen_by, is_of_team
 from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.cards.views import SubmissionCardOut
+from app.competitions.visibility import Viewer
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
@@ -33,11 +34,11 @@ from app.web.http.arrival import DirectRoute, is_rush
 from app.web.http.context import Server, ServerHere, server_of
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
-from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, Viewer, api_user, submitter_of
+from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, api_user, submitter_of
 from app.web.http.openapi import upload_body
-from app.web.http.paths import check_path
+from app.web.http.paths import TaskNames, check_path
 from app.web.http.routers import api_router, check_competition
-from app.web.submissions.receiving import Received, Target, UploadRequest, receive_submission
+from app.web.submissions.receiving import Received, UploadRequest, receive_submission
 from app.web.submissions.schemas import CardIn
 from app.web.submissions.waiting import check_visible, wait_for_change
 
@@ -122,7 +123,7 @@ def compare_submissions(
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> ComparisonOut:
     with reading(server.engine) as session:
-        found = compare(session, submission_id, other_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
+        found = compare(session, submission_id, other_id, viewer)
         items = compare_items(session, found)
     shown = items.selected(show)
     following = None
@@ -213,7 +214,7 @@ async def create_submission(
         submission = _accepted_submission(request, server, received)
         return submission.links.self, submission.model_dump_json().encode()
 
-    sent = UploadRequest(request, Target(competition, phase, task), sender, idempotency_key)
+    sent = UploadRequest(request, TaskNames(competition, phase, task), sender, idempotency_key)
     place, body = await receive_submission(sent, answer)
     response = Response(body, 202, media_type="application/json")
     response.headers["Location"] = place
@@ -259,7 +260,7 @@ async def read_submission(
 ) -> SubmissionOut:
     await run_sync(check_visible, server, submission_id, viewer.user)
     await wait_for_change(request, server, user, submission_id, seconds=wait, seen=seen)
-    return await run_sync(load_submission, server, submission_id, viewer)
+    return await run_sync(load_submission, server, submission_id, viewer.at(server.clock()))
 
 
 @router.get(
@@ -287,13 +288,12 @@ def read_submissions(
         found, cursor = list_submissions(
             session, user, **filters, status=status, with_withdrawn=True, after=after, limit=limit
         )
-        now = server.clock()
-        own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
-        standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as, with_history=ranks_then)
+        own = own_scores_of_all(session, found, viewer)
+        standings = standings_of_all(session, found, viewer, with_history=ranks_then)
         listed = [
             describe_submission(
                 one,
-                stage_of(session, current_run(one), one.phase_task.task.task_type, now),
+                stage_of(session, current_run(one), one.phase_task.task.task_type, viewer.now),
                 own[one.id],
                 standings[one.id],
             )
@@ -324,7 +324,7 @@ def choose_submission(
 ) -> SubmissionOut:
     with writing(server.engine) as session:
         choose_entry(session, submission_id, user, server.clock(), board=board)
-    return load_submission(server, submission_id, Viewer(user, None))
+    return load_submission(server, submission_id, Viewer(user, server.clock()))
 
 
 @router.delete(
@@ -337,7 +337,7 @@ def choose_submission(
 def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
     with writing(server.engine) as session:
         withdraw_choice(session, submission_id, user, server.clock())
-    return load_submission(server, submission_id, Viewer(user, None))
+    return load_submission(server, submission_id, Viewer(user, server.clock()))
 
 
 @router.put(
@@ -351,7 +351,7 @@ def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> Sub
 def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
     with writing(server.engine) as session:
         withdraw_submission(session, submission_id, user, server.clock())
-    return load_submission(server, submission_id, Viewer(user, None))
+    return load_submission(server, submission_id, Viewer(user, server.clock()))
 
 
 @router.delete(
@@ -365,7 +365,7 @@ def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) 
 def delete_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
     with writing(server.engine) as session:
         put_back(session, submission_id, user, server.clock())
-    return load_submission(server, submission_id, Viewer(user, None))
+    return load_submission(server, submission_id, Viewer(user, server.clock()))
 
 
 @router.get(
@@ -410,7 +410,7 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
     Its queue position is left out while other uploads are queued.
     """
     if received.untouched is None:
-        return load_submission(server, received.submission_id, Viewer(received.user, None))
+        return load_submission(server, received.submission_id, Viewer(received.user, server.clock()))
     now = server.clock()
     with reading(server.engine) as session:
         run, task_type = current_run(received.untouched), received.untouched.phase_task.task.task_type
@@ -421,10 +421,9 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
 
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
     """Return the submission as this viewer may see it; raise NotFound."""
-    now = server.clock()
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)
-        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
+        own = own_scores_of(session, submission, viewer)
+        standings = standings_of_one(session, submission, viewer)
         return describe_submission(submission, stage, own, standings)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.db import reading
 from app.competitions.find import find_competition
+from app.competitions.visibility import Viewer
 from app.feedback.compare import NotComparable, compare
 from app.feedback.history import MOST_SHOWN, History, Place, chart_svg, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
@@ -26,7 +27,6 @@ from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import Place as WorkspacePlace, workspace_of, workspace_of_task
 from app.web.http.context import ServerHere
-from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
 from evergold.scoring.tasks import TASKS
 
@@ -98,7 +98,7 @@ def read_runs(
         places = [one for one in places_of(session, user) if one.competition == found.name]
         place = _wanted(session, user, found, places, phase, task)
         runs = _runs(session, user, place, board, page, now) if place else None
-        workspace = workspace_of(session, found, Viewer(user, None), now, "runs", _where(found, place))
+        workspace = workspace_of(session, found, Viewer(user, now), "runs", _where(found, place))
     return render(
         request,
         "submissions/runs.html",
@@ -139,8 +139,8 @@ def _runs(session: Session, user: User, place: Place, board: str, page: int, now
     pages = max(1, -(-len(every) // PAGE_LENGTH))
     page = min(page, pages)
     wanted = every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
-    own = own_scores_of_all(session, every, user, now)
-    standings = standings_of(session, wanted, every, own, user, now)
+    own = own_scores_of_all(session, every, Viewer(user, now))
+    standings = standings_of(session, wanted, every, own, Viewer(user, now))
     boards = [one for one in boards_of_run(session, every[0]) if any(_is_entered(one, standings[s.id]) for s in wanted)]
     chosen = next((one for one in boards if one.name == board), boards[0] if boards else None)
     history = history_of(session, user, place, now, board=chosen.name) if chosen else None
@@ -287,11 +287,11 @@ def read_comparison(
         )
         other = b or _one_before(one, others)
         try:
-            comparison = compare(session, a, other, user, now) if other else None
+            comparison = compare(session, a, other, Viewer(user, now)) if other else None
             items = compare_items(session, comparison) if comparison else items
         except NotComparable as error:
             refusal = error
-        workspace = workspace_of_task(session, place, Viewer(user, None), now, "runs")
+        workspace = workspace_of_task(session, place, Viewer(user, now), "runs")
     return render(
         request,
         "submissions/compare.html",

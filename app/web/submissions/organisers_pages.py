@@ -17,6 +17,7 @@ from app.base.errors import EvergoldError, InvalidForm, NotFound
 from app.base.storage import storage_of
 from app.boards.marks import NOTE_CHARACTERS, mark_submissions
 from app.competitions.find import organised
+from app.competitions.visibility import Viewer
 from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
 from app.models import Right, RowStatus, RunStatus, User
 from app.people import audit
@@ -122,7 +123,7 @@ def _page(
         found = organised(session, user, competition, Right.SUBMISSIONS)
         listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
         teams = teams_that_submitted(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     chosen = wanted.parameters
     return render(
         request,
@@ -209,7 +210,7 @@ def read_failed(request: Request, server: ServerHere, user: PageUser, competitio
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         runs = failed_runs(session, [found.id], SHOWN + 1)
-        workspace = desk_of(session, found, user, server.clock())
+        workspace = desk_of(session, found, Viewer(user, server.clock()))
     places = sorted({(run.phase, run.task) for run in runs})
     response = render(
         request,

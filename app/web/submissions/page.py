@@ -17,6 +17,7 @@ from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
 from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
+from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
@@ -43,7 +44,7 @@ from app.web.html.rendering import render
 from app.web.html.words import RUN_STATES, format_score, language_name
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere, viewer_as
+from app.web.http.identity import ViewerHere, VisitorHere, viewer_as
 from app.web.http.routers import page_router
 from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
 from evergold.scoring.task import Metric, Score
@@ -132,7 +133,7 @@ def read_submission(
 def _page_again(
     request: Request, server: Server, user: User, submission_id: UUID, error: NoChoice | NotWithdrawable
 ) -> Response:
-    shown = _shown(server, Viewer(user, None), submission_id, error)
+    shown = _shown(server, Viewer(user, server.clock()), submission_id, error)
     return render(request, "submissions/page.html", **shown, is_update=False)
 
 
@@ -194,19 +195,19 @@ async def read_live(
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
     await wait_for_change(request, server, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown, server, viewer_as(visitor, None), submission_id)
+    shown = await run_sync(_shown, server, viewer_as(visitor, server.clock(), None), submission_id)
     same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
     return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)
 
 
 def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldError | None = None) -> dict[str, Any]:
     """Return the template context of the page and its live part."""
-    now = server.clock()
+    now = viewer.now
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)
         run = current_run(submission)
         stage = stage_of(session, run, submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        own = own_scores_of(session, submission, viewer)
         choosable = boards_entered(session, submission) if own.has_choice else []
         card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
         is_own = is_of_team(session, submission, viewer.user)
@@ -215,9 +216,9 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         is_final_step = may_withdraw and not is_returnable(session, submission, now)
         is_editable = is_own and frozen_by(session, submission) is None
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
-        standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
+        standings = standings_of_one(session, submission, viewer)
         certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
-        workspace = workspace_of_task(session, submission.phase_task, viewer, now, "runs")
+        workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
@@ -280,7 +281,7 @@ def read_validation(request: Request, server: ServerHere, user: PageUser, valida
     shown = _shown_validation(server, user, validation_id)
     with reading(server.engine) as session:
         validation, now = shown["validation"], server.clock()
-        workspace = workspace_of_task(session, validation.phase_task, Viewer(user, None), now, "submit")
+        workspace = workspace_of_task(session, validation.phase_task, Viewer(user, now), "submit")
     return render(request, "submissions/validation.html", **shown, workspace=workspace, is_update=False)
 
 

@@ -43,6 +43,7 @@ from app.submissions.accept import (
 from app.web.http.arrival import arrival_of, earlier_tries_answered, is_buffered, wait_for_other_processes
 from app.web.http.context import Server, server_of
 from app.web.http.multipart import FieldsCheck, Policy, Upload, accept_any_fields, receive
+from app.web.http.paths import TaskNames
 from app.web.http.rate_limits import limits_of
 from evergold.scoring.tasks import needs_gpu
 
@@ -52,15 +53,6 @@ Result = TypeVar("Result")
 AGAIN = "again"
 #: Fields allowed besides the file.
 UPLOAD_FIELDS = frozenset({"track", "system", "method", "description"})
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The target of an upload: names of competition, phase and task."""
-
-    competition: str
-    phase: str
-    task: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ class UploadRequest:
     """
 
     request: Request
-    target: Target
+    target: TaskNames
     authenticate: Callable[[], User]
     idempotency_key: str | None = None
     extra_fields: frozenset[str] = frozenset()
@@ -208,7 +200,7 @@ def _load_target(sent: UploadRequest) -> PhaseTask:
         return find_target(session, sent.target)
 
 
-def find_target(session: Session, target: Target) -> PhaseTask:
+def find_target(session: Session, target: TaskNames) -> PhaseTask:
     """Return the phase's task with everything above it; raise NotFound."""
     return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
 

@@ -37,6 +37,7 @@ from app.competitions.entry_rules import entry_settings
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
+from app.competitions.visibility import Viewer
 from app.feedback.history import MOST_SHOWN
 from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
@@ -51,9 +52,10 @@ from app.web.html.words import format_score
 from app.web.html.workspace import Place, workspace_of, workspace_of_task
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, ViewerHere, VisitorHere
+from app.web.http.identity import ViewerHere, VisitorHere
+from app.web.http.paths import TaskNames
 from app.web.http.routers import page_router
-from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, Target, UploadRequest, receive_submission
+from app.web.submissions.receiving import AGAIN, UPLOAD_FIELDS, UploadRequest, receive_submission
 from app.web.submissions.validation_receiving import receive_validation
 from evergold.scoring.tasks import TASKS
 
@@ -81,7 +83,7 @@ def _card_page(
         card, form = card_of_submission(session, submission), form_of(submission.phase_task)
         shown: dict[str, Any] = {
             "submission": submission,
-            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, None), server.clock(), "runs"),
+            "workspace": workspace_of_task(session, submission.phase_task, Viewer(user, server.clock()), "runs"),
             "task": submission.phase_task.task,
             "phase": submission.phase_task.phase,
             "competition": submission.phase_task.phase.competition,
@@ -260,7 +262,7 @@ def read_form(
     system: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """system: whose card fills in the form; default: the one that the team used last."""
-    return _page(request, server, visitor.user, Target(competition, phase, task), Form({}), system)
+    return _page(request, server, visitor.user, TaskNames(competition, phase, task), Form({}), system)
 
 
 def _send_again(
@@ -275,7 +277,7 @@ def _send_again(
     """Return the form with the submitted values and the error; includes the registration link if that is missing."""
     if isinstance(error, NotFound | Forbidden) and not isinstance(error, RegistrationNeeded):
         raise error
-    return _page(request, server, upload.user, Target(competition, phase, task), Form(upload.fields, error))
+    return _page(request, server, upload.user, TaskNames(competition, phase, task), Form(upload.fields, error))
 
 
 @router.post(SUBMIT)
@@ -291,7 +293,7 @@ async def send_form(
 ) -> Response:
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        TaskNames(competition, phase, task),
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=frozenset({csrf.FORM_FIELD, AGAIN}),
@@ -316,7 +318,7 @@ async def send_to_check(
     """Validate the file only (the form's other button); the other fields are not stored."""
     sent = UploadRequest(
         request,
-        Target(competition, phase, task),
+        TaskNames(competition, phase, task),
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
         extra_fields=UPLOAD_FIELDS | {csrf.FORM_FIELD, AGAIN},
@@ -331,7 +333,7 @@ def _own_key(key: str) -> str | None:
 
 
 def _page(
-    request: Request, server: Server, user: User | None, target: Target, form: Form, system: str = ""
+    request: Request, server: Server, user: User | None, target: TaskNames, form: Form, system: str = ""
 ) -> Response:
     now = server.clock()
     with reading(server.engine) as session:
@@ -343,12 +345,12 @@ def _page(
         files = file_access(competition, phase_task.phase, phase_task, file_viewer(session, competition, user), now)
         found = find_competition(session, competition.name)
         here = Place(phase_task.phase, phase_task.task)
-        workspace = workspace_of(session, found, Viewer(user, None), now, "submit", here)
+        workspace = workspace_of(session, found, Viewer(user, now), "submit", here)
         systems = systems_of_team(session, team.id, phase_task.task_id) if team else []
         latest = latest_run(session, user, phase_task) if user else None
         form = _prefilled(session, form, _chosen(systems, system, latest), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
-        standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
+        standings = [one for some in standings_of_all(session, scored, Viewer(user, now)).values() for one in some]
         late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
     phase = phase_task.phase
     response = render(

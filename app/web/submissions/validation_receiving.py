@@ -13,8 +13,10 @@ from app.base.queue import send_validation
 from app.base.storage import UploadWriter, check_name, storage_of
 from app.cards.edits import field_names, form_of
 from app.competitions.limits import declared_limits
+from app.submissions.accept import Sender
 from app.submissions.validations import (
     AcceptedValidation,
+    FileToCheck,
     accept_validation,
     check_bytes_today,
     check_may_validate,
@@ -64,14 +66,10 @@ def _accept(sent: UploadRequest, upload: Upload, validation_id: UUID) -> Accepte
         phase_task = find_target(session, sent.target)
         accepted = accept_validation(
             session,
-            user=sent.user,
-            phase_task=phase_task,
-            upload=upload.file,
-            filename=upload.filename,
-            idempotency_key=sent.idempotency_key,
-            validation_id=validation_id,
+            phase_task,
+            Sender(sent.user, sent.server.clock(), sent.idempotency_key),
+            FileToCheck(upload.file, upload.filename, validation_id=validation_id),
             bytes_per_day=_bytes_per_day(sent.server.settings),
-            now=sent.server.clock(),
         )
         is_for_gpu = needs_gpu(phase_task.task.task_type)
     if accepted.created:

@@ -17,9 +17,10 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
+from app.web.http.paths import TaskNames
 from app.web.http.routers import api_router
 from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
-from app.web.submissions.receiving import Target, UploadRequest
+from app.web.submissions.receiving import UploadRequest
 from app.web.submissions.validation_receiving import receive_validation
 from app.web.submissions.waiting import wait_for_check
 
@@ -49,7 +50,7 @@ async def create_validation(
         str | None, Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each check")
     ] = None,
 ) -> ValidationOut:
-    sent = UploadRequest(request, Target(competition, phase, task), lambda: user, idempotency_key)
+    sent = UploadRequest(request, TaskNames(competition, phase, task), lambda: user, idempotency_key)
     accepted = await receive_validation(sent)
     validation = await run_sync(_load, server, accepted.validation.id, user)
     response.headers["Location"] = validation.links.self

@@ -8,7 +8,7 @@ from fastapi import Path, Request
 from sqlalchemy.orm import Session
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import User
@@ -29,10 +29,11 @@ from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
 from app.teams.views import MergingOut, TeamOut
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiSubmitter, ApiUser
+from app.web.http.identity import ApiSubmitter
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiUserVisit
 from app.web.teams.schemas import (
     InvitationOut,
     JoinRequest,
@@ -53,9 +54,8 @@ OfferId = Annotated[RowId, Path(examples=[3])]
     summary="Offers to merge that wait for an answer, by and to your team",
     responses=error_responses(401, 404),
 )
-def read_offers(server: ServerHere, user: ApiUser, competition: CompetitionName) -> MergingOut:
-    with reading(server.engine) as session:
-        return offers_of_user(session, find_competition(session, competition), user, server.clock())
+def read_offers(visit: ApiUserVisit, competition: CompetitionName) -> MergingOut:
+    return offers_of_user(visit.session, find_competition(visit.session, competition), visit.user, visit.now)
 
 
 @router.post(
@@ -113,9 +113,8 @@ Member = Annotated[str, Path(examples=["grace"], description="a member's user na
     description="404 where you have none: the first upload makes one of you alone.",
     responses=error_responses(401, 404),
 )
-def read_team(server: ServerHere, user: ApiUser, competition: CompetitionName) -> TeamOut:
-    with reading(server.engine) as session:
-        return _team(session, server, user, competition)
+def read_team(visit: ApiUserVisit, competition: CompetitionName) -> TeamOut:
+    return _team(visit.session, visit.server, visit.user, competition)
 
 
 @router.post(

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.competitions.allowances import allowances_of, late_entries
 from app.competitions.find import find_competition
@@ -31,12 +31,12 @@ from app.teams.membership import (
 )
 from app.teams.merge_offers import offers_of
 from app.teams.registration import standing
-from app.web.html.guards import PageForm, PageUser, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
-from app.web.http.context import Server, ServerHere, public_address
-from app.web.http.identity import Viewer
+from app.web.http.context import ServerHere, public_address
 from app.web.http.routers import page_router
+from app.web.http.visit import UserVisit
 
 PLACE = "/competitions/{competition}/team"
 router = page_router(PLACE)
@@ -67,9 +67,9 @@ class JoinForm(PageForm):
 
 
 @router.get("")
-def read_team(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    secret = request.cookies.get(LINK_COOKIE, "")
-    response = team_page(request, server, user, competition, secret=secret)
+def read_team(visit: PageUserVisit, competition: str) -> Response:
+    secret = visit.request.cookies.get(LINK_COOKIE, "")
+    response = team_page(visit, competition, secret=secret)
     if secret:
         response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(LINK_COOKIE, path=links.team(competition))
@@ -77,27 +77,24 @@ def read_team(request: Request, server: ServerHere, user: PageUser, competition:
 
 
 def team_page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: PageForm | None = None,
     secret: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the team page; secret: of an invitation created just now."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        team = find_team(session, user, found.id)
-        view = view_team(session, found, team, now) if team else None
-        missing = standing(session, found, user).missing
-        allowed = allowances_of(session, team) if team else []
-        allowances = [(row, late_entries(session, row, row.phase)) for row in allowed]
-        merging = offers_of(session, found, team, now)
-        workspace = workspace_of(session, found, Viewer(user, None), now, "overview")
-    return render(
-        request,
+    session, user, now = visit.session, visit.user, visit.now
+    found = find_competition(session, competition)
+    team = find_team(session, user, found.id)
+    view = view_team(session, found, team, now) if team else None
+    missing = standing(session, found, user).missing
+    allowed = allowances_of(session, team) if team else []
+    allowances = [(row, late_entries(session, row, row.phase)) for row in allowed]
+    merging = offers_of(session, found, team, now)
+    workspace = workspace_of(session, found, visit.viewer, "overview")
+    return render_page(
+        visit,
         "teams/page.html",
         competition=found,
         workspace=workspace,
@@ -110,7 +107,7 @@ def team_page(
         allowances=allowances,
         now=now,
         typed=form.name if isinstance(form, NameForm) else None,
-        link=public_address(request, server, links.join_team(found.name, secret)) if secret else "",
+        link=public_address(visit.request, visit.server, links.join_team(found.name, secret)) if secret else "",
         error=error,
     )
 
@@ -182,39 +179,35 @@ def remove(
 
 @router.get("/join")
 def read_invitation(
-    request: Request,
-    server: ServerHere,
-    user: PageUser,
+    visit: PageUserVisit,
     competition: str,
     link: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    return _invitation(request, server, user, competition, JoinForm(link=link))
+    return _invitation(visit, competition, JoinForm(link=link))
 
 
 def _invitation(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
     form: JoinForm,
     error: EvergoldError | None = None,
 ) -> Response:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        invitation = find_invitation(session, found, form.link, server.clock())
-        present = find_team(session, user, found.id)
-        response = render(
-            request,
-            "teams/join.html",
-            competition=found,
-            workspace=workspace_of(session, found, Viewer(user, None), server.clock(), "overview"),
-            team=invitation.team,
-            present=present,
-            others=len(members_of(session, present)) - 1 if present else 0,
-            missing=standing(session, found, user).missing,
-            link=form.link,
-            error=error,
-        )
+    session, user = visit.session, visit.user
+    found = find_competition(session, competition)
+    invitation = find_invitation(session, found, form.link, visit.now)
+    present = find_team(session, user, found.id)
+    response = render_page(
+        visit,
+        "teams/join.html",
+        competition=found,
+        workspace=workspace_of(session, found, visit.viewer, "overview"),
+        team=invitation.team,
+        present=present,
+        others=len(members_of(session, present)) - 1 if present else 0,
+        missing=standing(session, found, user).missing,
+        link=form.link,
+        error=error,
+    )
     response.headers["Cache-Control"] = "no-store"  # its address is a secret
     return response
 

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from fastapi import Request, Response
+from fastapi import Response
 from markupsafe import Markup
 
-from app.base.db import reading
 from app.boards.pictures.of_team import team_pictures
 from app.boards.team_rows import systems_of, team_rows
 from app.charts.draw import draw
 from app.charts.picture import Picture
 from app.competitions.find import find_competition
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, workspace_of
-from app.web.http.context import ServerHere
-from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
+from app.web.http.visit import PageVisit
 
 router = page_router()
 
 
 @router.get("/competitions/{competition}/teams/{team:path}")
-def read_public_team(request: Request, server: ServerHere, viewer: ViewerHere, competition: str, team: str) -> Response:
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        rows = team_rows(session, found, team, viewer.user, now, seen_as=viewer.seen_as)
-        pictures = team_pictures(session, rows, viewer.user, now, seen_as=viewer.seen_as)
-        place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
-        workspace = workspace_of(session, found, viewer, now, "leaderboard", place)
-    return render(
-        request,
+def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
+    session, viewer = visit.session, visit.viewer
+    found = find_competition(session, competition)
+    rows = team_rows(session, found, team, viewer)
+    pictures = team_pictures(session, rows, viewer)
+    place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
+    workspace = workspace_of(session, found, viewer, "leaderboard", place)
+    return render_page(
+        visit,
         "teams/public.html",
         competition=found,
         workspace=workspace,

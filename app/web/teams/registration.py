@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Path, Query, Request
+from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
-from app.models import RegistrationStatus, Right
+from app.models import RegistrationStatus, Right, User
 from app.people.rights import find_user
 from app.teams.registration import decide, decide_all, list_registrations, register, standing
 from app.teams.views import RegisteredOut, RegistrationOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
-from app.web.http.identity import ApiOrganiser, ApiSubmitter, ApiUser
+from app.web.http.identity import ApiOrganiser, ApiSubmitter
 from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiOrganiserVisit, ApiUserVisit
 from app.web.teams.schemas import (
     RegisteredList,
     RegistrationDecision,
@@ -37,10 +39,13 @@ TAKING_PART, ORGANISING = ["taking part"], ["organising"]
     tags=[*TAKING_PART],
     responses=error_responses(401, 404),
 )
-def read_registration(server: ServerHere, user: ApiUser, competition: CompetitionName) -> RegistrationOut:
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        return RegistrationOut.of(found, standing(session, found, user))
+def read_registration(visit: ApiUserVisit, competition: CompetitionName) -> RegistrationOut:
+    return _registration(visit.session, visit.user, competition)
+
+
+def _registration(session: Session, user: User, competition: str) -> RegistrationOut:
+    found = find_competition(session, competition)
+    return RegistrationOut.of(found, standing(session, found, user))
 
 
 @router.put(
@@ -68,7 +73,8 @@ def put_registration(
             answers=form.answers,
             before_mail=limit_of_confirmations(request, user, now),
         )
-    return read_registration(server, user, competition)
+    with reading(server.engine) as session:
+        return _registration(session, user, competition)
 
 
 @router.get(
@@ -79,15 +85,13 @@ def put_registration(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_registrations(
-    server: ServerHere,
-    user: ApiOrganiser,
+    visit: ApiOrganiserVisit,
     competition: CompetitionName,
     status: Annotated[RegistrationStatus | None, Query(description="only of this status")] = None,
 ) -> RegisteredList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        rows = list_registrations(session, found, status=status)
-        return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
+    found = organised(visit.session, visit.user, competition, Right.EDIT)
+    rows = list_registrations(visit.session, found, status=status)
+    return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
 
 
 @router.put(

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
 from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right, User
@@ -27,13 +27,14 @@ from app.teams.registration import (
     settle_confirmed,
     standing,
 )
-from app.web.html.guards import PageForm, PageUser, SentFields, SentForm, Ticked, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentFields, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render, render_page
 from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Viewer, VisitorHere
+from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import page_router
+from app.web.http.visit import PlainPageVisit, Visit
 
 router = page_router()
 
@@ -72,26 +73,24 @@ class ConfirmationForm(PageForm):
 
 
 @router.get(REGISTRATION)
-def read_registration(request: Request, server: ServerHere, visitor: VisitorHere, competition: str) -> Response:
-    return _page(request, server, visitor.user, competition)
+def read_registration(visit: PlainPageVisit, competition: str) -> Response:
+    return _page(visit, competition)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User | None,
+    visit: Visit,
     competition: str,
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     """Return the page; fields: the submitted values, None for the stored answers."""
-    with reading(server.engine) as session:
-        found = find_competition(session, competition)
-        mine = standing(session, found, user) if user else None
-        is_organiser = may_organise(session, user, found, Right.EDIT)
-        workspace = workspace_of(session, found, Viewer(user, None), server.clock(), "overview")
-    return render(
-        request,
+    session, user = visit.session, visit.viewer.user
+    found = find_competition(session, competition)
+    mine = standing(session, found, user) if user else None
+    is_organiser = may_organise(session, user, found, Right.EDIT)
+    workspace = workspace_of(session, found, visit.viewer, "overview")
+    return render_page(
+        visit,
         "teams/registration.html",
         competition=found,
         workspace=workspace,
@@ -143,15 +142,15 @@ def send_registration(
 
 
 @router.get(REGISTRATIONS)
-def read_registrations(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        rows = list_registrations(session, found)
-        workspace = desk_of(session, found, user, server.clock())
+def read_registrations(visit: PageUserVisit, competition: str) -> Response:
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.EDIT)
+    rows = list_registrations(session, found)
+    workspace = desk_of(session, found, visit.viewer)
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
-    return render(
-        request,
+    return render_page(
+        visit,
         "teams/registrations.html",
         competition=found,
         workspace=workspace,
@@ -199,11 +198,10 @@ def _decide(server: Server, user: User, competition: str, usernames: Sequence[st
 
 
 @router.get(CONFIRM)
-def read_confirmation(request: Request, server: ServerHere, user: PageUser, link: Secret = "") -> Response:
+def read_confirmation(visit: PageUserVisit, link: Secret = "") -> Response:
     """Only looks: mail programs and scanners open links, too. Who is logged in shows whose account it is about."""
-    with reading(server.engine) as session:
-        found = email_confirmations.find(session, user, link, server.clock())
-    return _confirmation(request, email=found.email, link=link, entered=None, invitations=0)
+    found = email_confirmations.find(visit.session, visit.user, link, visit.now)
+    return _confirmation(visit.request, email=found.email, link=link, entered=None, invitations=0)
 
 
 @router.post(CONFIRM)

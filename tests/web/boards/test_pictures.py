@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from fastapi import Request
 from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import Team
 from app.web.boards import pages as page_of_pictures
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
+from app.web.http.visit import Visit
 from tests import world
 from tests.competitions.embargo import hide
 from tests.web import markup, paraphrase_world, pictures_world
@@ -187,11 +187,11 @@ def test_the_page_is_made_once_for_everybody_but_not_for_every_choice(
 ) -> None:
     made: list[str] = []
 
-    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
-        made.append(str(request.url.query))
-        return render(request, *arguments, **context)
+    def counted(shown: Visit, *arguments: Any, **context: Any) -> Any:
+        made.append(str(shown.request.url.query))
+        return render_page(shown, *arguments, **context)
 
-    monkeypatch.setattr(page_of_pictures, "render", counted)
+    monkeypatch.setattr(page_of_pictures, "render_page", counted)
     for query in ("", "", "?split=fr", "?split=fr", "?teams=Lexicon", "?teams=Lexicon"):
         visit(parseme, f"{PAGE}{query}")
     assert made == ["", "split=fr", "teams=Lexicon", "teams=Lexicon"], "what is chosen freely would fill the memory"

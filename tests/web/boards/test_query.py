@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import Request
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
@@ -17,8 +16,9 @@ from app.models import Role, TeamKind, User
 from app.people.rights import grant_role
 from app.standings import check
 from app.web.boards import page as board_page
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.http.context import Server
+from app.web.http.visit import Visit
 from tests import world
 from tests.competitions.embargo import enter, freeze, hide
 from tests.web.reading import BOARD_PAGE, rows_of, text_of
@@ -278,11 +278,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with every board's page that is made."""
     seen: list[str] = []
 
-    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
-        seen.append(str(request.url.query))
-        return render(request, *arguments, **context)
+    def counted(shown: Visit, *arguments: Any, **context: Any) -> Any:
+        seen.append(str(shown.request.url.query))
+        return render_page(shown, *arguments, **context)
 
-    monkeypatch.setattr(board_page, "render", counted)
+    monkeypatch.setattr(board_page, "render_page", counted)
     return seen
 
 

@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading, writing
 from app.competitions.find import find_board, find_competition, find_phase_task
+from app.competitions.visibility import Viewer
 from app.models import Competition, Halt, PhaseTask, Stage, User
 from app.web.html.words import life_words
 from app.web.html.workspace import Place, Workspace, workspace_of, workspace_of_task
-from app.web.http.identity import Viewer
 from tests import beside, world
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import add_phase, declare
@@ -41,7 +41,7 @@ def seen(
     """Where each tab leads, by its title."""
     with reading(engine) as session:
         here = find_competition(session, COMPETITION)
-        return addresses(workspace_of(session, here, Viewer(user, None), now, "data", of(session, here)))
+        return addresses(workspace_of(session, here, Viewer(user, now), "data", of(session, here)))
 
 
 def addresses(workspace: Workspace) -> dict[str, str]:
@@ -95,7 +95,7 @@ def test_a_page_of_what_was_sent_is_of_the_phase_it_was_sent_to(engine: Engine) 
     with reading(engine) as session:
         for phase in (EARLIER_PHASE, PHASE):
             phase_task = find_phase_task(session, COMPETITION, phase, TASK)
-            found = workspace_of_task(session, phase_task, Viewer(None, None), NOW, "runs")
+            found = workspace_of_task(session, phase_task, Viewer(None, NOW), "runs")
             assert found.phase is not None
             assert found.phase.name == phase
             assert addresses(found)["Leaderboard"] == f"{HERE}/phases/{phase}/boards/zero-shot"
@@ -130,7 +130,7 @@ def test_the_tab_of_ones_runs_counts_them(engine: Engine) -> None:
     world.submit(engine, ada)
     with reading(engine) as session:
         here = find_competition(session, COMPETITION)
-        found = workspace_of(session, here, Viewer(ada, None), NOW, "runs")
+        found = workspace_of(session, here, Viewer(ada, NOW), "runs")
     assert [(tab.title, tab.count) for tab in found.tabs if tab.count] == [("My runs", "1")]
     assert [tab.name for tab in found.tabs if tab.is_current] == ["runs"]
 

@@ -7,11 +7,11 @@ import pytest
 from app.base.api_links import API
 from app.base.db import writing
 from app.competitions.find import find_competition
-from app.competitions.visibility import SeenAs
+from app.competitions.visibility import SeenAs, Viewer
 from app.models import Halt, Role, Stage, TokenScope
 from app.people import auth
 from app.people.rights import grant_role
-from app.web.http.identity import Viewer, Visitor, viewer_as
+from app.web.http.identity import Visitor, viewer_as
 from tests import world
 from tests.web.routes import application
 from tests.web.site import Person, Site
@@ -90,8 +90,8 @@ def test_a_token_that_may_not_organise_sees_what_participants_see(site: Site, ol
             for scopes in ([*TokenScope], [TokenScope.READ, TokenScope.SUBMIT])
         ]
     whole, narrow = (Visitor(olga.user, token=token) for token in tokens)
-    assert viewer_as(whole, None) == Viewer(olga.user, None)
-    assert viewer_as(narrow, None) == Viewer(olga.user, SeenAs.PARTICIPANT)
-    assert viewer_as(whole, SeenAs.PARTICIPANT) == Viewer(olga.user, SeenAs.PARTICIPANT)
-    assert viewer_as(whole, SeenAs.PUBLIC) == Viewer(None, SeenAs.PUBLIC)
-    assert viewer_as(Visitor(), None) == Viewer(None, None)
+    assert viewer_as(whole, NOW, None) == Viewer(olga.user, NOW)
+    assert viewer_as(narrow, NOW, None) == Viewer(olga.user, NOW, SeenAs.PARTICIPANT)
+    assert viewer_as(whole, NOW, SeenAs.PARTICIPANT) == Viewer(olga.user, NOW, SeenAs.PARTICIPANT)
+    assert viewer_as(whole, NOW, SeenAs.PUBLIC) == Viewer(None, NOW, SeenAs.PUBLIC)
+    assert viewer_as(Visitor(), NOW, None) == Viewer(None, NOW)

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import Request
 from sqlalchemy import select
 
 from app.base.db import writing
@@ -16,8 +15,9 @@ from app.competitions.find import find_board, find_competition
 from app.models import PhaseTask
 from app.runs.workers import SILENT_SECONDS
 from app.web.boards import page as board_page
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.http.caching import Answer, KeptAnswers, answer_of
+from app.web.http.visit import Visit
 from tests import world
 from tests.competitions.embargo import INSTANT, MINUTE, add_phase, declare, freeze, hide
 from tests.runs.presence import announce
@@ -50,11 +50,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with every board's page that is made."""
     seen: list[str] = []
 
-    def counted(request: Request, *arguments: Any, **context: Any) -> Any:
-        seen.append(request.url.path)
-        return render(request, *arguments, **context)
+    def counted(shown: Visit, *arguments: Any, **context: Any) -> Any:
+        seen.append(shown.request.url.path)
+        return render_page(shown, *arguments, **context)
 
-    monkeypatch.setattr(board_page, "render", counted)
+    monkeypatch.setattr(board_page, "render_page", counted)
     return seen
 
 
