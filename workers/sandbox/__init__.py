@@ -1,6 +1,6 @@
 """Organisers' own scoring programs, run where they can harm and read nothing but their own.
 
-`run` is the interface; `find_backend` tells whether this machine has a sandbox. What a task declares, and what its
+`run` is the interface; `find_backend` is the check of this machine. What a task declares, and what its
 scores mean, is not decided here.
 """
 

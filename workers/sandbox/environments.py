@@ -6,7 +6,7 @@ Each lies in EVERGOLD_ENVIRONMENTS_DIR under a digest of its pins, its Python an
 - `venv`: what sandboxes see as `/opt/environment`;
 - `base`: a copy of its Python, where that lies outside of /usr; sandboxes see it where it was.
 
-The subfolder of declarations remembers which environment was built for which requirements. `workers.sandbox.building` builds.
+One subfolder remembers which environment was built for which requirements. `workers.sandbox.building` builds.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Built:
     """The parts of an environment.
 
     python: `cpython-3.7.16`. base: where the copied Python lay; empty for one below /usr, of which executable and
-    stamp tell whether it is still the same.
+    stamp show a change.
     """
 
     digest: str

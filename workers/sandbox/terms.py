@@ -10,7 +10,7 @@ MEBIBYTE = 1 << 20
 
 
 class SandboxUnavailable(Exception):
-    """No sandbox can be started here, or not with this environment; the words tell what to install or set."""
+    """No sandbox can be started here, or not with this environment; the words name what to install or set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Outcome:
     """The result of a run; everything in it but `ended`, `seconds` and `detail` was written by the program.
 
     exit_code: negative for the signal that ended the program; None if it was ended by us. scores, page: None if there
-    is no such file, or none that may be read. detail: for organisers, in words; empty if there is nothing to tell.
+    is no such file, or none that may be read. detail: for organisers, in words; else empty.
     """
 
     ended: Ended
