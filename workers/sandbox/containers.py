@@ -25,7 +25,7 @@ from workers.sandbox.terms import Ended, Limits, SandboxUnavailable
 
 PROGRAMS = ("docker", "podman")
 #: By digest of a registry, or of the image itself: a name alone may be another image tomorrow.
-PINNED = re.compile(r"([\w.\-/:]+@)?sha256:[0-9a-f]{64}", re.ASCII)
+PINNED = re.compile(r"([\w][\w.\-/:]*@)?sha256:[0-9a-f]{64}", re.ASCII)
 #: Until a daemon answers a question.
 ASK_SECONDS = 30.0
 #: Docker's own exit code for a container that the kernel ended because its memory was full.
@@ -115,6 +115,7 @@ def _arguments(name: str, feed: Feed, reference: Path, limits: Limits) -> list[s
         *("--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}", "--workdir", "/"),
         *("--memory", str(memory), "--memory-swap", str(memory), "--pids-limit", str(limits.processes + 1)),
         *("--tmpfs", f"{APP}:rw,exec,nosuid,nodev,mode=1777,size={feed.size + limits.written}"),
+        *("--tmpfs", f"{APP}/input:rw,exec,nosuid,nodev,mode=1777,size={feed.size + limits.written}"),
         *("--tmpfs", f"/tmp:rw,exec,nosuid,nodev,mode=1777,size={limits.written}"),  # noqa: S108 - inside
         *("--shm-size", str(limits.written), "--ulimit", "core=0"),
         *("--mount", f"type=bind,source={reference},target={APP}/input/ref,readonly"),
