@@ -42,7 +42,7 @@ def _started() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="evergold-docker-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         address = f"unix://{folder}/docker.sock"
-        places = ["--data-root", folder / "data", "--exec-root", folder / "exec", "--pidfile", folder / "pid"]
+        places = [f"--data-root={folder}/data", f"--exec-root={folder}/exec", f"--pidfile={folder}/pid"]
         command = ["dockerd", "--bridge=none", "--iptables=false", *places, "--host", address]
         service = start("dockerd", command, folder, dict(os.environ))
         try:
