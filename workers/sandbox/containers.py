@@ -11,8 +11,9 @@ import re
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,8 +29,8 @@ PROGRAMS = ("docker", "podman")
 PINNED = re.compile(r"([\w][\w.\-/:]*@)?sha256:[0-9a-f]{64}", re.ASCII)
 #: Until a daemon answers a question.
 ASK_SECONDS = 30.0
-#: Docker's own exit code for a container that the kernel ended because its memory was full.
-_KILLED = 137
+#: Between two looks whether a container is gone.
+LOOK_SECONDS = 0.1
 #: Memory of the supervisor and of what the kernel holds for a container beside the program's.
 _BESIDE = 32 << 20
 
@@ -49,12 +50,17 @@ class ContainerBox:
         return None
 
     def end(self) -> None:
-        """Remove the container with all that runs in it."""
-        if not self.is_ended:
-            self.is_ended = True
-            with suppress(subprocess.TimeoutExpired):
-                _ask([self.program, "rm", "--force", self.name])
-            self.process.kill()
+        """Remove the container with all that runs in it, and wait until it is gone."""
+        if self.is_ended:
+            return
+        self.is_ended = True
+        self.process.kill()
+        ends_at = time.monotonic() + ASK_SECONDS
+        while time.monotonic() < ends_at:
+            _ask([self.program, "rm", "--force", self.name])
+            if not _ask([self.program, "ps", "--all", "--quiet", "--filter", f"name=^{self.name}$"]):
+                return
+            time.sleep(LOOK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
