@@ -157,6 +157,47 @@ run(program, Path({str(place.gold)!r}), Path({str(place.submission)!r}), Environ
     wait_until(lambda: not containers(), "the container is gone")
 
 
+#: Starts the strictest sandbox that works there, and runs a program that lists /proc.
+WORKER = """
+import sys
+from pathlib import Path
+from workers.sandbox import Environment, Limits, Program, SandboxUnavailable, find_backend, run
+try:
+    backend = find_backend()
+except SandboxUnavailable as error:
+    sys.exit(str(error))
+folders = [Path("/tmp", name) for name in ("program", "gold", "submission")]
+for folder in folders:
+    folder.mkdir()
+(folders[0] / "score.py").write_text("import os; print(os.path.exists('/proc/self'), os.getuid())")
+program = Program(folders[0], ("python3", "score.py"))
+outcome = run(program, *folders[1:], Environment(Path(sys.argv[1])), Limits(seconds=60))
+print(backend.has_proc, backend.has_lock, outcome.ended, outcome.stdout.decode().strip(), outcome.detail)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "No permissions to create new namespace"),
+        (("seccomp=program-worker.seccomp.json",), "False False finished False 65534"),
+        (("seccomp=program-worker.seccomp.json", "systempaths=unconfined"), "True True finished True 65534"),
+    ],
+)
+def test_a_worker_in_a_container_has_a_sandbox_with_its_profile_alone(
+    image: str, bare: Path, options: tuple[str, ...], said: str
+) -> None:
+    """As docker-compose.yml starts one, but with this machine's Python and code."""
+    mounted = {"/usr", sys.base_prefix, str(REPOSITORY), str(bare.parent)}
+    volumes = [part for path in sorted(mounted) for part in ("--volume", f"{path}:{path}:ro")]
+    secured = [part for option in ("no-new-privileges", *options) for part in ("--security-opt", option)]
+    restricted = ["--network=none", "--user=10001:10001", "--cap-drop=ALL", "--read-only", "--tmpfs=/tmp:mode=1777"]
+    words = [sys.executable, "-c", WORKER, str(bare)]
+    command = ["docker", "run", "--rm", *restricted, *secured, *volumes, "--workdir", str(REPOSITORY), image, *words]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert said in done.stdout + done.stderr, done.stdout + done.stderr
+
+
 def test_image_must_be_pinned_and_here_and_docker_must_be_allowed(
     harbour: Harbour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
