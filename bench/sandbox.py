@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--turns", type=int, default=30, help="how often each side runs (default: 30)")
     parser.add_argument("--image", action="store_true", help="in Docker as well")
     chosen = parser.parse(argv)
-    if bubblewrap.find_bubblewrap() is None:
-        missing(bubblewrap.ABSENT)
+    if words := bubblewrap.why_not():
+        missing(words)
     with tempfile.TemporaryDirectory() as name, bubblewrap.bare_environment() as environment:
         folder = Path(name)
         write(folder)
