@@ -132,7 +132,7 @@ PAPERS = (
         lambda into: _import_parseme("2.0", into),
     ),
 )
-#: What the paper on the corpus of PARSEME 2.0's paraphrasing says of the data and of the judgements: no scores of systems.
+#: What the paper on the corpus of PARSEME 2.0's paraphrasing says of data and judgements: no scores of systems.
 FACTS = (
     *(
         "14 languages",
@@ -299,10 +299,9 @@ def papers_text() -> str:
             f"| {paper.title} | {table} | {printed} | {'all' if printed == standing else standing} |"
             for table, (printed, standing) in sorted(counts(paper).items(), key=lambda one: (len(one[0]), one[0]))
         ]
-    lines.append(
-        f"| PARSEME 2.0, paraphrasing (Scholivet et al., on the corpus) | sizes, agreement, correlation | {len(FACTS)} | "
-        f"{'all' if facts_shown() == len(FACTS) else facts_shown()}, on the competition's page |"
-    )
+    shown = "all" if facts_shown() == len(FACTS) else facts_shown()
+    facts = f"sizes, agreement, correlation | {len(FACTS)} | {shown}, on the competition's page"
+    lines.append(f"| PARSEME 2.0, paraphrasing (Scholivet et al., on the corpus) | {facts} |")
     lines += [f"| {title} | {what} | – | none: {why} |" for title, what, why in ABSENT]
     return "\n".join(lines) + "\n"
 
