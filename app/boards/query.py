@@ -203,7 +203,7 @@ def apply_query(
 
 def with_aspect(board: Leaderboard, query: BoardQuery) -> BoardQuery:
     """Return the query of a page: where measures have several numbers, those of the ranking column unless others are
-    asked for.
+    requested.
     """
     if query.aspect or not visible_aspects(board):
         return query

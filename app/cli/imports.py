@@ -97,7 +97,7 @@ def parseme(
     def importer(source: Path, into: Path, gold: Path) -> list[Path]:
         if task == Subtask.PARAPHRASE:
             return import_parseme_paraphrase(source, into, gold)
-        return import_parseme(source, into, gold, edition, told=remark)
+        return import_parseme(source, into, gold, edition, notify=remark)
 
     if task == Subtask.PARAPHRASE and edition != Edition.TWO:
         raise CommandError(f"Edition {edition} has no paraphrasing; --edition 2.0 has.", Code.USAGE)

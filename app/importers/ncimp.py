@@ -222,12 +222,16 @@ ItemRow = tuple[str, str, str, str, str, str]
 
 
 def import_ncimp(
-    source: Path, target: Path, gold: Path, published: Path | None = None, told: Callable[[str], None] = lambda _: None
+    source: Path,
+    target: Path,
+    gold: Path,
+    published: Path | None = None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; return the paths.
 
     source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see
-    `published_values` (None: those that come with this package); told: is called with their number, and the names of
+    `published_values` (None: those that come with this package); notify: is called with their number, and the names of
     those without a board. Everything is converted before anything is written. Raises InvalidFile with every problem,
     also if there is a competition.yaml already, which may have been edited.
     """
@@ -248,7 +252,7 @@ def import_ncimp(
     competition = declaration(parts, baselines, dict.fromkeys(values.rows, GIVEN if published else PAPER))
     text = yaml_text({"version": 1, "competitions": [competition]}, comment(parts, LANGUAGES))
     tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in values.rows.items()]
-    told(values.words)
+    notify(values.words)
     return [
         write_text(target / "competition.yaml", text),
         items_path,

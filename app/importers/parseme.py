@@ -142,12 +142,12 @@ def import_parseme(
     edition: str,
     *,
     categories: Sequence[str] | None = None,
-    told: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the folder of the languages; gold: the workers' gold folder; categories: those allowed in predictions (None:
-    those of the edition's guidelines and any others in the data); told: is called with each reason why boards have no
+    those of the edition's guidelines and any others in the data); notify: is called with each reason why boards have no
     published results. Everything is checked before anything is written. Raises InvalidFile with every problem of all
     languages, also if there is a competition.yaml already.
     """
@@ -175,7 +175,7 @@ def import_parseme(
         written += paths
     text = yaml_text({"version": 1, "competitions": [declaration(plan, baselines)]}, _comment(plan))
     for reason in dict.fromkeys(without.values()):
-        told(reason)
+        notify(reason)
     return [write_text(target / "competition.yaml", text), *written]
 
 

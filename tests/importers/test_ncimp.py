@@ -122,7 +122,7 @@ def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(che
 def test_all_values_of_the_paper_stand_on_boards_without_being_asked(checkout: Path, tmp_path: Path) -> None:
     """1,053 values of eight tables, every one in a column of the board of its split."""
     target, told = tmp_path / "competition", list[str]()
-    import_ncimp(checkout, target, tmp_path / "gold", told=told.append)
+    import_ncimp(checkout, target, tmp_path / "gold", notify=told.append)
     (declared,) = yaml.safe_load((target / "competition.yaml").read_text(encoding="utf-8"))["competitions"]
     shown = set()
     for board in declared["boards"]:

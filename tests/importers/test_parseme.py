@@ -401,7 +401,7 @@ def test_macro_averages_over_other_languages_are_no_comparison(source: Path, tmp
 
 def test_boards_say_why_no_published_result_stands_on_them(source: Path, tmp_path: Path) -> None:
     told = list[str]()
-    import_parseme(source, tmp_path / "competition", tmp_path / "gold", "1.2", told=told.append)
+    import_parseme(source, tmp_path / "competition", tmp_path / "gold", "1.2", notify=told.append)
     text = (tmp_path / "competition" / "competition.yaml").read_text(encoding="utf-8")
     boards = {board["name"]: board for board in yaml.safe_load(text)["competitions"][0]["boards"]}
     (reason,) = told

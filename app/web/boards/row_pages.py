@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
@@ -97,6 +98,9 @@ def _row_page(
         asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
         return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
+    table = scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None
+    if table is not None and row.kind == "historic":
+        table = replace(table, caption="Every score of this system that was published.")
     return render(
         request,
         "boards/row.html",
@@ -109,7 +113,7 @@ def _row_page(
         leaderboard=leaderboard,
         row=row,
         address=here,
-        table=scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None,
+        table=table,
         signatures=signatures(tuple(scores)) if row.kind != "historic" else {},
         tests=tests_of_row(leaderboard, row),
         seen_as=seen_as,

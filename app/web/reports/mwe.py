@@ -111,7 +111,7 @@ def _titles(source: _Source) -> dict[str, str]:
 
 
 def _mean_counts(source: _Source, view: str) -> str:
-    """Describe how the mean counts languages without a number; scores of macro say it in their signature."""
+    """Describe how the mean counts languages without a number; the signatures of macro scores have it."""
     absent = "what is undefined" if view == DIVERSITY_VIEW else "one whose gold has nothing of the kind"
     counts_zero = any("absent:0" in one.signature.split("|") for one in source.scores.values())
     if view == DIVERSITY_VIEW or counts_zero:
