@@ -66,10 +66,10 @@ def test_an_unknown_number_is_told(ncimp: Site) -> None:
 def test_every_value_of_the_papers_tables_is_seen_on_its_boards(ncimp: Site) -> None:
     """All 1,053, with four digits as boards show them, in the rows of their models, by the switch's own addresses."""
     wanted: dict[str, dict[str, list[str]]] = {}
-    for row in read_published("published_ncimp.csv"):
-        aspect = {"_sd": "sd", "rho": "rho"}.get(row["metric"][-3:], "mean")
-        values = wanted.setdefault(f"{row['split'].replace('/', '-')} {aspect}", {}).setdefault(row["team"], [])
-        values.append(f"{float(row['value']):.4f}".replace("-", "\N{MINUS SIGN}"))
+    for one in read_published("published_ncimp.csv"):
+        aspect = {"_sd": "sd", "rho": "rho"}.get(one["metric"][-3:], "mean")
+        values = wanted.setdefault(f"{one['split'].replace('/', '-')} {aspect}", {}).setdefault(one["team"], [])
+        values.append(f"{float(one['value']):.4f}".replace("-", "\N{MINUS SIGN}"))
     seen = 0
     for place, teams in wanted.items():
         name, aspect = place.split()
