@@ -46,6 +46,11 @@ class Population:
     has_truth: bool = True
     largest: int = 10**9
 
+    @property
+    def is_share(self) -> bool:
+        """Whether each item counts 0 or 1."""
+        return self.family == "share"
+
     def truth(self, chance: Chance, items: int | None = None) -> float:
         """The score of very many items."""
         return _value(self.draw(items or MANY, chance))
@@ -212,7 +217,9 @@ def _one_of(part: int, sums: Floats) -> Floats:
 HALF, SKEWED, THREE = (0.5, 0.5), (0.95, 0.05), (0.7, 0.25, 0.05)
 POPULATIONS = (
     Population("share", "accuracy 0.60", 0, 1, partial(labels, "accuracy", HALF, (0.6, 0.6))),
+    Population("share", "accuracy 0.80", 0, 1, partial(labels, "accuracy", HALF, (0.8, 0.8))),
     Population("share", "accuracy 0.90", 0, 1, partial(labels, "accuracy", HALF, (0.9, 0.9))),
+    Population("share", "accuracy 0.95", 0, 1, partial(labels, "accuracy", HALF, (0.95, 0.95))),
     Population("share", "accuracy 0.99", 0, 1, partial(labels, "accuracy", HALF, (0.99, 0.99))),
     Population("share", "accuracy, clusters of 10", 0, 1, partial(clustered_labels, "accuracy")),
     Population("f1", "macro F1, balanced", 0, 1, partial(labels, "macro_f1", HALF, (0.75, 0.75))),

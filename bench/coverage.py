@@ -1,7 +1,8 @@
 """How often an interval at 95 % holds the truth, for every way to make one: known populations, many data sets of each.
 
-The table of decision 032 is what this prints: `python -m bench.coverage --sets 2000`. A star marks the way that is used
-for the family, an exclamation mark where it misses 95 ± 1 %.
+The table of decision 032 is what this prints: `python -m bench.coverage --sets 2000`, and that of few items what it
+prints with `--only share --sizes 10,20,50,200`. A star marks the way that is used for the family, an exclamation mark
+where it misses 95 ± 1 %.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def measure(
         for method in usable(population):
             ends[method].append(METHODS[method](evidence, LEVEL))
     truth = population.truth(chance, truth_items) if population.has_truth else float(np.nanmean(values))
-    chosen = method_for(population.low, population.high)
+    chosen = method_for(population.low, population.high, is_share=population.is_share)
     return {
         "family": population.family,
         "title": population.title,
@@ -92,6 +93,7 @@ def usable(population: Population) -> Sequence[str]:
         "atanh-t": population.low == -1,
         "logit-t": (population.low, population.high) == (0, 1),
         "score-t": (population.low, population.high) == (0, 1),
+        "wilson": population.is_share,
         "log-t": population.low == 0 and population.high is None,
     }
     return [method for method in METHODS if has.get(method, True)]

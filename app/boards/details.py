@@ -5,8 +5,9 @@ Starts from the board as the viewer sees it: rows or values that are not shown t
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,7 +16,7 @@ from app.base.errors import NotFound
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.competitions.visibility import rounded
-from app.models import ScoringRun
+from app.models import Board, HistoricRow, Phase, ScoringRun
 from app.runs.private_scores import private_scores
 from app.runs.report import scores_of_report
 from evergold.scoring.halves import Half
@@ -36,6 +37,26 @@ def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
     if found is None:
         raise NotFound("This submission does not stand on this board, or its scores are not shown here.")
     return found
+
+
+#: Its pages have addresses of their own, the same after every `apply`.
+_PUBLISHED_PAGES = UUID("6f2dbb1c-6b0e-5d0f-9a52-3c0a51e6a4d7")
+
+
+def published_page(row: HistoricRow) -> UUID:
+    """Identify the page of a published result, in each phase: by its board, source, name and date."""
+    moment = row.achieved_at.isoformat() if row.achieved_at else ""
+    return uuid5(_PUBLISHED_PAGES, json.dumps([row.board_id, row.source, row.team, moment]))
+
+
+def published_scores(session: Session, phase: Phase, board: Board, row: LeaderboardRow) -> list[Score]:
+    """Return every published score of a row, also those without a column; none where the board shows ranking scores
+    alone.
+    """
+    query = select(HistoricRow).where(HistoricRow.phase_id == phase.id, HistoricRow.board_id == board.id)
+    found = next((one for one in session.scalars(query) if published_page(one) == row.page_id), None)
+    named = [(name.split(" ", 1), value) for name, value in (found.scores if found else {}).items() if " " in name]
+    return [Score(metric, split, value, None, "") for (metric, split), value in named]
 
 
 def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRow) -> list[Score]:

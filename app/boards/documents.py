@@ -113,9 +113,9 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     """Return the board as CSV, with the decimals of the JSON; undefined scores are empty (reasons are in the JSON).
 
     Optional columns: track if the competition has tracks; phase if entries are carried over; sealed gold version and
-    commitment if gold is sealed; status and note if a row has one; one for each method card answer on the board; with
-    statistics, best and worst rank, cluster, and both ends of each score's interval (for scores with an interval in any
-    row).
+    commitment if gold is sealed; status and note if a row has one, and so the published rank; one for each method card
+    answer on the board; with statistics, best and worst rank, cluster, and both ends of each score's interval (for
+    scores with an interval in any row).
     superseded_by: address of the results that replace an official board, in an additional last column.
     """
     text = io.StringIO()
@@ -127,6 +127,7 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
         "carried_from": any(row.carried_from for row in rows),
         **dict.fromkeys(("sealed_gold", "commitment"), bool(leaderboard.sealed_gold)),
         **dict.fromkeys(("status", "note"), has_status),
+        "published_rank": any(row.published_rank for row in rows),
     }
     fields = [name for name in CSV_FIELDS if is_there.get(name, True)]
     scores = [f"{column.metric} {column.split}" for column in leaderboard.columns]

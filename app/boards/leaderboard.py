@@ -17,6 +17,7 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
+from app.boards.details import published_page
 from app.boards.entries import apply_team_marks, rows_of, with_cards, with_human_scores, with_public_part
 from app.boards.marks import has_hidden, marks_of
 from app.boards.rows import Cell, CommittedGold, Leaderboard, LeaderboardRow, RowKind
@@ -37,6 +38,7 @@ from app.competitions.visibility import (
 )
 from app.gold.versions import gold_identity, published_gold
 from app.models import (
+    PUBLISHED_RANK,
     Board,
     BoardShown,
     Competition,
@@ -323,8 +325,20 @@ def _historic_rows(
         values = [row.scores.get(f"{column.metric} {column.split}") for column in columns]
         cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
         said = MethodCard(row.method, paper=row.paper, code=row.code)
-        found = LeaderboardRow(None, row.team, "historic", cells, row.achieved_at, row.method, 1, source=row.source)
-        rows.append(found._replace(card=said) if said.says_more else found)
+        found = LeaderboardRow(
+            rank=None,
+            team=row.team,
+            kind="historic",
+            cells=cells,
+            achieved_at=row.achieved_at,
+            method=row.method,
+            entries=1,
+            source=row.source,
+            page_id=published_page(row),
+            card=said if said.says_more else None,
+            published_rank=row.scores.get(PUBLISHED_RANK),
+        )
+        rows.append(found)
     return rows
 
 

@@ -78,6 +78,8 @@ def row_key(board: Leaderboard, row: LeaderboardRow) -> tuple[object, ...]:
 
 RANK, TEAM, ENTRIES, DATE = "rank", "team", "entries", "date"
 ASCENDING, DESCENDING = "asc", "desc"
+#: Every aspect at once, see `BoardQuery`.
+ALL_ASPECTS = "all"
 KINDS: tuple[RowKind, ...] = get_args(RowKind)
 #: Longer texts are cut: nothing on a board is as long.
 TEXT_CHARACTERS = 120
@@ -93,6 +95,7 @@ class BoardQuery:
     sort: `metric split`, `rank`, `team`, `entries` or `date`; order: `asc` or `desc`.
     q: text in teams and methods; track, kind, team, mine: filters of rows.
     language, category, column: filters of columns (column: also `entries` and `date`).
+    aspect: which numbers of the measures to show (see `Metric`), or `all`.
     compact: lower rows; delta: the row to compare with; since: day from which changes of rank are shown.
     """
 
@@ -105,6 +108,7 @@ class BoardQuery:
     mine: bool = False
     language: tuple[str, ...] = ()
     category: str = ""
+    aspect: str = ""
     column: tuple[str, ...] = ()
     compact: bool = False
     delta: str = ""
@@ -162,7 +166,7 @@ class QueriedBoard:
     """A board after a query.
 
     board: the remaining rows, in order; whole: the board as the viewer sees it.
-    sort, order: as it is sorted.
+    sort, order: as it is sorted; aspect: the one that is shown, empty for all.
     problems: a sentence for each parameter with an unknown value.
     """
 
@@ -170,6 +174,7 @@ class QueriedBoard:
     whole: Leaderboard
     sort: str
     order: str
+    aspect: str = ""
     problems: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -193,7 +198,19 @@ def apply_query(
         rows = [row._replace(cells=tuple(row.cells[place] for place in kept)) for row in rows]
     columns = tuple(board.columns[place] for place in kept)
     left = replace(board, columns=columns, rank_by=kept.index(board.rank_by), rows=tuple(rows))
-    return QueriedBoard(left, board, sort, order, problems)
+    aspect = "" if asked.aspect == ALL_ASPECTS else asked.aspect
+    return QueriedBoard(left, board, sort, order, aspect, problems)
+
+
+def with_aspect(board: Leaderboard, query: BoardQuery) -> BoardQuery:
+    """Return the query of a page: where measures have several numbers, those of the ranking column unless others are
+    requested.
+    """
+    if query.aspect or not visible_aspects(board):
+        return query
+    ranking = board.columns[board.rank_by].aspect
+    picked = {column.aspect for column in board.columns if key_of(column) in query.column}
+    return query if picked - {ranking, ""} else replace(query, aspect=ranking)
 
 
 # ------------------------------------------------------------------------------------------------------------- sorting
@@ -263,8 +280,9 @@ def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str
         always = place == board.rank_by or (column.metric, column.split) == (LANGUAGES, MACRO)
         in_language = not query.language or language_of(column, languages) in query.language
         in_category = not query.category or category_of(column, languages) == query.category
+        in_aspect = query.aspect in ("", ALL_ASPECTS, column.aspect) or not column.aspect
         is_picked = not query.column or key_of(column) in query.column
-        if place == board.rank_by or (is_picked and (always or (in_language and in_category))):
+        if place == board.rank_by or (is_picked and (always or (in_language and in_category and in_aspect))):
             kept.append(place)
     return kept
 
@@ -287,6 +305,11 @@ def visible_languages(board: Leaderboard, languages: Sequence[str]) -> list[str]
 def visible_categories(board: Leaderboard, languages: Sequence[str]) -> list[str]:
     """List the categories that have a column; none if there is no choice."""
     return _worth_choosing([category_of(column, languages) for column in board.columns])
+
+
+def visible_aspects(board: Leaderboard) -> list[str]:
+    """List the aspects that have a column; none if there is no choice."""
+    return _worth_choosing([column.aspect for column in board.columns])
 
 
 def _worth_choosing(values: Sequence[str]) -> list[str]:
@@ -318,6 +341,7 @@ def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tr
         ("language", "column for the language", query.language, visible_languages(board, languages)),
         ("column", "column", query.column, [*columns, ENTRIES, DATE]),
         ("category", "column for", [query.category], visible_categories(board, languages)),
+        ("aspect", "numbers called", [query.aspect], [*visible_aspects(board), ALL_ASPECTS]),
         ("delta", "row of", [query.delta], names),
     ]
     found = {}

@@ -70,6 +70,7 @@ class LeaderboardRow(NamedTuple):
     run_id, team_id: of live rows only; internal, never shown to readers.
     task_version: of the task type that scored it; is_outdated: scored against other gold than the one in use.
     rank_range: best and worst possible rank; cluster: from 1 at the top; None: see `StatisticsState`.
+    published_rank: of a published result: its rank where it was published.
     """
 
     rank: int | None
@@ -82,7 +83,7 @@ class LeaderboardRow(NamedTuple):
     track: str | None = None
     source: str | None = None
     submission_id: UUID | None = None  # of the viewer's own rows, and for organisers
-    page_id: UUID | None = None  # identifies the row's own page, if values are shown
+    page_id: UUID | None = None  # identifies the row's own page, if values are shown; of published results always
     is_mine: bool = False
     run_id: int | None = None
     carried_from: str | None = None
@@ -98,6 +99,7 @@ class LeaderboardRow(NamedTuple):
     system: str = ""  # the team's name for it; shown where the method is
     rank_range: tuple[int, int] | None = None
     cluster: int | None = None
+    published_rank: int | None = None
 
     @property
     def competes(self) -> bool:

@@ -289,7 +289,7 @@ def _row_document(row: LeaderboardRow) -> dict[str, Any]:
         "achieved_at": row.achieved_at.isoformat() if row.achieved_at else None,
         "card": asdict(row.card) if row.card else None,
         "submission_id": str(row.submission_id) if row.submission_id else None,
-        "page_id": None,
+        "page_id": str(row.page_id) if row.kind == "historic" and row.page_id else None,
     }
 
 
@@ -311,13 +311,14 @@ def _whole(document: dict[str, Any]) -> UnfilteredBoard:
 
 def _row(document: dict[str, Any]) -> LeaderboardRow:
     achieved_at, submission_id = document["achieved_at"], document["submission_id"]
-    status, card = document.get("status"), document.get("card")
+    status, card, page_id = document.get("status"), document.get("card"), document.get("page_id")
     return LeaderboardRow(
         **{
             **document,
             "cells": tuple(Cell(**cell) for cell in document["cells"]),
             "achieved_at": datetime.fromisoformat(achieved_at) if achieved_at else None,
             "submission_id": UUID(submission_id) if submission_id else None,
+            "page_id": UUID(page_id) if page_id else None,
             "status": RowStatus(status) if status else None,
             "card": card_from(card) if card else None,
         }

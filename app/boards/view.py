@@ -358,7 +358,7 @@ def _row(
         track=row.track,
         source=row.source,
         submission_id=row.submission_id if may_open else None,
-        page_id=row.submission_id if is_public or sight.own.view.is_organiser else None,
+        page_id=(row.submission_id or row.page_id) if is_public or sight.own.view.is_organiser else None,
         is_mine=is_mine,
         run_id=row.run_id if is_public and source.slices is Slices.ALL and not is_out else None,
         carried_from=row.carried_from,
@@ -374,6 +374,7 @@ def _row(
         system=row.system if is_named else "",
         rank_range=(ranks.best, ranks.worst) if ranks else row.rank_range,
         cluster=ranks.cluster if ranks else row.cluster,
+        published_rank=row.published_rank,
     )
 
 

@@ -73,6 +73,9 @@ class ColumnOut(Mirror):
     higher_is_better: bool
     description: str
     out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
+    aspect: str = Field(
+        "", description="of a measure with several numbers which one it is: `mean`, `sd`, `rho`; empty: it has one"
+    )
 
 
 class IntervalOut(Mirror):
@@ -138,6 +141,7 @@ class RowOut(ApiModel):
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
     is_outdated: bool = Field(description="scored against another gold than the one in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
+    published_rank: int | None = Field(None, description="of a published result: its rank where it was published")
     rank_range: RankRangeOut | None = Field(
         None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
     )
@@ -149,7 +153,7 @@ class RowOut(ApiModel):
 #: The fields of a row in CSV, in order; its method card, scores, ranks and intervals follow.
 CSV_FIELDS = (
     *("rank", "team", "kind", "achieved_at", "track", "carried_from", "sealed_gold", "commitment"),
-    *("status", "note", "method", "entries", "source"),
+    *("status", "note", "method", "entries", "source", "published_rank"),
 )
 
 

@@ -97,7 +97,7 @@ def parseme(
     def importer(source: Path, into: Path, gold: Path) -> list[Path]:
         if task == Subtask.PARAPHRASE:
             return import_parseme_paraphrase(source, into, gold)
-        return import_parseme(source, into, gold, edition)
+        return import_parseme(source, into, gold, edition, notify=remark)
 
     if task == Subtask.PARAPHRASE and edition != Edition.TWO:
         raise CommandError(f"Edition {edition} has no paraphrasing; --edition 2.0 has.", Code.USAGE)
@@ -131,7 +131,7 @@ def ncimp(
     published: Annotated[
         Path | None,
         typer.Option(
-            metavar="CSV", exists=True, dir_okay=False, help="The paper's tables: team,date,metric,split,value."
+            metavar="CSV", exists=True, dir_okay=False, help="Other published values: team,metric,split,value."
         ),
     ] = None,
     gold_dir: GoldDirOption = None,
@@ -145,11 +145,9 @@ def ncimp(
     use_settings(data_dir, phases_file)
 
     def importer(source: Path, into: Path, gold: Path) -> list[Path]:
-        written = import_ncimp(source, into, gold, published)
-        if published is None:
-            remark("The paper's tables come with no package: --published CSV brings their values on the boards.")
+        written = import_ncimp(source, into, gold, published, remark)
         if missing := missing_parts(source):
-            remark(f"Not in {source}, so that there are no boards of it: {'; '.join(missing)}.")
+            remark(f"Not in {source}, so that nothing can be scored there: {'; '.join(missing)}.")
         return written
 
     _import(importer, source, into, gold_dir or gold_folder(), apply_after)

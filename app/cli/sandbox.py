@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from app.cli.server import PANEL, exec_program
+from app.cli.server import exec_program
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import CommandError, JsonOption
+from evergold.cli.output import RUNNING, CommandError, JsonOption
 
 commands = typer.Typer()
 doctor = typer.Typer(help="Examine this machine.", no_args_is_help=True)
 environments = typer.Typer(help="Environments of organisers' own programs, on this machine.", no_args_is_help=True)
-commands.add_typer(doctor, name="doctor", rich_help_panel=PANEL)
-commands.add_typer(environments, name="environments", rich_help_panel=PANEL)
+commands.add_typer(doctor, name="doctor", rich_help_panel=RUNNING)
+commands.add_typer(environments, name="environments", rich_help_panel=RUNNING)
 
 
 @doctor.callback()

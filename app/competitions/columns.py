@@ -20,7 +20,10 @@ HUMAN_SCORE = "human_score"
 
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
-    """A column: its score (`metric`, `split`) and how it is displayed. `out_of` is the maximum of a count."""
+    """A column: its score (`metric`, `split`) and how it is displayed.
+
+    out_of: the maximum of a count; aspect: see `Metric`.
+    """
 
     metric: str
     split: str
@@ -30,6 +33,7 @@ class BoardColumn:
     higher_is_better: bool
     description: str
     out_of: int | None = None
+    aspect: str = ""
 
 
 def board_columns(board: Board) -> tuple[BoardColumn, ...]:
@@ -44,6 +48,7 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
             percent=column["percent"],
             higher_is_better=metrics[column["metric"]].higher_is_better,
             description=metrics[column["metric"]].description,
+            aspect=metrics[column["metric"]].aspect,
         )
         for column in board.columns
     )
@@ -82,6 +87,7 @@ def further_columns(
             percent=False,
             higher_is_better=metrics[metric].higher_is_better,
             description=metrics[metric].description,
+            aspect=metrics[metric].aspect,
         )
         for metric, split in scores
         if (metric, split) not in known

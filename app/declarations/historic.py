@@ -1,7 +1,8 @@
-"""Published results as CSV (`team,date,metric,split,value`, one score per line), for checks and for the database.
+"""Published results as CSV (`team,metric,split,value`, one score per line), for checks and for the database.
 
 Rows of the same team and date are one result. Values are as published; fractions if the task's scores are fractions.
-Optional columns are `method`, a line shown next to the team's name, and the links `paper` and `code`.
+Optional columns are `date`, `method`, a line shown next to the team's name, the links `paper` and `code`, and `rank`,
+the result's place where it was published.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ from evergold.scoring.tasks import TASKS
 from evergold.value_words import did_you_mean, listed
 
 COLUMNS = ("team", "date", "metric", "split", "value")
+#: Columns that a file must have.
+REQUIRED = tuple(name for name in COLUMNS if name != "date")
 #: Optional columns: on any line of a result, the same wherever given.
-SAID_COLUMNS = ("method", "paper", "code")
+SAID_COLUMNS = ("method", "paper", "code", "rank")
+#: A published rank has no more digits.
+RANK_DIGITS = 4
 TEAM_CHARACTERS = 200
 METHOD_CHARACTERS = 200
 #: In all files of a competition, each counted as often as it is named: every edit compares them with what is stored.
@@ -36,7 +41,7 @@ _BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published result; `scores` maps "metric split" to the value."""
+    """One published result; `scores` maps "metric split" to the value, `rank` is its place where it was published."""
 
     team: str
     achieved_at: datetime | None
@@ -44,6 +49,7 @@ class Published:
     method: str = ""
     paper: str = ""
     code: str = ""
+    rank: int | None = None
 
 
 def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[Published]:
@@ -56,8 +62,9 @@ def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[
     problems = Problems()
     if len(data) > _BYTES:
         problems.add("too-large", f"the file is larger than {_BYTES // 2**20} MiB")
-    table = None if problems.errors else read_table(data, COLUMNS, problems, optional=SAID_COLUMNS, limits=_LIMITS)
-    results = _read_rows(table, task, list(offered), problems) if table is not None else []
+    optional = ("date", *SAID_COLUMNS)
+    table = None if problems.errors else read_table(data, REQUIRED, problems, optional=optional, limits=_LIMITS)
+    results = results_of(table, task, list(offered), problems) if table is not None else []
     problems.raise_if_any(InvalidFile)
     return results
 
@@ -111,11 +118,13 @@ def _read_moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Problems) -> list[Published]:
+def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems: Problems) -> list[Published]:
+    """Return the results of a table with the columns of historic rows, adding what is wrong to `problems`, by line."""
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
-    for line, *cells in zip(table.lines, *(table[name] for name in COLUMNS), strict=True):
-        team, date, metric, split, value = (cell.strip() for cell in cells)
+    dates = _dates(table)
+    for line, date, *cells in zip(table.lines, dates, *(table[name] for name in REQUIRED), strict=True):
+        team, metric, split, value = (cell.strip() for cell in cells)
         if before := first.get((team, date, metric, split)):
             problems.add("duplicate-row", f"the same score of the same team is on line {before}", line=line)
             continue
@@ -135,17 +144,22 @@ def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Pro
     return [_with_scores(result, said[key]) for key, result in results.items()]
 
 
+def _dates(table: Table) -> list[str]:
+    """Return the date of each line, empty where there is none."""
+    return [cell.strip() for cell in table["date"]] if "date" in table.columns else [""] * len(table.lines)
+
+
 def _with_scores(result: Published, said: Mapping[str, str]) -> Published:
-    method, paper, code = (said.get(name, "") for name in SAID_COLUMNS)
-    return replace(result, method=method, paper=paper, code=code)
+    method, paper, code, rank = (said.get(name, "") for name in SAID_COLUMNS)
+    return replace(result, method=method, paper=paper, code=code, rank=int(rank) if rank else None)
 
 
 def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
     """Return the optional values of each result, by team and date."""
     said: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for name in (name for name in SAID_COLUMNS if name in table.columns):
-        for line, team, date, cell in zip(table.lines, table["team"], table["date"], table[name], strict=True):
-            text, result = cell.strip(), said[team.strip(), date.strip()]
+        for line, team, date, cell in zip(table.lines, table["team"], _dates(table), table[name], strict=True):
+            text, result = cell.strip(), said[team.strip(), date]
             fault = _score_error(name, text)
             if text and result.setdefault(name, text) != text:
                 fault = f"another line of this result has {shorten(result[name])}"
@@ -155,6 +169,9 @@ def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict
 
 
 def _score_error(name: str, text: str) -> str | None:
+    if name == "rank":
+        is_rank = not text or (text.isascii() and text.isdecimal() and len(text) <= RANK_DIGITS and int(text) > 0)
+        return None if is_rank else "a rank is a whole number from 1, or empty"
     if name != "method":
         return link_fault(text) or None
     if text and (not text.isprintable() or len(text) > METHOD_CHARACTERS):

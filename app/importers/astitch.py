@@ -388,7 +388,7 @@ def _system(row: Mapping[str, str]) -> str:
 
 _SHOTS = {"zero-shot": "zero_shot", "one-shot": "one_shot", "few-shot": "few_shot"}
 _TRAINING = {"pre-training only": "pre_train", "fine-tuned": "fine_tune"}
-_F1 = {"macro_f1": ("macro_f1", "")}
+_LABEL_METRICS = {"macro_f1": ("macro_f1", ""), "accuracy": ("accuracy", "")}
 _RHO = {"spearman_all": ("spearman", "/all"), "spearman_idiom": ("spearman", "/idiom")}
 
 _LANGUAGE_TITLES = {"en": "English", "pt": "Portuguese"}
@@ -397,12 +397,12 @@ _LABELS = (("accuracy", ""),)
 
 PARTS = (
     Part(
-        "coarse", "idiom-detection", "Idiomatic or not", "task1-coarse", _SHOTS, _F1, _LABELS,
-        f"{_SOURCE} 4", ("idiomatic", "not-idiomatic", "majority"), convert_coarse,
+        "coarse", "idiom-detection", "Idiomatic or not", "task1-coarse", _SHOTS, _LABEL_METRICS, _LABELS,
+        f"{_SOURCE}s 4 and 12", ("idiomatic", "not-idiomatic", "majority"), convert_coarse,
     ),
     Part(
-        "fine", "meaning-matching", "Which meaning", "task1-fine", _SHOTS, _F1, (*_LABELS, ("sentence_accuracy", "")),
-        f"{_SOURCE} 5", ("nearest",), convert_fine,
+        "fine", "meaning-matching", "Which meaning", "task1-fine", _SHOTS, _LABEL_METRICS,
+        (*_LABELS, ("sentence_accuracy", "")), f"{_SOURCE}s 5 and 13", ("nearest",), convert_fine,
     ),
     Part(
         "similarity", "idiom-similarity", "Sentence similarity", "task2", _TRAINING, _RHO,

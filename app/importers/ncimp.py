@@ -7,53 +7,90 @@ error. Reading the human scores, a spreadsheet, needs openpyxl (`evergold[metric
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.declarations.historic import COLUMNS, SAID_COLUMNS, read_historic
+from app.declarations.historic import COLUMNS, REQUIRED, SAID_COLUMNS, results_of
 from app.importers.baselines import BaselineRequest, add_baselines
-from app.importers.writing import EVERYTHING, Inline, read_columns, refuse_existing, write_csv, write_text, yaml_text
-from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
+from app.importers.writing import (
+    EVERYTHING,
+    Inline,
+    published_text,
+    read_columns,
+    refuse_existing,
+    write_csv,
+    write_text,
+    yaml_text,
+)
+from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.probing.human_scores import CSV_COLUMNS, read_human_scores
 from evergold.scoring.probing.items import ITEM_COLUMNS, LEVELS, ORIGINAL, SETTING_OF
-from evergold.scoring.task import AnyTask, Options, read_options
+from evergold.scoring.tables.reading import Table, read_table
+from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
 
 HEADER = (*COLUMNS, *SAID_COLUMNS)
+PUBLISHED = "published_ncimp.csv"
 
 #: Columns as in HEADER.
 HistoricRow = tuple[str, ...]
 
 
-def published_rows(path: Path, task: AnyTask, options: Options, splits: Iterable[str]) -> dict[str, list[HistoricRow]]:
-    """Return the rows by split; values within a class or standardised ones belong to their split.
+@dataclass(frozen=True, slots=True)
+class PublishedValues:
+    """Values of the paper's tables: the rows with a board, by its split; of the others how many there are, by name."""
 
-    splits: those with boards. Raises InvalidFile with every problem, also if a value has no board because the sentences
-    of its language and setting are missing.
-    """
-    read_historic(path, task, task.columns(options))
-    known, found = set(splits), defaultdict[str, list[HistoricRow]](list)
-    without: dict[str, int] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), start=2):
-            split = "/".join(row["split"].strip().split("/")[:3])
-            if split in known:
-                found[split].append(tuple((row.get(name) or "").strip() for name in HEADER))
-            else:
-                without.setdefault(split, number)
-    if without:
-        message = "there is no board of {}: its sentences are not in the folder"
-        raise InvalidFile(
-            [
-                Problem("unknown-split", message.format(split), file=path.name, line=line, column="split")
-                for split, line in without.items()
-            ]
+    rows: Mapping[str, Sequence[HistoricRow]]
+    without_board: Mapping[str, int]
+
+    @property
+    def words(self) -> str:
+        """Count the values, and name those without a board."""
+        shown, others = sum(map(len, self.rows.values())), sum(self.without_board.values())
+        if not others:
+            return f"All {shown:,} published values stand on the boards."
+        named = "; ".join(f"{name} ({count:,})" for name, count in sorted(self.without_board.items()))
+        return (
+            f"{shown:,} of {shown + others:,} published values stand on the boards. The others have none here: {named}."
         )
-    return dict(found)
+
+
+def published_values(data: bytes, splits: Iterable[str]) -> PublishedValues:
+    """Read values of the paper's tables: CSV with the columns of historic rows, any others being ignored.
+
+    Values within a class or standardised ones belong to their split, and stand on the pages of its rows. splits: those
+    with boards. Raises InvalidFile with every wrong value.
+    """
+    task, problems = get_task(TASK_TYPE), Problems()
+    offered = task.columns(read_options(task, OPTIONS))
+    table = read_table(data, REQUIRED, problems, optional=HEADER, others=True)
+    if table is None:
+        raise InvalidFile(problems.errors, problems.omitted)
+    names, boards, without = {(one.metric, one.split) for one in offered}, set(splits), Counter[str]()
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, score in enumerate(zip(table["metric"], table["split"], strict=True)):
+        metric, split = (cell.strip() for cell in score)
+        board = "/".join(split.split("/")[:3])
+        if (metric, split) not in names:
+            without[f"{shorten(metric)} {shorten(split)}"] += 1
+        elif board not in boards:
+            without[board] += 1
+        else:
+            places[board].append(place)
+    rows = {}
+    for board, those in places.items():
+        columns: dict[str, Sequence[str]] = {
+            name: [table[name][place].strip() for place in those] for name in HEADER if name in table.columns
+        }
+        results_of(Table([table.lines[place] for place in those], columns), task, offered, problems)
+        empty = [""] * len(those)
+        rows[board] = list(zip(*(columns.get(name, empty) for name in HEADER), strict=True))
+    problems.raise_if_any(InvalidFile)
+    return PublishedValues(rows, without)
 
 
 COMMENT = """\
@@ -63,10 +100,12 @@ column ranks it.
 
 LACKING = """\
 
-Not in this folder, so that there are no boards of it: {lacking}.
+Not in this folder, so that nothing can be scored there, and boards have published results alone: {lacking}.
 """
 
-PAPER = "He et al. (2025), as printed"
+PAPER = "He et al. (2025), Computational Linguistics, tables 2, 3, 5, 6 and 10 to 13, as printed"
+#: Of a file that somebody gives.
+GIVEN = "He et al. (2025), as printed"
 
 DESCRIPTION = """\
 A *wet blanket* is a spoilsport, a *police car* a car of the police. Do a model's vectors of noun compounds know the
@@ -101,6 +140,18 @@ and setting. A language, setting and level may be left out.
 similarities, each the mean over compounds, and its rank correlation (`…_rho`) with how compositional people find them.
 """
 
+BOARD = """\
+Each measure has three numbers: its mean over the compounds, its standard deviation (sd), and Spearman's ρ with how
+compositional people find the compounds. Published correlations are those that the paper prints; where it has a dash
+(p ≥ 0.05) there is none. As printed: in its table 11 the row PRand repeats PWordsSyn for some models in Portuguese,
+naturalistic contexts.
+"""
+
+NOT_SCORED = """\
+The sentences are not in the folder from which this competition was made: nothing is scored here, and published results
+stand alone.
+"""
+
 _SETTINGS = {"nat": "naturalistic sentences", "neut": "the neutral sentence"}
 _LANGUAGES = {"en": "English", "pt": "Portuguese"}
 
@@ -131,18 +182,18 @@ GOLD = f"{NAME}/human_scores.csv"
 ITEMS, TEMPLATE = "public/open/items.csv", "public/open/template.csv"
 #: Embeddings of all sentences in half precision are larger than a CSV file.
 UPLOAD_BYTES = 256 * 1024 * 1024
-#: Columns of boards; the first one ranks.
-BOARD_METRICS = (
+#: Columns of boards, the mean, sd and rho of each; the first one ranks.
+_BOARD_MEASURES = (
     "affinity_syn_rand",
-    "affinity_syn_rand_rho",
     "affinity_syn_wordssyn",
     "simr_syn",
-    "simr_syn_rho",
+    "simr_wordssyn",
     "sim_syn",
     "sim_comp",
     "sim_wordssyn",
     "sim_rand",
 )
+BOARD_METRICS = tuple(f"{measure}{part}" for part in ("", "_sd", "_rho") for measure in _BOARD_MEASURES)
 TASK_TYPE = "idiomaticity-probing"
 #: Choice of head or modifier as in the authors' code.
 OPTIONS = {"component": "nc-level"}
@@ -170,12 +221,19 @@ _TAGS = re.compile(r"\[(True|False)(, (True|False))*\]")
 ItemRow = tuple[str, str, str, str, str, str]
 
 
-def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None = None) -> list[Path]:
+def import_ncimp(
+    source: Path,
+    target: Path,
+    gold: Path,
+    published: Path | None = None,
+    notify: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; return the paths.
 
-    source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see `ncimp_results`.
-    Everything is converted before anything is written. Raises InvalidFile with every problem, also if there is a
-    competition.yaml already, which may have been edited.
+    source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see
+    `published_values` (None: those that come with this package); notify: is called with their number, and the names of
+    those without a board. Everything is converted before anything is written. Raises InvalidFile with every problem,
+    also if there is a competition.yaml already, which may have been edited.
     """
     problems = Problems()
     refuse_existing(target, problems)
@@ -185,15 +243,16 @@ def import_ncimp(source: Path, target: Path, gold: Path, published: Path | None 
     rows = ((*key, repr(score.compositionality), score.idiomaticity or "") for key, score in sorted(scores.items()))
     parts = dict.fromkeys((language, SETTING_OF[context]) for language, context, *_ in items)
     splits = [f"{language}/{setting}/{level}" for language, setting in parts for level in LEVELS]
-    task = get_task(TASK_TYPE)
-    historic = published_rows(published, task, read_options(task, OPTIONS), splits) if published else {}
+    every = [f"{language}/{setting}/{level}" for language in LANGUAGES for setting in FILES for level in LEVELS]
+    values = published_values(published.read_bytes() if published else published_text(PUBLISHED).encode(), every)
     items_path, gold_path = write_csv(target / ITEMS, ITEM_COLUMNS, items), write_csv(gold / GOLD, CSV_COLUMNS, rows)
     ranked = [(BOARD_METRICS[0], split) for split in splits]
     asked = BaselineRequest(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
     written, baselines = add_baselines(asked, target, "baselines/open")
-    competition = declaration(parts, baselines, historic)
+    competition = declaration(parts, baselines, dict.fromkeys(values.rows, GIVEN if published else PAPER))
     text = yaml_text({"version": 1, "competitions": [competition]}, comment(parts, LANGUAGES))
-    tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in historic.items()]
+    tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in values.rows.items()]
+    notify(values.words)
     return [
         write_text(target / "competition.yaml", text),
         items_path,
@@ -222,12 +281,15 @@ def _template(items: Path) -> str:
 
 
 def declaration(
-    parts: Iterable[tuple[str, str]], baselines: Sequence[Mapping[str, Any]] = (), published: Container[str] = ()
+    parts: Iterable[tuple[str, str]],
+    baselines: Sequence[Mapping[str, Any]] = (),
+    published: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the competition as declared in `phases.yaml`.
 
-    parts: the (language, setting) with sentences; published: the splits with values from the paper.
+    parts: the (language, setting) with sentences; published: the source of published values, by split.
     """
+    sources, have = published or {}, set(parts)
     return {
         "name": NAME,
         "title": "NCIMP: probing idiomaticity in word representations",
@@ -243,7 +305,13 @@ def declaration(
                 "options": OPTIONS,
             }
         ],
-        "boards": [_board(language, setting, level, published) for language, setting in parts for level in LEVELS],
+        "boards": [
+            _board(language, setting, level, sources, can_be_scored=(language, setting) in have)
+            for language in LANGUAGES
+            for setting in FILES
+            for level in LEVELS
+            if (language, setting) in have or f"{language}/{setting}/{level}" in sources
+        ],
         "phases": [
             {
                 "name": PHASE,
@@ -267,17 +335,23 @@ def declaration(
     }
 
 
-def _board(language: str, setting: str, level: str, published: Container[str]) -> dict[str, Any]:
-    """Return a board ranked by the affinity to the synonym versus random compounds, ideally 1."""
+def _board(
+    language: str, setting: str, level: str, sources: Mapping[str, str], *, can_be_scored: bool
+) -> dict[str, Any]:
+    """Return a board ranked by the affinity to the synonym versus random compounds, ideally 1.
+
+    sources: of published values, by split; can_be_scored: whether there are sentences.
+    """
     split, metrics = f"{language}/{setting}/{level}", get_task(TASK_TYPE).metrics
     language_title = {"en": "English", "pt": "Portuguese"}[language]
     setting_title = {"nat": "naturalistic", "neut": "neutral"}[setting]
     level_title = {"sent": "sentences", "nc": "noun compounds"}[level]
-    rows = [Inline(phase=PHASE, file=_historic_name(split), source=PAPER)] if split in published else []
+    rows = [Inline(phase=PHASE, file=_historic_name(split), source=sources[split])] if split in sources else []
     return {
         "name": split.replace("/", "-"),
         "title": f"{language_title}, {setting_title} contexts, {level_title}",
         "task": "probing",
+        "description": BOARD if can_be_scored else f"{NOT_SCORED}\n{BOARD}",
         "columns": [Inline(metric=name, split=split, title=metrics[name].title) for name in BOARD_METRICS],
         **({"historic": rows} if rows else {}),
     }

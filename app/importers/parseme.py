@@ -8,7 +8,7 @@ practice phase dev.cupt; a missing test.blind.cupt is made from gold. Editions d
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +26,7 @@ from evergold.scoring.errors import InvalidFile, InvalidOptions, Problems
 from evergold.scoring.option_types import MACRO
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks.mwe_identification import NAME, TASK
+from evergold.value_words import listed
 
 HEADER = (*COLUMNS, *SAID_COLUMNS)
 PUBLISHED = {"1.2": "published_parseme12.csv", "2.0": "published_parseme20.csv"}
@@ -56,7 +57,7 @@ class _Systems:
 
     def row(self, system: str, metric: str, split: str, value: str) -> HistoricRow:
         name = f"{system} ({self.tracks[system]})" if system in self.tracks else system
-        return name, PUBLISHED_ON[self.edition], metric, split, value, "", *self.links.get(system, ("", ""))
+        return name, PUBLISHED_ON[self.edition], metric, split, value, "", *self.links.get(system, ("", "")), ""
 
     def scores(self, printed: Iterable[_Printed]) -> list[HistoricRow]:
         """Return the scores as fractions."""
@@ -91,6 +92,27 @@ def published_rows(edition: str, languages: Collection[str]) -> dict[str, list[H
     return {board: rows for board, rows in boards.items() if rows}
 
 
+def why_without_results(edition: str, languages: Sequence[str], historic: Collection[str]) -> dict[str, str]:
+    """Return, for each board that would have published results with the edition's own languages, why it has none.
+
+    historic: the boards with results.
+    """
+    if edition not in PUBLISHED:
+        return {}
+    printed = {row["split"].partition("/")[0] for row in read_published(PUBLISHED[edition])} - {MACRO}
+    own = texts.LANGUAGES_OF.format(count=len(LANGUAGES[edition]))
+    found = {}
+    for board in published_rows(edition, LANGUAGES[edition]):
+        if board not in historic:
+            words = texts.NO_LANGUAGE if board.endswith("by-language") else texts.NO_MEANS
+            found[board] = words.format(edition=edition, own=own, here=_listed(languages), printed=_listed(printed))
+    return found
+
+
+def _listed(languages: Iterable[str]) -> str:
+    return listed(sorted(language.upper() for language in languages))
+
+
 def _of_edition_1_2(
     systems: _Systems, overall: Sequence[_Printed], detailed: Sequence[_Printed]
 ) -> dict[str, list[HistoricRow]]:
@@ -114,13 +136,20 @@ _PROBLEMS_SHOWN = 10_000
 
 
 def import_parseme(
-    source: Path, target: Path, gold: Path, edition: str, *, categories: Sequence[str] | None = None
+    source: Path,
+    target: Path,
+    gold: Path,
+    edition: str,
+    *,
+    categories: Sequence[str] | None = None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the folder of the languages; gold: the workers' gold folder; categories: those allowed in predictions (None:
-    those of the edition's guidelines and any others in the data). Everything is checked before anything is written.
-    Raises InvalidFile with every problem of all languages, also if there is a competition.yaml already.
+    those of the edition's guidelines and any others in the data); notify: is called with each reason why boards have no
+    published results. Everything is checked before anything is written. Raises InvalidFile with every problem of all
+    languages, also if there is a competition.yaml already.
     """
     problems = Problems(_PROBLEMS_SHOWN)
     refuse_existing(target, problems)
@@ -133,7 +162,8 @@ def import_parseme(
     allowed = _categories(chosen, languages, categories, problems)
     problems.raise_if_any(InvalidFile)
     historic = published_rows(edition, [one.name for one in languages])
-    plan = Plan(chosen, languages, allowed, {board: texts.HISTORIC[board] for board in historic})
+    without = why_without_results(edition, [one.name for one in languages], historic)
+    plan = Plan(chosen, languages, allowed, {board: texts.HISTORIC[board] for board in historic}, without)
     golds = _golds(plan, gold)
     _refuse_other_gold(golds, problems)
     problems.raise_if_any(InvalidFile)
@@ -144,6 +174,8 @@ def import_parseme(
         paths, baselines[phase] = add_baselines(asked, target, f"baselines/{phase}")
         written += paths
     text = yaml_text({"version": 1, "competitions": [declaration(plan, baselines)]}, _comment(plan))
+    for reason in dict.fromkeys(without.values()):
+        notify(reason)
     return [write_text(target / "competition.yaml", text), *written]
 
 

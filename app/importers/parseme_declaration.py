@@ -119,12 +119,16 @@ UPLOAD_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Input for the competition. `historic` has the source of published results by board."""
+    """Input for the competition.
+
+    historic: the source of published results, by board; without: why a board has none where it could have some.
+    """
 
     edition: Edition
     languages: Sequence[Language]
     categories: Sequence[str]
     historic: Mapping[str, str]
+    without: Mapping[str, str]
 
     def having(self, file: str) -> list[Language]:
         """Return the languages with a file of this name."""
@@ -247,7 +251,7 @@ def _board(
     declared = {
         "name": name,
         "title": title,
-        "description": description,
+        "description": f"{description}\n\n{plan.without[name]}" if name in plan.without else description,
         "task": NAME,
         **({"track": track} if track else {}),
         "rank_by": Inline(metric=f"{ranking.basis}_f1", split=ranking.split(MACRO)),

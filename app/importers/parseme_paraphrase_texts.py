@@ -24,6 +24,21 @@ its own (`evergold import parseme --edition 2.0`).
 The paraphrases that people wrote, a *creative* and a *minimal* one of each sentence, are the anchors of quality and of
 diversity: the board in pictures has their entropies as lines, between which good systems lie.
 
+**As published** (Scholivet et al., the paper on the corpus):
+
+- Test set: 14 languages, 1,742 sentences, from 66 (Swedish) to 150 (Georgian); 726 verbal MWEs (VID), 863 nominal
+  (NID), 153 adjectival (AdjID).
+- References: 1,670 minimal and 1,618 creative paraphrases.
+- Submissions: 5; the baseline alone in all 14 languages, the others in French, Georgian, Portuguese and Romanian.
+- Automatic against manual score: Pearson 0.92, Spearman 0.90.
+- Krippendorff's alpha of the annotators: 0.803 (Portuguese), 0.7599 (Romanian).
+- Manual score: 0 if the MWE is still there, else (2 × sense of the MWE + sense of the rest + grammaticality) / 4, each
+  from 0 to 3, on a scale from 0 to 100; the mean over sentences, then over languages.
+- On Codabench: [12002](https://www.codabench.org/competitions/12002/), everlasting
+  [13192](https://www.codabench.org/competitions/13192/).
+
+The scores of single systems stand in the paper on the shared task (MWE 2026), and are not carried here.
+
 Data: the PARSEME corpora of edition 2.0; licences differ from language to language. If you use the data, please cite
 their authors and the shared task: Manon Scholivet et al. (2026): *Edition 2.0 of the PARSEME shared task on
 multilingual identification and paraphrasing of multiword expressions*. In: Proceedings of MWE 2026.

@@ -99,6 +99,16 @@ POST_EVALUATION = "The blind test data of the shared task. This phase stays open
 OVERALL = "Macro-averages over all languages of the task ({count}); one that a team left out counts 0."
 BY_LANGUAGE = "F1 of every language, and the macro-average over all of them ({count})."
 
+LANGUAGES_OF = "the edition's {count} languages"
+NO_MEANS = (
+    "No published result stands here: those of edition {edition} are means over {own}, while this competition has "
+    "{here}, and means over other languages do not compare."
+)
+NO_LANGUAGE = (
+    "No published result stands here: of edition {edition} they are for {printed} and for the means over {own}, while "
+    "this competition has {here}."
+)
+
 #: By name: the title, and permitted resources.
 TRACKS = {
     "closed": ("Closed", "Nothing but the data provided in the shared task."),

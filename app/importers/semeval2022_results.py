@@ -13,13 +13,14 @@ from datetime import datetime
 from pathlib import Path
 
 from app.base.times import in_utc
-from app.declarations.historic import COLUMNS, SAID_COLUMNS
+from app.declarations.historic import COLUMNS, METHOD_CHARACTERS, SAID_COLUMNS
 from app.importers.semeval2022_layout import BOARDS, LANGUAGE_TITLES, METRICS, RESULTS, BoardPart
 from app.importers.writing import read_columns, read_published
 from evergold.scoring.errors import Problems
 from evergold.value_words import listed
 
 PUBLISHED = "published_semeval2022.csv"
+METHODS = "methods_semeval2022.csv"
 SYSTEMS = "systems_semeval2022.csv"
 #: First day of the workshop, for results without a date in the lists.
 PUBLISHED_ON = "2022-07-14"
@@ -32,11 +33,11 @@ HistoricRow = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of an official list; `scores` are by split; `is_ranked` is False for a dash as rank."""
+    """A line of an official list; `scores` are by split; `rank` is empty for a dash."""
 
     moment: str
     scores: Mapping[str, str]
-    is_ranked: bool
+    rank: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +64,22 @@ def read_results(
     """
     files: defaultdict[str, list[HistoricRow]] = defaultdict(list)
     systems = {row.pop("team"): System(**row) for row in read_published(SYSTEMS)}
+    methods = {(row["board"], row["team"]): row["method"] for row in read_published(METHODS)}
     for board in (board for board in BOARDS if board.task in languages):
         lists = _read_list(source, board, problems)
         for team, rows in _paper_rows(board, languages[board.task]).items():
             result = lists.pop(systems[team].handle, None)
             name = f"Baseline ({systems[team].note})" if team == BASELINE else team
-            said = _method(team, systems[team], _best_in(board, team)), systems[team].paper, systems[team].code
-            file = historic_file(board.name, is_ranked=rows[0]["rank"] != "unranked")
+            system, rank = systems[team], rows[0]["rank"]
+            method = _method(team, system, methods.get((board.setting, team), ""), _best_in(board, team))
+            said = method, system.paper, system.code, rank if rank.isdecimal() else ""
+            file = historic_file(board.name, is_ranked=rank != "unranked")
             date = result.moment if result else PUBLISHED_ON
             files[file] += [(name, date, row["metric"], row["split"], row["value"], *said) for row in rows]
         for handle, result in lists.items():
-            file = historic_file(board.name, is_listed=True, is_ranked=result.is_ranked)
+            file = historic_file(board.name, is_listed=True, is_ranked=bool(result.rank))
             files[file] += [
-                (handle, result.moment, METRICS[board.task], split, value, "", "", "")
+                (handle, result.moment, METRICS[board.task], split, value, "", "", "", result.rank)
                 for split, value in result.scores.items()
             ]
     return dict(files)
@@ -112,14 +116,21 @@ def _best_in(board: BoardPart, team: str) -> list[str]:
     ]
 
 
-def _method(team: str, system: System, best_in: Sequence[str]) -> str:
-    """Return `CodaLab: sted97; best in Portuguese`."""
+def _method(team: str, system: System, line: str, best_in: Sequence[str]) -> str:
+    """Return `dual encoder of expression and context; CodaLab: sted97; best in Portuguese`.
+
+    line: the paper's on the system, shortened. What is only beside the method is left out where all would be too long.
+    """
     parts = [
+        line,
         f"CodaLab: {system.handle}" if system.handle not in ("", team) else "",
         "" if team == BASELINE else system.note,
         f"best in {listed(best_in)}" if best_in else "",
     ]
-    return "; ".join(part for part in parts if part)
+    told = [part for part in parts if part]
+    while len("; ".join(told)) > METHOD_CHARACTERS:
+        told.pop()
+    return "; ".join(told)
 
 
 _KINDS = {**LANGUAGE_TITLES, "all/idiom": "pairs with idioms", "all/sts": "STS pairs"}
@@ -140,7 +151,8 @@ def _read_list(source: Path, board: BoardPart, problems: Problems) -> dict[str, 
         if row["User"] in found:
             problems.add("duplicate-row", "this user is listed twice", file=name, line=line, text=row["User"])
         scores = {f"{board.setting}/{split}": row[column] for column, split in board.scores.items()}
-        found[row["User"]] = Listed(_moment(row["Date"], name, line, problems), scores, row[""].isdigit())
+        rank = row[""] if row[""].isdecimal() else ""
+        found[row["User"]] = Listed(_moment(row["Date"], name, line, problems), scores, rank)
     return found
 
 

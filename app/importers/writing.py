@@ -17,9 +17,14 @@ from evergold.scoring.tables.reading import Table, read_table
 
 
 def read_published(name: str) -> list[dict[str, str]]:
-    """Return the rows of a file of `app/data`; lines that begin with # name the source."""
+    """Return the rows of a file of `app/data`."""
+    return list(csv.DictReader(published_text(name).splitlines()))
+
+
+def published_text(name: str) -> str:
+    """Return a CSV file of `app/data` without the lines at its head that begin with # and name the source."""
     text = resources.files("app").joinpath("data", name).read_text(encoding="utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#")) + "\n"
 
 
 #: `gold: LATER name` becomes a comment to be activated once the gold exists.

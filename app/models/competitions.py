@@ -287,11 +287,15 @@ class Board(Base):
     task: Mapped[CompetitionTask] = relationship(lazy="raise")
 
 
+#: Among the scores of a published result its rank there; names of scores have a space.
+PUBLISHED_RANK = "rank"
+
+
 class HistoricRow(Base):
     """A published result from elsewhere (a paper, CodaLab's list): shown next to live rows, marked, never ranked by us.
 
-    `scores` is {"metric split": value}, as published (rounded), with their source. `method` is one line next to the
-    name, `paper` and `code` are links; all three may be empty.
+    `scores` is {"metric split": value}, as published (rounded), with their source, and PUBLISHED_RANK where the result
+    had one there. `method` is one line next to the name, `paper` and `code` are links; all three may be empty.
     """
 
     __tablename__ = "historic_rows"

@@ -107,6 +107,8 @@ def _score_document(name: Name, difference: Difference) -> dict[str, Any]:
 
 
 def _show(found: dict[Name, Difference]) -> None:
+    from evergold.scoring.resampling.pairs import MOST_UNDEFINED
+
     rows = [
         (*name, f"{one.first:.6f}", f"{one.second:.6f}", f"{one.difference:+.6f}", _ends(one), p_text(one.p))
         for name, one in found.items()
@@ -116,6 +118,8 @@ def _show(found: dict[Name, Difference]) -> None:
         remark("p-values are not corrected for multiple comparisons.")
     if undefined := max(one.undefined for one in found.values()):
         remark(f"In up to {undefined} resamples a score was undefined; intervals are those of the others.")
+    if any(one.low is None and one.undefined <= MOST_UNDEFINED * one.resamples for one in found.values()):
+        remark("No resample changes a difference without an interval: these items do not show how far it could be off.")
 
 
 def _ends(one: Difference) -> str:

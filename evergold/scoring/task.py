@@ -54,7 +54,8 @@ class Metric:
 
     minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
     percent: pages show the value times 100; has_interval: whether it is an estimate, which other items would change
-    (not a p, nor how many languages were sent).
+    (not a p, nor how many languages were sent); is_share: whether each item counts 0 or 1 and the score is their mean;
+    aspect: for a measure with several numbers which one it is (`mean`, `sd`, `rho`): boards show one at a time.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Metric:
     higher_is_better: bool = True
     percent: bool = False
     has_interval: bool = True
+    is_share: bool = False
+    aspect: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import yaml
 
 from app.declarations.check import check_phases
 from app.importers.ncimp import ITEMS, import_ncimp, missing_parts
+from app.importers.writing import read_published
 from evergold.scoring.errors import InvalidFile
 from tests import official_shapes
 from tests.official_shapes import write_sentences
@@ -67,7 +68,12 @@ def test_what_the_folder_lacks_is_said_at_the_head_of_the_declaration(checkout: 
     text = (tmp_path / "competition" / "competition.yaml").read_text(encoding="utf-8")
     lacking = ["English, naturalistic sentences", "English, the neutral sentence", "Portuguese, naturalistic sentences"]
     assert missing_parts(checkout) == lacking
-    assert f"# Not in this folder, so that there are no boards of it: {'; '.join(lacking)}.\n" in text
+    words = "# Not in this folder, so that nothing can be scored there, and boards have published results alone: "
+    assert f"{words}{'; '.join(lacking)}.\n" in text
+    (competition,) = yaml.safe_load(text)["competitions"]
+    told = {board["name"]: "published results\nstand alone" in board["description"] for board in competition["boards"]}
+    assert {name for name, is_told in told.items() if not is_told} == {"pt-neut-sent", "pt-neut-nc"}
+    assert len(told) == 8
 
 
 def test_baseline_is_declared_with_its_score(checkout: Path, tmp_path: Path) -> None:
@@ -85,17 +91,18 @@ def test_missing_column_is_said(checkout: Path, tmp_path: Path) -> None:
         import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold")
 
 
-PUBLISHED = """team,date,metric,split,value,method
-A model,2025-03-01,affinity_syn_rand,pt/neut/nc,0.25,as printed
-A model,2025-03-01,sim_syn_rho,pt/neut/nc/standardised,-0.5,
-Another,,sim_syn,pt/neut/sent,0.875,
+PUBLISHED = """table,team,metric,split,value,method
+12,A model,affinity_syn_rand,pt/neut/nc,0.25,as printed
+12,A model,sim_syn_rho,pt/neut/nc/standardised,-0.5,
+10,Another,sim_syn,pt/neut/sent,0.875,
 """
 
 
 def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(checkout: Path, tmp_path: Path) -> None:
-    table, target = tmp_path / "paper.csv", tmp_path / "competition"
+    """No date is needed, and the column `table` is ignored."""
+    table, target, told = tmp_path / "paper.csv", tmp_path / "competition", list[str]()
     table.write_text(PUBLISHED, encoding="utf-8")
-    import_ncimp(checkout, target, tmp_path / "gold", table)
+    import_ncimp(checkout, target, tmp_path / "gold", table, told.append)
     document = yaml.safe_load((target / "competition.yaml").read_text(encoding="utf-8"))
     boards = {board["name"]: board["historic"] for board in document["competitions"][0]["boards"]}
     assert [one["file"] for one in boards["pt-neut-nc"]] == ["historic/pt-neut-nc.csv"]
@@ -103,25 +110,59 @@ def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(che
         {"phase": "open", "file": "historic/pt-neut-sent.csv", "source": "He et al. (2025), as printed"}
     ]
     assert (target / "historic/pt-neut-nc.csv").read_text(encoding="utf-8").splitlines() == [
-        "team,date,metric,split,value,method,paper,code",
-        "A model,2025-03-01,affinity_syn_rand,pt/neut/nc,0.25,as printed,,",
-        "A model,2025-03-01,sim_syn_rho,pt/neut/nc/standardised,-0.5,,,",
+        "team,date,metric,split,value,method,paper,code,rank",
+        "A model,,affinity_syn_rand,pt/neut/nc,0.25,as printed,,,",
+        "A model,,sim_syn_rho,pt/neut/nc/standardised,-0.5,,,,",
     ]
+    assert told == ["All 3 published values stand on the boards."]
     found = check_phases(target / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC), gold=tmp_path / "gold")
     assert [finding.message for finding in found if finding.severity == "error"] == []
+
+
+def test_all_values_of_the_paper_stand_on_boards_without_being_asked(checkout: Path, tmp_path: Path) -> None:
+    """1,053 values of eight tables, every one in a column of the board of its split."""
+    target, told = tmp_path / "competition", list[str]()
+    import_ncimp(checkout, target, tmp_path / "gold", notify=told.append)
+    (declared,) = yaml.safe_load((target / "competition.yaml").read_text(encoding="utf-8"))["competitions"]
+    shown = set()
+    for board in declared["boards"]:
+        columns = {(column["metric"], column["split"]) for column in board["columns"]}
+        for line in (target / board["historic"][0]["file"]).read_text(encoding="utf-8").splitlines()[1:]:
+            team, _, metric, split, value = line.split(",")[:5]
+            assert (metric, split) in columns
+            shown.add((team, metric, split, value))
+    printed = {
+        (row["team"], row["metric"], row["split"], row["value"]) for row in read_published("published_ncimp.csv")
+    }
+    assert shown == printed
+    assert len(shown) == 1053
+    assert told == ["All 1,053 published values stand on the boards."]
+    found = check_phases(target / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC), gold=tmp_path / "gold")
+    assert [finding.message for finding in found if finding.severity == "error"] == []
+
+
+def test_values_without_a_board_are_counted_and_named(checkout: Path, tmp_path: Path) -> None:
+    table, told = tmp_path / "paper.csv", list[str]()
+    values = ("A,sim_syn,pt/neut/nc,0.5", "A,sim,pt/neut/nc,0.5", "A,sim,pt/neut/nc,7", "A,sim_syn,fr/neut/nc,0.5")
+    table.write_text("\n".join(("team,metric,split,value", *values)), encoding="utf-8")
+    import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold", table, told.append)
+    assert told == [
+        "1 of 4 published values stand on the boards. The others have none here: "
+        "sim pt/neut/nc (2); sim_syn fr/neut/nc (1)."
+    ]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("A model,,sim_syn,en/nat/nc,0.5", "line 2, column split: there is no board of en/nat/nc"),
-        ("A model,,sim_syn,pt/neut/nc,87", "line 2, column value: 87 lies outside the range of sim_syn"),
-        ("A model,,sim,pt/neut/nc,0.5", "line 2, column metric: idiomaticity-probing has no metric 'sim'"),
+        ("A model,sim_syn,pt/neut/nc,87", "line 3, column value: 87 lies outside the range of sim_syn"),
+        (",sim_syn,pt/neut/nc,0.5", "line 3, column team: a team has a printable name"),
+        ("A,sim_syn,en/nat/nc,0.5", "line 3: the same score of the same team is on line 2"),
     ],
 )
-def test_values_that_no_board_can_show_are_told_by_line(checkout: Path, tmp_path: Path, line: str, words: str) -> None:
+def test_values_that_are_wrong_are_told_by_line(checkout: Path, tmp_path: Path, line: str, words: str) -> None:
     table = tmp_path / "paper.csv"
-    table.write_text(f"team,date,metric,split,value\n{line}\n", encoding="utf-8")
+    table.write_text(f"team,metric,split,value\nA,sim_syn,en/nat/nc,0.5\n{line}\n", encoding="utf-8")
     with pytest.raises(InvalidFile, match=words):
         import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold", table)
     assert not (tmp_path / "competition" / "competition.yaml").exists()

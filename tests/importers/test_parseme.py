@@ -400,6 +400,21 @@ def test_macro_averages_over_other_languages_are_no_comparison(source: Path, tmp
     assert "historic" not in (imported(source, tmp_path / "2.0", "2.0") / "competition.yaml").read_text()
 
 
+def test_boards_say_why_no_published_result_stands_on_them(source: Path, tmp_path: Path) -> None:
+    told = list[str]()
+    import_parseme(source, tmp_path / "competition", tmp_path / "gold", "1.2", notify=told.append)
+    text = (tmp_path / "competition" / "competition.yaml").read_text(encoding="utf-8")
+    boards = {board["name"]: board for board in yaml.safe_load(text)["competitions"][0]["boards"]}
+    (reason,) = told
+    assert "means over the edition's 14 languages, while this competition has FR, HR" in reason
+    assert {name for name, board in boards.items() if board["description"].endswith(reason)} == {
+        "unseen",
+        "unseen-closed",
+        "unseen-open",
+    }
+    assert "historic" in boards["unseen-by-language"]
+
+
 # -------------------------------------------------------------------------------------------------------------- refused
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.declarations.historic import read_historic
-from app.importers.parseme import HEADER, LANGUAGES, published_rows
+from app.importers.parseme import HEADER, LANGUAGES, published_rows, why_without_results
 from app.importers.writing import write_csv
 from evergold.scoring.mwe.options import Options
 from evergold.scoring.tasks.mwe_identification import TASK
@@ -59,6 +59,29 @@ def test_only_results_of_the_competitions_languages_are_given(languages: tuple[s
     assert "unseen" not in boards
 
 
+def test_boards_without_published_results_say_why() -> None:
+    """Irish alone is in no mean, nor among the languages of the paper's table 6."""
+    rows = published_rows("1.2", ["ga"])
+    reasons = why_without_results("1.2", ["ga"], rows)
+    assert list(reasons) == ["unseen", "unseen-closed", "unseen-open", "unseen-by-language"]
+    assert reasons["unseen"] == (
+        "No published result stands here: those of edition 1.2 are means over the edition's 14 languages, while this "
+        "competition has GA, and means over other languages do not compare."
+    )
+    assert reasons["unseen-by-language"] == (
+        "No published result stands here: of edition 1.2 they are for DE, EL, EU, FR, HE, HI, IT, PL, PT, RO, TR and "
+        "for the means over the edition's 14 languages, while this competition has GA."
+    )
+    assert list(why_without_results("1.2", ["fr"], published_rows("1.2", ["fr"]))) == [
+        "unseen",
+        "unseen-closed",
+        "unseen-open",
+    ]
+    assert why_without_results("1.2", OFFICIAL, published_rows("1.2", OFFICIAL)) == {}
+    assert why_without_results("1.1", ["fr"], {}) == {}
+    assert list(why_without_results("2.0", ["fr"], {})) == ["mwe-based"]
+
+
 def test_published_rows_can_be_read_back_as_historic_results(tmp_path: Path) -> None:
     offered = TASK.columns(Options(languages=OFFICIAL, rank_by="unseen"))
     for name, rows in published_rows("1.2", OFFICIAL).items():
@@ -67,7 +90,7 @@ def test_published_rows_can_be_read_back_as_historic_results(tmp_path: Path) -> 
 
 
 def test_systems_have_their_papers_and_code_where_they_are_known() -> None:
-    rows = {row[0]: row[6:] for row in published_rows("1.2", OFFICIAL)["unseen-by-language"]}
+    rows = {row[0]: row[6:8] for row in published_rows("1.2", OFFICIAL)["unseen-by-language"]}
     anthology, github = "https://aclanthology.org/2020.mwe-1", "https://github.com"
     assert rows == {
         "ERMI (closed)": (f"{anthology}.17", ""),
@@ -76,14 +99,14 @@ def test_systems_have_their_papers_and_code_where_they_are_known() -> None:
         "TRAVIS-mono (open)": (f"{anthology}.18", f"{github}/MurathanKurfali/travis"),
         "TRAVIS-multi (open)": (f"{anthology}.18", f"{github}/MurathanKurfali/travis"),
     }
-    assert {row[6:] for row in published_rows("1.2", OFFICIAL)["unseen"] if row[0] == "FipsCo (open)"} == {("", "")}
+    assert {row[6:8] for row in published_rows("1.2", OFFICIAL)["unseen"] if row[0] == "FipsCo (open)"} == {("", "")}
 
 
 def test_edition_2_has_what_a_systems_own_paper_says_and_only_with_all_its_languages() -> None:
     """48.39 %: Karatepe et al. 2026, abstract."""
     [row] = published_rows("2.0", LANGUAGES["2.0"])["mwe-based"]
     assert row[:5] == ("Sahara Tokenizers", "2026-03-28", "mwe_f1", "macro", "0.4839")
-    assert row[6:] == (
+    assert row[6:8] == (
         "https://aclanthology.org/2026.mwe-1.20",
         "https://github.com/YunusKaratepe/parseme-mwe-identification",
     )

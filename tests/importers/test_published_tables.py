@@ -7,12 +7,14 @@ import pytest
 from tests.conformance import conformance
 from tests.importers.published_tables import (
     EVALUATORS,
+    FACTS,
     LIBRARIES,
     PAPERS,
     Library,
     Paper,
     counts,
     evaluators_text,
+    facts_shown,
     papers_text,
     written_tables,
 )
@@ -29,6 +31,10 @@ def test_table_of_the_papers_in_the_docs_is_this_one() -> None:
 def test_every_value_that_a_paper_prints_stands_on_a_board(paper: Paper) -> None:
     found = counts(paper)
     assert found == {table: (printed, printed) for table, (printed, _) in found.items()}
+
+
+def test_facts_of_the_paraphrasing_paper_stand_on_its_competitions_page() -> None:
+    assert facts_shown() == len(FACTS) == 18
 
 
 def test_table_of_the_evaluators_in_the_docs_is_this_one() -> None:

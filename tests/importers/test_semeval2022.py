@@ -315,6 +315,7 @@ class Row:
     method: str
     paper: str
     code: str
+    rank: int | None = None
 
 
 def published(board: str) -> dict[str, Row]:
@@ -324,6 +325,7 @@ def published(board: str) -> dict[str, Row]:
             row.method,
             row.card.paper if row.card else "",
             row.card.code if row.card else "",
+            row.published_rank,
         )
         for row in board_of("test", board).rows
         if row.source and row.source.startswith("Tayyar Madabushi et al. 2022")
@@ -337,14 +339,23 @@ def test_systems_of_the_paper_have_its_names_and_all_its_values(applied: Callabl
     assert (len(zero), len(one), len(pre), len(published("fine-tune"))) == (22, 19, 7, 6)
     link = "https://aclanthology.org/2022.semeval-1."
     assert zero["NER4ID"] == Row(
-        [0.7740, 0.8680, 0.7039, 0.6550], "CodaLab: sted97", f"{link}25", "https://github.com/Babelscape/ner4id"
+        [0.7740, 0.8680, 0.7039, 0.6550],
+        "dual encoder of expression and context; named entities found first; CodaLab: sted97",
+        f"{link}25",
+        "https://github.com/Babelscape/ner4id",
+        3,
     )
-    assert zero["yxb"] == Row([0.8498, 0.8948, 0.8395, 0.7524], "best in Portuguese", "", "")
-    assert zero["clay"].method == "best in English, Galician"
-    assert zero["JARVix"] == Row([0.7235, 0.7869, 0.7201, 0.5588], "post-evaluation only", f"{link}19", "")
+    line = "mT5-base; easy data augmentation; focal loss; ensemble"
+    assert zero["yxb"] == Row([0.8498, 0.8948, 0.8395, 0.7524], f"{line}; best in Portuguese", "", "", 2)
+    assert zero["clay"].method.endswith("soft labels of an earlier checkpoint; best in English, Galician")
+    line = "fine-tuned XLNet; post-evaluation only"
+    assert zero["JARVix"] == Row([0.7235, 0.7869, 0.7201, 0.5588], line, f"{link}19", "", None)
+    assert [zero[team].rank for team in ("clay", "HIT", "Hitachi")] == [1, 4, 5]
     assert zero["Baseline (mBERT, by the organisers)"].values == [0.6540, 0.7070, 0.6803, 0.5065]
-    assert one["HIT"].method == "CodaLab: maimao; best in English, Galician"
-    assert one["MaChAmp"].method == "CodaLab: robvanderg; additional data"
+    line = "as zero-shot, from its best checkpoint; post-processed by the labels in training"
+    assert one["HIT"].method == f"{line}; CodaLab: maimao; best in English, Galician"
+    line = "multi-task RemBERT over seven SemEval tasks"
+    assert (one["MaChAmp"].method, one["MaChAmp"].rank) == (f"{line}; CodaLab: robvanderg; additional data", None)
     # By language as the organisers' page of baselines has it; Galician has no STS pairs, and so one value for both.
     assert pre["Baseline (mBERT, by the organisers)"].values == [0.4810, 0.2263, 0.8311, 0.5958, 0.5584, 0.1976]
     assert {team: row.code for team, row in (zero | one | pre).items() if row.code} == {
@@ -356,8 +367,12 @@ def test_systems_of_the_paper_have_its_names_and_all_its_values(applied: Callabl
         "Helsinki-NLP": "https://github.com/dustedmtl/semeval2022",
     }
     assert pre["colorful"] == Row(
-        [0.6262, 0.4290, 0.8880, None, None, None], "best in pairs with idioms, STS pairs", "", ""
+        [0.6262, 0.4290, 0.8880, None, None, None], "best in pairs with idioms, STS pairs", "", "", 2
     )
+    described = {(row["board"], row["team"]): row["method"] for row in read_published("methods_semeval2022.csv")}
+    boards = {"zero_shot": zero, "one_shot": one, "pre_train": pre, "fine_tune": published("fine-tune")}
+    assert len(described) == 41
+    assert all(boards[board][team].method.startswith(method) for (board, team), method in described.items())
 
 
 def test_every_system_has_the_moment_of_its_listed_submission(applied: Callable[[str], Import]) -> None:

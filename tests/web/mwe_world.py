@@ -31,8 +31,8 @@ def become_mwe(engine: Engine, languages: list[str]) -> None:
         session.execute(update(Board).values(columns=[column], rank_metric="mwe_f1", rank_split="macro"))
 
 
-def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID:
-    """Accepted, and scored as a worker does it. folder: `gold/<LANG>` and `prediction/<LANG>`."""
+def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN, macro: str = "languages-with-gold") -> UUID:
+    """Accepted, and scored as a worker does it. folder: `gold/<LANG>` and `prediction/<LANG>`; macro: the option."""
     languages = sorted(path.name.lower() for path in (folder / "gold").iterdir())
     become_mwe(engine, languages)
     with writing(engine) as session:
@@ -44,7 +44,7 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN) -> UUID
             SubmissionForm(filename="system.zip", track="closed", method="Lexicon"),
         )
     held = world.sure(world.claim(engine, accepted.run_id))
-    options = read_options(TASK, {"languages": languages})
+    options = read_options(TASK, {"languages": languages, "macro": macro})
     gold = TASK.read_gold(folder / "gold", options)
     prediction = TASK.read_prediction(folder / "prediction", TASK.items_of(gold, options), options)
     assert TASK.report is not None

@@ -13,7 +13,7 @@ from app.declarations.apply.changes import Work
 from app.declarations.check import LoadedCompetition
 from app.declarations.historic import Published, offered_scores
 from app.declarations.model import BoardDeclaration, CompetitionDeclaration
-from app.models import Board, CompetitionTask, HistoricRow, Phase, PhaseTask
+from app.models import PUBLISHED_RANK, Board, CompetitionTask, HistoricRow, Phase, PhaseTask
 from app.standings.renew import forget_board
 
 
@@ -99,7 +99,9 @@ def _apply_historic(
 
 
 def _values(result: Published) -> dict[str, Any]:
-    return {field.name: getattr(result, field.name) for field in fields(Published)}
+    """Return the columns of the table; a published rank stands among the scores, see `HistoricRow`."""
+    values = {field.name: getattr(result, field.name) for field in fields(Published) if field.name != PUBLISHED_RANK}
+    return values if result.rank is None else values | {"scores": {**result.scores, PUBLISHED_RANK: result.rank}}
 
 
-_HISTORIC_COLUMNS = (*(field.name for field in fields(Published)), "source")
+_HISTORIC_COLUMNS = (*(field.name for field in fields(Published) if field.name != PUBLISHED_RANK), "source")

@@ -19,6 +19,7 @@ from app.declarations.historic import score_fault
 from app.declarations.model import PrivatePartDeclaration
 from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.halves import Division, Half, half
+from evergold.scoring.resampling.pairs import ROUNDING
 from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
@@ -148,7 +149,7 @@ def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: No
             continue  # of the wrong shape, or unknown: reported already
         if score.value is None:
             findings.error(node, f"{file.text} has no {name}: {score.reason}")
-        elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + 1e-12:
+        elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + ROUNDING * max(1.0, abs(wanted)):
             findings.error(node, f"{file.text} scores {score.value:.{_decimals(wanted)}f} in {name}, not {wanted}")
 
 

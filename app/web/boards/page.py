@@ -15,7 +15,7 @@ from app.base.errors import NotFound
 from app.boards.commands import commands_of
 from app.boards.entries import published_round
 from app.boards.leaderboard import Leaderboard, LeaderboardRow, build_leaderboard
-from app.boards.query import BoardQuery, Move, moves, since_moment
+from app.boards.query import BoardQuery, Move, moves, since_moment, with_aspect
 from app.boards.rows import scored_with
 from app.boards.side_by_side import short_titles
 from app.boards.snapshots import Official, find_official, last_snapshot, list_official, official_board
@@ -287,7 +287,7 @@ def _table(
     moved: dict[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
     """Return the table for this query."""
-    found = arrange_board(session, competition, *place, leaderboard, query)
+    found = arrange_board(session, competition, *place, leaderboard, with_aspect(leaderboard, query))
     tracks = tracks_of(competition)
     return table_of(found, query, place[1], languages_of(session, *place), tracks, addresses, kept=kept, moved=moved)
 

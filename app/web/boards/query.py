@@ -64,10 +64,17 @@ async def api_query(
     category: Annotated[
         str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it, such as an MWE type, or `seen`")
     ] = "",
+    aspect: Annotated[
+        str,
+        Query(
+            max_length=TEXT_CHARACTERS,
+            description="where measures have several numbers, only these columns: `mean`, `sd` or `rho`; default: all",
+        ),
+    ] = "",
 ) -> BoardQuery:
     """Return the query of an API request, with the same parameters as pages."""
     asked = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
-    asked |= {"mine": "yes" if mine else "", "category": category}
+    asked |= {"mine": "yes" if mine else "", "category": category, "aspect": aspect}
     several = [*(("kind", one) for one in kind or []), *(("language", one) for one in language or [])]
     return read_query([*asked.items(), *several])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
@@ -12,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
-from app.boards.details import find_row, scores_of_row, tests_of_row
+from app.boards.details import find_row, published_scores, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.boards.snapshots import find_official, official_board
@@ -76,7 +77,11 @@ def _row_page(
         leaderboard = official_board(session, official.snapshot, viewer)
         successor = official.successor
     row = find_row(leaderboard, submission_id)
-    scores = scores_of_row(session, leaderboard, row)
+    if row.kind == "historic":
+        shows_all = number is None and not leaderboard.view.shows_ranking_scores_only
+        scores = published_scores(session, phase, board, row) if shows_all else []
+    else:
+        scores = scores_of_row(session, leaderboard, row)
     workspace = workspace_of(session, competition, viewer, "leaderboard", Place(phase, board.task, board))
     here = links.board_row(*place, submission_id, number)
 
@@ -84,6 +89,9 @@ def _row_page(
         asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
         return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
+    table = scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None
+    if table is not None and row.kind == "historic":
+        table = replace(table, caption="Every score of this system that was published.")
     return render_page(
         visit,
         "boards/row.html",
@@ -96,8 +104,8 @@ def _row_page(
         leaderboard=leaderboard,
         row=row,
         address=here,
-        table=scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None,
-        signatures=signatures(tuple(scores)),
+        table=table,
+        signatures=signatures(tuple(scores)) if row.kind != "historic" else {},
         tests=tests_of_row(leaderboard, row),
         seen_as=seen_as,
     )

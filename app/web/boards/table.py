@@ -14,6 +14,7 @@ from app.base import links
 from app.boards.axis import Axis, axis_of, baseline_value, spread_of
 from app.boards.entries import METRIC as HUMAN
 from app.boards.query import (
+    ALL_ASPECTS,
     ASCENDING,
     DATE,
     DESCENDING,
@@ -29,6 +30,7 @@ from app.boards.query import (
     reference_row,
     references,
     row_key,
+    visible_aspects,
     visible_categories,
     visible_languages,
 )
@@ -38,7 +40,7 @@ from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
 from app.web.html.certainty import interval_words
-from app.web.html.words import ROW_KINDS, format_difference, plural, score_format
+from app.web.html.words import ASPECTS, ROW_KINDS, format_difference, plural, score_format
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
@@ -50,6 +52,10 @@ _UNRANKED = '<span class="visually-hidden">not ranked</span>'
 _RANGE = (
     '<span class="ranks" title="The range of ranks consistent with the data">'
     '<span class="visually-hidden">, may be any of </span>{}</span>'
+)
+_PUBLISHED_RANK = (
+    '<span class="ranks" title="Rank where it was published">'
+    '<span class="visually-hidden">not ranked here; where it was published: </span>({})</span>'
 )
 _OPENS = '<a class="open-row" data-row href="'
 _LONG = ' long" title="{}{}"'
@@ -204,7 +210,7 @@ def _escaped(text: str) -> str:
 
 def _rank(row: LeaderboardRow) -> str:
     if row.rank is None:
-        return _UNRANKED
+        return _UNRANKED if row.published_rank is None else _PUBLISHED_RANK.format(row.published_rank)
     ranks = ranks_words(row)
     return f"{row.rank}{_RANGE.format(ranks)}" if ranks else str(row.rank)
 
@@ -311,7 +317,7 @@ class TableShown:
 
     headings: of scores; others: headings of other columns by sort key; clear: address of the unfiltered board; kept:
     parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
-    desktop.
+    desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one).
     """
 
     query: BoardQuery
@@ -327,6 +333,7 @@ class TableShown:
     moves_told: bool = False
     axis: AxisShown | None = None
     fits: bool = False
+    aspects: Sequence[tuple[str, str, bool]] = ()
 
     def shows(self, column: str) -> bool:
         """Return True if the column `entries` or `date` is shown."""
@@ -387,6 +394,7 @@ def table_of(
         moves_told=moved is not None,
         axis=axis_shown,
         fits=_fits(queried, asked, headings),
+        aspects=_aspects(queried, asked, kept),
     )
 
 
@@ -508,10 +516,27 @@ def _choices(queried: QueriedBoard, board: Board, languages: Sequence[str], trac
     )
 
 
+def _aspects(queried: QueriedBoard, query: BoardQuery, kept: Sequence[tuple[str, str]]) -> list[tuple[str, str, bool]]:
+    """Return the aspects to switch between, and all of them at once. Columns that were picked belong to one aspect."""
+    names = visible_aspects(queried.whole)
+    return [
+        (
+            ASPECTS.get(name, name),
+            _address(query, kept, aspect=name, column=()),
+            name == (queried.aspect or ALL_ASPECTS),
+        )
+        for name in ([*names, ALL_ASPECTS] if names else ())
+    ]
+
+
 def _pickable(queried: QueriedBoard) -> list[tuple[str, str]]:
-    """Return all columns that can be hidden."""
+    """Return all columns that can be hidden, of the aspect shown."""
     whole = queried.whole
-    scores = [(key_of(one), one.title) for place, one in enumerate(whole.columns) if place != whole.rank_by]
+    scores = [
+        (key_of(one), one.title)
+        for place, one in enumerate(whole.columns)
+        if place != whole.rank_by and (not queried.aspect or one.aspect in ("", queried.aspect))
+    ]
     others = [(ENTRIES, "Entries"), (DATE, "Date")] if whole.view.board is BoardShown.PUBLIC else []
     return [*scores, *others]
 

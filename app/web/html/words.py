@@ -137,6 +137,8 @@ REGISTRATION_STATES = {
     RegistrationStatus.REFUSED: "refused",
 }
 MISSING = MISSING_WORDS
+#: Titles of the numbers that a measure has, see `Metric.aspect`.
+ASPECTS = {"mean": "Mean", "sd": "sd", "rho": "ρ", "p": "p", "all": "All"}
 ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
 #: By status, or by error code where it is more specific: (title, what to do now)
 ERROR_WORDS: dict[int | str, tuple[str, str]] = {

@@ -48,6 +48,7 @@ class MweReport:
     table: Table
     languages: int
     submitted: int
+    mean_counts: str
     notes: tuple[str, ...]
 
 
@@ -87,6 +88,7 @@ def show_mwes(report: Report, parameters: Mapping[str, str]) -> MweReport:
         table=_table(source, view, titles),
         languages=len(source.documents),
         submitted=sum(document is not None for document in source.documents.values()),
+        mean_counts=_mean_counts(source, view),
         notes=_notes(source),
     )
 
@@ -106,6 +108,26 @@ def _titles(source: _Source) -> dict[str, str]:
     views = {name: view[2] for name, view in _VIEWS.items() if trained or view[0] not in TRAINING_VIEWS}
     categories = {"categories": "Categories, MWE-based", "categories-token": "Categories, token-based"}
     return {OVERVIEW: "Overview", **views, **categories, DIVERSITY_VIEW: "Diversity"}
+
+
+def _mean_counts(source: _Source, view: str) -> str:
+    """Describe how the mean counts languages without a number; the signatures of macro scores have it."""
+    absent = "what is undefined" if view == DIVERSITY_VIEW else "one whose gold has nothing of the kind"
+    counts_zero = any("absent:0" in one.signature.split("|") for one in source.scores.values())
+    if view == DIVERSITY_VIEW or counts_zero:
+        words = f"In the mean, a language that was not submitted counts 0, and so does {absent}"
+    else:
+        words = f"In the mean, a language that was not submitted counts 0, and {absent} is left out"
+    if view not in CATEGORIES:
+        return f"{words}."
+    official = (
+        "the divisor is the same for everybody, while the official average leaves out languages where neither gold nor "
+        "the prediction has the category"
+        if counts_zero
+        else "the official average counts it as 0 where the prediction has the category, and leaves it out elsewhere"
+    )
+    empty = "A category that a language has on neither side is empty in its row; one that gold has nowhere has no mean"
+    return f"{words}; {official}. {empty}."
 
 
 def _notes(source: _Source) -> tuple[str, ...]:

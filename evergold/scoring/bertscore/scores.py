@@ -41,7 +41,10 @@ Lengths = npt.NDArray[np.int64]
 
 
 class PairScores(NamedTuple):
-    """Precision, recall and F1 of n pairs, float32; -1 to 1, and no lower bound after rescaling."""
+    """Precision, recall and F1 of n pairs, float32; -1 to 1, and no lower bound after rescaling.
+
+    Precision is NaN where all tokens of the candidate weigh nothing, recall where those of the reference do.
+    """
 
     precision: Matrix
     recall: Matrix
@@ -74,7 +77,8 @@ def bertscore(
     them. baseline: precision, recall and F1 of unrelated texts; x becomes (x - b) / (1 - b). An empty text on either
     side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are truncated. gold_sha256, advance: as for
     `embed`.
-    Deviation from upstream: precision or recall are 0, not NaN, where all tokens of a text weigh nothing.
+    As upstream, precision or recall are NaN where all tokens of a text weigh nothing, and F1 is then 0. Of several
+    references those count for which they are not NaN (upstream gives NaN as soon as they are for one).
     """
     flat = [reference for group in references for reference in group]
     repeated = [text for text, group in zip(candidates, references, strict=True) for _ in group]
@@ -82,7 +86,7 @@ def bertscore(
     weighted = weigh(encoder, vectors, flat if idf else None)
     pairs = match(weighted, repeated, flat, compatibility)
     starts = np.concatenate([[0], np.cumsum([len(group) for group in references])])[:-1].astype(np.intp)
-    best = PairScores(*(np.maximum.reduceat(values, starts) if len(starts) else values for values in pairs))
+    best = PairScores(*(np.fmax.reduceat(values, starts) if len(starts) else values for values in pairs))
     return rescale(best, baseline) if baseline else best
 
 
@@ -178,7 +182,7 @@ def match(
     with np.errstate(invalid="ignore", divide="ignore"):
         f1 = np.nan_to_num(2 * precision * recall / (precision + recall), nan=0.0, posinf=0.0, neginf=0.0)
     empty = (lengths[0] == _EMPTY_TOKENS) | (lengths[1] == _EMPTY_TOKENS)
-    precision, recall = (np.where(empty | np.isnan(side), np.float32(0), side) for side in found)
+    precision, recall = (np.where(empty, np.float32(0), side) for side in found)
     return PairScores(precision, recall, f1)
 
 

@@ -146,7 +146,8 @@ def macro_document(
     """Return the macro means for pages; null where a mean is undefined. tables: of `count_all`.
 
     `{"all": {"mwe": [P, R, F1], "token": …}, "views": {view: …}, "categories": {name: {"mwe": …, "token": …}},
-    "diversity": {…}, "submitted": n, "of": n}`
+    "diversity": {…}, "submitted": n, "of": n, "absent": "left-out" or "as-zero"}`; absent: how a language counts whose
+    gold has nothing of the kind, see `mwe.macro`.
     """
     means = macro_means(gold, tables, absent_as_zero=absent_as_zero)
     categories: dict[str, dict[str, Any]] = {}
@@ -160,4 +161,5 @@ def macro_document(
         "diversity": macro_diversity(tables, predicted),
         "submitted": len(predicted),
         "of": len(gold),
+        "absent": "as-zero" if absent_as_zero else "left-out",
     }

@@ -33,6 +33,10 @@ class Dense:
         """Number of units that contribute anything."""
         return len(self.units)
 
+    def units_in(self, columns: Sequence[int]) -> int:
+        """Return the number of units that contribute anything to these columns."""
+        return int(self.matrix[:, list(columns)].any(axis=1).sum())
+
     def times(self, weights: Floats) -> Floats:
         """Return the sums under weights of resamples × all units: resamples × k."""
         if len(self.units) and self.units[-1] - self.units[0] + 1 == len(self.units):
@@ -64,6 +68,11 @@ class Entries:
     @property
     def size(self) -> int:
         return len(np.unique(self.units))
+
+    def units_in(self, columns: Sequence[int]) -> int:
+        first, last = (np.searchsorted(self.columns, columns, side) for side in ("left", "right"))
+        spans = [self.units[start:end] for start, end in zip(first, last, strict=True)]
+        return len(np.unique(np.concatenate(spans))) if spans else 0
 
     def times(self, weights: Floats) -> Floats:
         sums = np.zeros((len(weights), self.width))

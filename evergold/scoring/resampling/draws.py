@@ -17,8 +17,10 @@ from evergold.scoring.resampling.units import Units
 
 Floats = npt.NDArray[np.float64]
 
-#: Increased whenever an interval or a p could change; part of the seed and of signatures.
-METHOD_VERSION = 1
+#: Increased whenever an interval or a p could change; part of signatures.
+METHOD_VERSION = 2
+#: Increased whenever other draws are made; part of the seed.
+DRAWS_VERSION = 1
 RESAMPLES = 10_000
 #: Fixed, since each chunk has its own key.
 CHUNK = 250
@@ -39,8 +41,8 @@ class Draws:
 
     @property
     def seed(self) -> str:
-        """The seed as shown in signatures: 16 hexadecimal digits of the digest and the method's version."""
-        return hashlib.sha256(f"{METHOD_VERSION}:{self.digest}".encode()).hexdigest()[:16]
+        """The seed as shown in signatures: 16 hexadecimal digits of the digest and the draws' version."""
+        return hashlib.sha256(f"{DRAWS_VERSION}:{self.digest}".encode()).hexdigest()[:16]
 
     def weights(self) -> Iterator[Floats]:
         """Yield how often each unit is drawn, with replacement: chunks of resamples × units.

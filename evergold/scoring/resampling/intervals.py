@@ -15,12 +15,18 @@ from evergold.scoring.task import Metric
 
 LEVEL = 0.95
 #: Increased whenever an interval could change; part of `Interval.method`.
-VERSION = 1
+VERSION = 2
+
+#: The methods that have an interval for a score that no unit moves, by the method that a metric usually has.
+AT_REST = {"logit-t": "score-t", "wilson": "wilson"}
 
 CONSTANT = "it does not depend on which items there are"
 UNDEFINED = "the score is undefined"
 TOO_FEW = "it rests on fewer than two {}s"
 NOT_WITHOUT = "the score is undefined without some {}s, {} of {} times"
+NOT_MOVED = "it is the same without any {}: they do not show how far other {}s would move it"
+#: Units that move a score by less than this share of it do so by rounding, also of vectors with 32 bits.
+_STILL = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +41,13 @@ class Interval:
     method: str
 
 
-def method_for(low: float | None, high: float | None) -> str:
-    """Return the name in `methods.METHODS` of the method for a metric of this range."""
+def method_for(low: float | None, high: float | None, *, is_share: bool = False) -> str:
+    """Return the name in `methods.METHODS` of the method for a metric of this range.
+
+    is_share: see `Metric`.
+    """
     if (low, high) == (0, 1):
-        return "logit-t"
+        return "wilson" if is_share else "logit-t"
     if low is not None and high == -low:
         return "atanh-t"
     return "log-t" if low == 0 and high is None else "t"
@@ -71,12 +80,27 @@ def _interval(
         return TOO_FEW.format(kind)
     if undefined := int(np.isnan(without).sum()):
         return NOT_WITHOUT.format(kind, undefined, len(without))
-    method = method_for(metric.minimum, metric.maximum)
+    method = method_for(metric.minimum, metric.maximum, is_share=metric.is_share)
+    moves = jackknife.influences(without)
+    if _is_still(value, without, moves):
+        # Between 0 and 1 nothing varies more than a share does; without two ends it could be anything.
+        if method not in AT_REST:
+            return NOT_MOVED.format(kind, kind)
+        method, moves = AT_REST[method], np.zeros_like(moves)
     degrees = min(jackknife.degrees, size - 1)
-    evidence = Evidence(value, jackknife.influences(without), degrees, size, low=metric.minimum, high=metric.maximum)
+    evidence = Evidence(value, moves, degrees, size, low=metric.minimum, high=metric.maximum)
     low, high = METHODS[method](evidence, level)
     # Rounding must not put the score outside its own interval.
     return Interval(min(low, value), max(high, value), level, _signed(method, jackknife, size))
+
+
+def _is_still(value: float, without: Floats, moves: Floats) -> bool:
+    """Return whether no unit moves the score, but for rounding.
+
+    without: the score without each group; moves: the group's influences.
+    """
+    far = float(np.abs(moves).max(initial=0.0)) * max(len(moves) - 1, 1)
+    return far <= _STILL * max(abs(value), float(np.abs(without).max(initial=0.0)))
 
 
 def _signed(method: str, jackknife: Jackknife, size: int) -> str:

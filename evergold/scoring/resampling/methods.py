@@ -21,6 +21,8 @@ from evergold.scoring.optional import load_package
 Floats = npt.NDArray[np.float64]
 Ends = tuple[float, float]
 _NORMAL = NormalDist()
+#: Items on one side of a share, and among how many, for which Wilson's interval is too narrow.
+_FEW, _SMALL = 2, 50
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,28 @@ def score_t(evidence: Evidence, level: float) -> Ends:
     The number of items is that for which the jackknife's variance would be that of a share; if the variance is 0, the
     number of units.
     """
-    p, t = evidence.value, _t(evidence.degrees, level)
-    spread, variance = p * (1 - p), evidence.error**2
-    items = spread / variance if spread > 0 and variance > 0 else float(evidence.size)
-    centre = (p + t * t / (2 * items)) / (1 + t * t / items)
-    far = t / (1 + t * t / items) * math.sqrt(spread / items + t * t / (4 * items * items))
-    return max(0.0, centre - far), min(1.0, centre + far)
+    return _score_interval(evidence.value, _items_of(evidence), _t(evidence.degrees, level))
+
+
+def wilson(evidence: Evidence, level: float) -> Ends:
+    """Compute Wilson's score interval of a share, modified near 0 and 1; for metrics whose items count 0 or 1.
+
+    Where units are single items it is Wilson's own, with the normal quantile, whose coverage is near the level from ten
+    items on, averaged over shares. Where they are clusters, or drawn within strata, it is that of `score_t`. Where no
+    more than two items (three of more than 50) are on one side, that end is Poisson's limit, since Wilson's is too
+    narrow there (Brown, Cai & DasGupta 2001, section 4.1.1).
+    """
+    p, items, quantile = evidence.value, _items_of(evidence), _t(evidence.degrees, level)
+    # Of n independent items the jackknife's variance is p (1 - p) / (n - 1).
+    if p in (0, 1) or math.isclose(items, evidence.size - 1, rel_tol=1e-6):
+        items, quantile = float(evidence.size), _NORMAL.inv_cdf((1 + level) / 2)
+    low, high = _score_interval(p, items, quantile)
+    few = (_FEW if items <= _SMALL else _FEW + 1) + 0.5
+    if 0 < p * items < few:
+        low = min(low, _poisson_limit(p * items, level) / items)
+    if 0 < (1 - p) * items < few:
+        high = max(high, 1 - _poisson_limit((1 - p) * items, level) / items)
+    return low, high
 
 
 def log_t(evidence: Evidence, level: float) -> Ends:
@@ -123,6 +141,7 @@ METHODS: dict[str, Callable[[Evidence, float], Ends]] = {
     "atanh-t": atanh_t,
     "logit-t": logit_t,
     "score-t": score_t,
+    "wilson": wilson,
     "log-t": log_t,
 }
 
@@ -131,6 +150,24 @@ def _known(evidence: Evidence) -> Floats:
     if evidence.replicates is None:
         raise ValueError("this method needs replicates")
     return evidence.replicates[~np.isnan(evidence.replicates)]
+
+
+def _items_of(evidence: Evidence) -> float:
+    """Return for how many independent items the variance would be that of a share (Kish's effective size)."""
+    spread, variance = evidence.value * (1 - evidence.value), evidence.error**2
+    return spread / variance if spread > 0 and variance > 0 else float(evidence.size)
+
+
+def _score_interval(p: float, items: float, quantile: float) -> Ends:
+    turned = quantile**2 / items
+    centre = (p + turned / 2) / (1 + turned)
+    far = math.sqrt(turned * p * (1 - p) + turned * turned / 4) / (1 + turned)
+    return max(0.0, centre - far), min(1.0, centre + far)
+
+
+def _poisson_limit(count: float, level: float) -> float:
+    """Return the mean of a Poisson distribution that reaches this count with the probability 1 - level."""
+    return float(load_package("scipy.special").gammaincinv(count, 1 - level))
 
 
 def _t(degrees: int, level: float) -> float:

@@ -26,7 +26,8 @@ LEVEL = 0.95
 MOST_UNDEFINED = 0.05
 #: P(S ≥ x) ≤ 3.18 P(Z ≥ x), Z normal, for sums S of numbers with chance signs (Bentkus & Dzindzalieta 2015).
 _SIGNS = 1 / (4 * (1 - NormalDist().cdf(math.sqrt(2))))
-_ROUNDING = 1e-12
+#: Of the scores that are compared: differences that are closer than this share of them differ by rounding alone.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Difference:
     """One score of two systems.
 
     difference: the second's minus the first's.
-    low, high: its interval; None if the score is undefined in too many resamples.
+    low, high: its interval; None if the score is undefined in too many resamples, or if all resamples have the same
+    difference, so that they do not show how far it could be another.
     p: two-sided.
     undefined: in how many of `resamples` the score is undefined.
     method: its computation, with the seed.
@@ -124,9 +126,10 @@ def _differences(
         known = moved[~np.isnan(moved)]
         low, high = _expanded_percentiles(known, size, level)
         undefined = len(moved) - len(known)
-        if undefined > MOST_UNDEFINED * len(moved):
+        size_of_scores = _largest(values[first], values[second], replicates[first], replicates[second])
+        if undefined > MOST_UNDEFINED * len(moved) or not len(known) or np.ptp(known) <= ROUNDING * size_of_scores:
             low = high = None
-        p = two_sided_p(difference, chance)
+        p = two_sided_p(difference, chance, max(abs(float(values[first])), abs(float(values[second]))))
         found.append(
             Difference(float(values[first]), float(values[second]), difference, low, high, p, undefined,
                        len(moved), level, method)
@@ -134,19 +137,26 @@ def _differences(
     return found
 
 
-def two_sided_p(difference: float, chance: Floats) -> float:
+def two_sided_p(difference: float, chance: Floats, scores: float) -> float:
     """Return how often chance makes a difference at least as large, counting the observed one: more than 0, at most 1.
 
-    chance: of r permutations, NaN where a score is undefined, which counts as large. If none of them is as large, p is
-    below 1 / (r + 1); a bound for sums with random signs then limits it, so that many comparisons can be corrected for
+    chance: of r permutations, NaN where a score is undefined, which counts as large. scores: the larger one without its
+    sign; rounding is a share of it, so p is the same in any unit. If none of the permutations is as large, p is below
+    1 / (r + 1); a bound for sums with random signs then limits it, so that many comparisons can be corrected for
     without millions of permutations.
     """
-    large = int(np.sum(~(np.abs(chance) < abs(difference) - _ROUNDING)))
+    observed, whole = abs(difference), max(abs(difference), scores)
+    large = int(np.sum(~(np.abs(chance) < observed - ROUNDING * whole)))
     p = (large + 1) / (len(chance) + 1)
-    spread = float(np.sqrt(np.mean(chance**2))) if not large else 0.0
-    if not spread:
+    if large or not observed:
         return p
-    return max(min(p, _SIGNS * math.erfc(abs(difference) / spread / math.sqrt(2))), 1e-300)
+    # In units of the difference, so that no square is too small or too large for a number.
+    spread = float(np.sqrt(np.mean((chance / observed) ** 2)))
+    return max(min(p, _SIGNS * math.erfc(1 / spread / math.sqrt(2))), 1e-300) if spread else p
+
+
+def _largest(*values: Floats | float) -> float:
+    return float(max(np.max(np.abs(one), initial=0.0, where=~np.isnan(one)) for one in values))
 
 
 def _expanded_percentiles(known: Floats, size: int, level: float) -> tuple[float | None, float | None]:

@@ -1,7 +1,7 @@
 """Parts from which scores are computed: sums over units, ranks, or pairs of items.
 
 Every part returns its scores for weights of resamples × units, NaN where a score is undefined; `sums()` returns the
-sums that two systems can swap, and `size` is the number of units on which its scores rest.
+sums that two systems can swap, and `sizes` are the numbers of units on which its scores rest.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Sums:
     kinds_by_label: number of kinds if the sums are some kinds for each of many labels (or words); finish then accepts
     any number of labels, and keys are (kind, label).
     picked: the indices in finish's scores of the names (None: all).
+    rests_on: the indices of the sums that each name's score is computed from (empty: every score from all of them).
     """
 
     names: tuple[Name, ...]
@@ -45,11 +46,22 @@ class Sums:
     keys: tuple[Hashable, ...]
     kinds_by_label: int = 0
     picked: tuple[int, ...] | None = None
+    rests_on: tuple[tuple[int, ...], ...] = ()
 
-    @property
-    def size(self) -> int:
-        """Number of units that contribute anything."""
-        return sum(block.size for block in self.blocks)
+    def sizes(self) -> dict[Name, int]:
+        """Return for each score the number of units that contribute anything to it."""
+        if not self.rests_on:
+            return dict.fromkeys(self.names, sum(block.size for block in self.blocks))
+        counted = {columns: self._units_in(columns) for columns in set(self.rests_on)}
+        return {name: counted[columns] for name, columns in zip(self.names, self.rests_on, strict=True)}
+
+    def _units_in(self, columns: tuple[int, ...]) -> int:
+        found, start = 0, 0
+        for block in self.blocks:
+            own = [column - start for column in columns if start <= column < start + block.width]
+            found += block.units_in(own) if own else 0
+            start += block.width
+        return found
 
     def totals(self, weights: Floats) -> Floats:
         """Return the k sums: resamples × k."""
@@ -74,7 +86,8 @@ class Sums:
         if len(places) == len(self.names):
             return self
         picked = places if self.picked is None else tuple(self.picked[place] for place in places)
-        return replace(self, names=tuple(self.names[place] for place in places), picked=picked)
+        rests_on = tuple(self.rests_on[place] for place in places) if self.rests_on else ()
+        return replace(self, names=tuple(self.names[place] for place in places), picked=picked, rests_on=rests_on)
 
     def is_like(self, other: Sums) -> bool:
         """Return whether the sums of both may be swapped."""
@@ -91,7 +104,8 @@ class Sums:
             return self
         position = {key: place for place, key in enumerate(keys)}
         (block,) = self.blocks
-        return replace(self, blocks=(block.moved([position[key] for key in self.keys], len(keys)),), keys=keys)
+        moved = block.moved([position[key] for key in self.keys], len(keys))
+        return replace(self, blocks=(moved,), keys=keys, rests_on=())
 
 
 def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
@@ -136,10 +150,9 @@ class Ranks:
     predicted: Floats
     finish: Callable[[Floats], Floats] | None = field(default=None, repr=False)
 
-    @property
-    def size(self) -> int:
-        """Number of units."""
-        return len(np.unique(self.places))
+    def sizes(self) -> dict[Name, int]:
+        """Return the number of units, for each score."""
+        return dict.fromkeys(self.names, len(np.unique(self.places)))
 
     def weighted(self, weights: Floats, shared: Shared | None = None) -> Floats:
         """Compute the scores: resamples × 1, or the result of finish.
@@ -209,10 +222,9 @@ class Concordance:
     gold: Floats
     predicted: Floats
 
-    @property
-    def size(self) -> int:
-        """Number of units."""
-        return len(np.unique(self.places))
+    def sizes(self) -> dict[Name, int]:
+        """Return the number of units, for the score."""
+        return dict.fromkeys(self.names, len(np.unique(self.places)))
 
     def weighted(self, weights: Floats) -> Floats:
         """Compute the score: resamples × 1."""

@@ -11,6 +11,7 @@ from statistics import NormalDist, fmean, median
 import numpy as np
 
 from evergold.scoring.resampling.jackknife import Jackknife
+from evergold.scoring.resampling.pairs import ROUNDING
 from evergold.scoring.resampling.parts import Floats, Name
 from evergold.scoring.resampling.sample import Sample
 
@@ -36,7 +37,7 @@ def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = 
 
     samples: of systems on the same units, whose differences are as uncertain as those of future systems (the median of
     all pairs counts). A single system is compared with an equally good one whose errors are independent: that is the
-    worst case. A score whose error is unknown (it is undefined without some unit) is left out.
+    worst case. A score whose error is unknown is left out: it is undefined without some unit, or no unit moves it.
     """
     jackknife, sizes = Jackknife(samples[0].units), samples[0].sizes()
     values = [sample.scores() for sample in samples]
@@ -47,7 +48,7 @@ def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = 
         if size < 2 or len(scores) < len(samples):
             continue
         error = _error_of_difference([of_system[name] for of_system in moves])
-        if math.isfinite(error):
+        if math.isfinite(error) and error > ROUNDING * max(map(abs, scores)):
             found[name] = Resolution(fmean(scores), smallest_difference(error, power, level), size)
     return found
 

@@ -43,7 +43,7 @@ class Sample:
 
     def sizes(self) -> dict[Name, int]:
         """Return the number of units on which each score that depends on items rests."""
-        sizes = {name: part.size for part in self.parts for name in part.names}
+        sizes = {name: size for part in self.parts for name, size in part.sizes().items()}
         for one in self.derived:
             of_all = min(len(self.units), sum(sizes.get(name, 0) for name in one.inputs))
             sizes |= dict.fromkeys(one.names, of_all)

@@ -36,7 +36,8 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
     if scored:
         names = tuple(("label_f1", f"label/{label}") for label in scored)
         keys = tuple((kind, label) for kind in _KINDS for label in scored)
-        parts.append(Sums(names, (_block(sets, len(scored), places),), _label_f1, keys))
+        rests_on = tuple(tuple(range(place, len(keys), len(scored))) for place in range(len(scored)))
+        parts.append(Sums(names, (_block(sets, len(scored), places),), _label_f1, keys, rests_on=rests_on))
     return Sample(units, tuple(parts))
 
 

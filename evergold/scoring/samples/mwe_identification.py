@@ -108,7 +108,16 @@ def _counts(outcomes: Mapping[str, Any], cell: Cell, starts: list[int]) -> Sums:
         blocks.append(collect(3, units, np.tile(np.arange(3), len(rows)), rows[:, 1:].ravel()))
     names = dict(_names(languages, cell, finish))
     keys = tuple((language, side) for language in languages for side in _SIDES)
-    return Sums(tuple(names.values()), tuple(blocks), finish, keys, picked=tuple(names))
+    rests_on = tuple(_sums_of(place, len(languages)) for place in names)
+    return Sums(tuple(names.values()), tuple(blocks), finish, keys, picked=tuple(names), rests_on=rests_on)
+
+
+def _sums_of(place: int, languages: int) -> tuple[int, ...]:
+    """Return the sums that P, R or F1 of a language, or of all for macro, is computed from. place: see `_names`."""
+    root, part = divmod(place, 3)
+    sides = {"precision": ("found", "predicted"), "recall": ("found", "gold")}.get(_PARTS[part], _SIDES)
+    numbers = (root,) if root < languages else range(languages)
+    return tuple(3 * number + _SIDES.index(side) for number in numbers for side in sides)
 
 
 def _names(languages: Languages, cell: Cell, finish: CellScores) -> Iterator[tuple[int, Name]]:

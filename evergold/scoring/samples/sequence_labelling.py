@@ -28,11 +28,22 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
     counts: Sequence[Sequence[Sequence[int]]] = outcomes["counts"]
     names: tuple[Name, ...] = tuple((metric, split) for split in (ALL, MACRO) for metric in SPAN_METRICS)
     block = _block(counts, len(types), places)
-    parts: list[Part] = [Sums(names, (block,), _overall, _keys(types), kinds_by_label=len(SpanCounts._fields))]
+    kinds = len(SpanCounts._fields)
+    rests_on = tuple(_sums_of(metric, range(len(types)), len(types)) for _ in (ALL, MACRO) for metric in SPAN_METRICS)
+    parts: list[Part] = [Sums(names, (block,), _overall, _keys(types), kinds, rests_on=rests_on)]
     if scored := types[: outcomes["of_gold"]]:
         names = tuple((metric, TYPE + name) for name in scored for metric in SPAN_METRICS)
-        parts.append(Sums(names, (_block(counts, len(scored), places),), _of_types, _keys(scored)))
+        each = range(len(scored))
+        rests_on = tuple(_sums_of(metric, (place,), len(scored)) for place in each for metric in SPAN_METRICS)
+        parts.append(Sums(names, (_block(counts, len(scored), places),), _of_types, _keys(scored), rests_on=rests_on))
     return Sample(units, tuple(parts))
+
+
+def _sums_of(metric: str, places: Sequence[int], types: int) -> tuple[int, ...]:
+    """Return the sums that a metric of the types at these places is computed from: those of the sides it divides by."""
+    side = metric.removeprefix("lenient_")
+    kinds = {"precision": ("predicted",), "recall": ("gold",)}.get(side, ("gold", "predicted"))
+    return tuple(SpanCounts._fields.index(kind) * types + place for kind in kinds for place in places)
 
 
 def _keys(types: Sequence[str]) -> tuple[tuple[str, str], ...]:

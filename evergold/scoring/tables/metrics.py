@@ -153,9 +153,14 @@ def _corpus_metric(metric: str, settings: TextSettings) -> Any:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("accuracy", "Accuracy", "The share of items with the right label."),
+        Metric("accuracy", "Accuracy", "The share of items with the right label.", is_share=True),
         Metric("macro_f1", "Macro F1", "The mean of the labels' F1 scores."),
-        Metric("micro_f1", "Micro F1", "F1 over all decisions; with one label per item the same as accuracy."),
+        Metric(
+            "micro_f1",
+            "Micro F1",
+            "F1 over all decisions; with one label per item the same as accuracy.",
+            is_share=True,
+        ),
         Metric("weighted_f1", "Weighted F1", "The mean of the labels' F1 scores, weighted by their number in gold."),
         Metric("mcc", "MCC", "Matthews' correlation coefficient of the labels.", -1.0),
         Metric("pearson", "Pearson's r", "Linear correlation with the gold values.", -1.0),
@@ -163,7 +168,7 @@ METRICS = {
         Metric("kendall", "Kendall's τ", "Rank correlation with the gold values, tau-b.", -1.0),
         Metric("mae", "MAE", "Mean absolute error.", 0.0, None, False),
         Metric("rmse", "RMSE", "Root mean squared error.", 0.0, None, False),
-        Metric("exact_match", "Exact match", "The share of texts that equal a reference.", percent=True),
+        Metric("exact_match", "Exact match", "The share of texts that equal a reference.", percent=True, is_share=True),
         Metric("chrf", "chrF", "Character n-gram F-score (chrF2), over the whole file.", percent=True),
         Metric("bleu", "BLEU", "BLEU over the whole file.", percent=True),
         Metric("rouge_1", "ROUGE-1", "F1 of words, the mean over items.", percent=True),

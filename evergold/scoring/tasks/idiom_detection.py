@@ -219,7 +219,7 @@ METRICS = {
     "macro_f1": Metric(
         "macro_f1", "Macro F1", "The mean of the F1 scores of the labels; all languages' items are pooled under `all`."
     ),
-    "accuracy": Metric("accuracy", "Accuracy", "The share of the items whose label is right."),
+    "accuracy": Metric("accuracy", "Accuracy", "The share of the items whose label is right.", is_share=True),
 }
 
 TASK = Task(

@@ -307,14 +307,13 @@ def _metrics() -> Iterator[Metric]:
     for name, (title, text) in _MEASURE_TEXTS.items():
         kind = name.partition("_")[0]
         low, high = {"sim": (-1.0, 1.0), "affinity": (-2.0, 2.0), "simr": (None, 1.0)}[kind]
-        yield Metric(name, title, f"{text} Mean over the compounds.", low, high, name != "sim_rand")
-        yield Metric(
-            f"{name}_sd", f"{title} sd", f"Standard deviation of {title} over the compounds.", 0.0, None, False
-        )
+        yield Metric(name, title, f"{text} Mean over the compounds.", low, high, name != "sim_rand", aspect="mean")
+        sd = f"Standard deviation of {title} over the compounds."
+        yield Metric(f"{name}_sd", f"{title} sd", sd, 0.0, None, False, aspect="sd")
         rho = f"Spearman's rho of {title} with the human compositionality scores."
-        yield Metric(f"{name}_rho", f"{title} ρ", rho, -1.0, 1.0)
+        yield Metric(f"{name}_rho", f"{title} ρ", rho, -1.0, 1.0, aspect="rho")
         p = f"Two-sided p of that correlation ({title}); from 0.05 on the paper shows a dash."
-        yield Metric(f"{name}_p", f"{title} p", p, 0.0, 1.0, False, has_interval=False)
+        yield Metric(f"{name}_p", f"{title} p", p, 0.0, 1.0, False, has_interval=False, aspect="p")
 
 
 METRICS = {metric.name: metric for metric in _metrics()}

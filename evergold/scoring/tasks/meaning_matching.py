@@ -329,11 +329,12 @@ METRICS = {
     "macro_f1": Metric(
         "macro_f1", "Macro F1", "The mean of the F1 scores of both labels, over sentence-meaning pairs."
     ),
-    "accuracy": Metric("accuracy", "Accuracy", "The share of the pairs whose label is right."),
+    "accuracy": Metric("accuracy", "Accuracy", "The share of the pairs whose label is right.", is_share=True),
     "sentence_accuracy": Metric(
         "sentence_accuracy",
         "Meaning found",
         "The share of the sentences whose highest-scored meaning, or only one labelled 1, is the right one.",
+        is_share=True,
     ),
 }
 

@@ -272,7 +272,9 @@ METRICS = {
         Metric("micro_f1", "Micro F1", "F1 of all labels of all items together."),
         Metric("macro_f1", "Macro F1", "The mean of the labels' F1, over those in gold or prediction."),
         Metric("samples_f1", "Samples F1", "The mean of the items' F1."),
-        Metric("subset_accuracy", "Subset accuracy", "The share of items with exactly the right labels."),
+        Metric(
+            "subset_accuracy", "Subset accuracy", "The share of items with exactly the right labels.", is_share=True
+        ),
         Metric("label_f1", "F1 of a label", "F1 of one label."),
     )
 }

@@ -326,7 +326,7 @@ METRICS = {
             minimum=None,
             percent=True,
         ),
-        Metric(REMOVED, "Removed", "Share of the items whose MWE is no longer there.", percent=True),
+        Metric(REMOVED, "Removed", "Share of the items whose MWE is no longer there.", percent=True, is_share=True),
         Metric("variety", "Variety", "Number of different new words, by white space.", maximum=None),
         Metric("entropy", "Entropy", "Shannon entropy (natural logarithm) of the new words.", maximum=None),
         Metric("balance", "Balance", "Entropy of the new words over its maximum."),

@@ -2,7 +2,8 @@
 
 Files, checks, groups and the other metrics are those of the task type `table`; BERTScore is computed as for
 mwe-paraphrase (`bertscore`): of several references the best, for precision, recall and F1 separately; over items, the
-mean. An empty prediction, where it is allowed, scores 0.
+mean. An empty prediction, where it is allowed, scores 0. With idf a text may have no token that weighs anything (each
+stands in every reference): its precision or recall is undefined, and so is their mean; F1 is then 0, as for bert-score.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from evergold.scoring.task import Column, ItemResult, Metric, Score, Task, signa
 from evergold.scoring.tasks import table
 from evergold.scoring.tasks.table import Gold, Prediction
 
-NAME, VERSION = "text-generation", 2
+NAME, VERSION = "text-generation", 3
+WEIGHTLESS = "by idf no token of some {} weighs anything: each is in every reference"
+_SIDES = {"bertscore_precision": "predicted texts", "bertscore_recall": "references"}
 BERTSCORES = ("bertscore_f1", "bertscore_precision", "bertscore_recall")
 
-#: Values of every item, by metric.
+#: Values of every item, by metric; NaN where undefined.
 Numbers = Mapping[str, "np.ndarray[Any, np.dtype[np.float64]]"]
 
 
@@ -69,8 +72,8 @@ class TextOptions(TableOptions):
 def score(gold: Gold, prediction: Prediction, options: TextOptions) -> list[Score]:
     """Compute BERTScore's F1, precision and recall, then the other metrics, for all items, for groups and their means.
 
-    BERTScore is at most 1, and seldom below 0. Raises InvalidGold as `table.score` does, and the errors of
-    `load_encoder`.
+    BERTScore is at most 1, and seldom below 0; precision and recall are undefined where they are for an item
+    (`WEIGHTLESS`). Raises InvalidGold as `table.score` does, and the errors of `load_encoder`.
     """
     return score_with_outcomes(gold, prediction, options)[0]
 
@@ -85,7 +88,7 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: TextOptions
     scores = [score for metric in BERTSCORES for score in _scores(metric, numbers, gold, encoder, options)]
     scores += table.scores_as(NAME, VERSION, gold, prediction, options, compared)
     found = table.outcomes_of(gold, prediction, options, compared)
-    statistics = {name: [[float(value)] for value in numbers[name]] for name in BERTSCORES}
+    statistics = {name: [[_number(value)] for value in numbers[name]] for name in BERTSCORES}
     metrics = {"metrics": [*BERTSCORES, *options.metrics], "statistics": statistics | found["statistics"]}
     return scores, found | metrics
 
@@ -106,6 +109,11 @@ def item_results(
         one if one.is_right is not None else replace(one, error=value - 1)
         for one, value in zip(table.item_results(gold, prediction, options), values, strict=True)
     ]
+
+
+def _number(value: float) -> float | None:
+    """Return a number for JSON, None for NaN."""
+    return None if np.isnan(value) else float(value)
 
 
 def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tuple[Encoder, Numbers]:
@@ -130,10 +138,7 @@ def _bertscores(gold: Gold, prediction: Prediction, options: TextOptions) -> tup
 
 
 def _scores(metric: str, numbers: Numbers, gold: Gold, encoder: Encoder, options: TextOptions) -> list[Score]:
-    found: dict[str, Found] = {
-        split: (float(numbers[metric][where].mean()), None) if len(where) else (None, NO_ITEMS)
-        for split, where in gold.splits.items()
-    }
+    found = {split: _mean(metric, numbers[metric][where]) for split, where in gold.splits.items()}
     parts = bertscore_signature(encoder, idf=options.idf, compatibility=options.compatibility)
     parts |= {"baseline": options.baseline, "nrefs": 1 + len(options.references)}
     scores = []
@@ -144,6 +149,13 @@ def _scores(metric: str, numbers: Numbers, gold: Gold, encoder: Encoder, options
         signed = signature(NAME, VERSION, metric, split, **parts, **groups)
         scores.append(Score(metric, split, value, reason, signed))
     return scores
+
+
+def _mean(metric: str, values: np.ndarray[Any, np.dtype[np.float64]]) -> Found:
+    if not len(values):
+        return None, NO_ITEMS
+    mean = _number(values.mean())
+    return mean, WEIGHTLESS.format(_SIDES.get(metric, "texts")) if mean is None else None
 
 
 def columns(options: TextOptions) -> tuple[Column, ...]:

@@ -45,7 +45,7 @@ def test_json_has_the_ends_the_level_and_the_method_or_why_there_are_none(capsys
     first = scores[0]
     assert first["interval"].keys() == {"low", "high", "level", "method"}
     assert (first["interval"]["level"], first["interval_reason"]) == (0.95, None)
-    assert first["interval"]["method"] == "jackknife-logit-t:1|units:item,6"
+    assert first["interval"]["method"] == "jackknife-logit-t:2|units:item,6"
     assert first["interval"]["low"] < first["value"] < first["interval"]["high"]
     assert (scores[-1]["interval"], scores[-1]["interval_reason"]) == (None, "not entered")
 

@@ -94,12 +94,23 @@ def test_baseline_is_applied_as_upstream_does(tmp_path: Path) -> None:
     assert_equal(mine, upstream(CANDIDATES, REFERENCES, baseline_path=str(path)))
 
 
-def test_idf_of_a_single_reference_weighs_nothing_and_scores_0_like_upstream() -> None:
-    """log(2 / 2) = 0 for every token of it; upstream's precision and recall are NaN there, ours 0."""
-    mine, theirs = ours(["a b"], [["a c"]], idf=True), upstream(["a b"], [["a c"]], idf=True)
-    assert mine.f1 == theirs[2] == 0
-    assert mine.recall == 0
-    assert np.isnan(theirs[1]).all()
+def test_idf_of_a_single_reference_weighs_nothing_and_is_nan_like_upstream() -> None:
+    """log(2 / 2) = 0 for every token of it: recall is NaN, and so is the precision of a text without others."""
+    for candidate in ("a b", "a c", "c"):
+        mine, theirs = ours([candidate], [["a c"]], idf=True), upstream([candidate], [["a c"]], idf=True)
+        for own, other in zip(mine, theirs, strict=True):
+            assert own == pytest.approx(other, abs=TOLERANCE, nan_ok=True)
+        assert np.isnan(mine.recall).all()
+        assert np.isnan(mine.precision).all() == (candidate != "a b")
+        assert mine.f1 == 0
+
+
+def test_of_several_references_those_count_that_weigh_anything() -> None:
+    """Every reference has "a"; "a" alone weighs nothing, "a cat" does."""
+    alone = ours(["a cat"], [["a cat"]], idf=False)
+    found = ours(["a cat", "a"], [["a", "a cat"], ["a"]], idf=True)
+    assert found.recall[0] == pytest.approx(alone.recall[0], abs=TOLERANCE)
+    assert np.isnan(found.recall[1])
 
 
 # ------------------------------------------------------------------------------------------------------- what must hold

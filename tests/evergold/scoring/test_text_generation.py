@@ -73,7 +73,7 @@ def test_other_scores_are_those_of_table_and_groups_have_means(write: Write) -> 
     for score in table.score(gold, prediction, TableOptions(value="text", **options)):
         own = found[f"{score.metric} {score.split}"]
         assert own.value == score.value
-        assert own.signature == score.signature.replace("table:2", "text-generation:2")
+        assert own.signature == score.signature.replace("table:2", "text-generation:3")
     values = [found[f"bertscore_f1 lang/{name}"].value for name in ("en", "pt", "mean")]
     assert values[1] == pytest.approx(1.0, abs=1e-6), "equal texts"
     assert values[2] == pytest.approx(((values[0] or 0) + 1.0) / 2, abs=1e-6)
@@ -89,7 +89,7 @@ def test_scores_are_the_same_alone_and_say_of_which_version_they_are(write: Writ
         assert TASK.score(gold, prediction, options) == list(found.values())
     starts = {"|".join(score.signature.split("|")[:2]) for score in found.values()}
     names = ("bertscore_f1", "bertscore_precision", "bertscore_recall", "chrf")
-    assert starts == {f"text-generation:2|{name}" for name in names}
+    assert starts == {f"text-generation:3|{name}" for name in names}
     assert told[-1] == (3, 3), "all items are done"
     assert told == sorted(told)
 
@@ -101,6 +101,49 @@ def test_weights_of_one_give_the_scores(write: Write) -> None:
     assert {f"{metric} {split}" for metric, split in again} == set(found)
     for (metric, split), value in again.items():
         assert value == pytest.approx(found[f"{metric} {split}"].value, abs=1e-12)
+
+
+@pytest.mark.parametrize("references", [[], ["second"]])
+def test_idf_that_weighs_nothing_leaves_precision_and_recall_undefined(references: list[str], write: Write) -> None:
+    """One item: every token is in every reference, its weight log(2 / 2) = 0; bert-score prints nan, nan and 0."""
+    bert_files = pytest.importorskip("tests.evergold.scoring.bert_files")
+    gold_text, own_text = "id,text,second\n1,the cat,the cat\n", "id,text\n1,the cat\n"
+    options = TextOptions(**MODEL, idf=True, metrics=("chrf",), references=tuple(references))
+    gold = TASK.read_gold(write("gold.csv", gold_text), options)
+    prediction = TASK.read_prediction(write("own.csv", own_text), TASK.items_of(gold, options), options)
+    assert TASK.score_with_outcomes is not None
+    with encoding_with(EncoderSettings(threads=1)):
+        scores, outcomes = TASK.score_with_outcomes(gold, prediction, options)
+    found = {score.metric: (score.value, score.reason) for score in scores}
+    words = "by idf no token of some {} weighs anything: each is in every reference"
+    assert found["bertscore_precision"] == (None, words.format("predicted texts"))
+    assert found["bertscore_recall"] == (None, words.format("references"))
+    groups = [["the cat"] * (1 + len(references))]
+    precision, recall, f1 = bert_files.upstream(["the cat"], groups, idf=True)
+    assert precision != precision  # noqa: PLR0124 - NaN
+    assert recall != recall  # noqa: PLR0124
+    assert found["bertscore_f1"][0] == float(f1[0]) == 0
+    assert TASK.sample is not None
+    again = TASK.sample(json.loads(json.dumps(outcomes, allow_nan=False))).scores()
+    assert {metric: value for (metric, _), value in again.items()} == {
+        name: value for name, (value, _) in found.items()
+    }
+
+
+def test_a_weightless_text_leaves_its_group_and_the_whole_undefined_and_others_as_they_are(write: Write) -> None:
+    """Both references have "the": the text of item 2 is that alone."""
+    gold_text = "id,lang,text\n1,en,the cat\n2,pt,the dog\n"
+    own_text = "id,text\n1,the cat\n2,the\n"
+    options = TextOptions(**MODEL, idf=True, metrics=("chrf",), groups={"lang": ("en", "pt")})
+    gold = TASK.read_gold(write("gold.csv", gold_text), options)
+    prediction = TASK.read_prediction(write("own.csv", own_text), TASK.items_of(gold, options), options)
+    with encoding_with(EncoderSettings(threads=1)):
+        found = {(score.metric, score.split): score for score in TASK.score(gold, prediction, options)}
+    assert found["bertscore_precision", "lang/en"].value == pytest.approx(1, abs=1e-6)
+    assert found["bertscore_precision", "lang/pt"].value is None
+    assert found["bertscore_precision", "all"].value is None
+    assert found["bertscore_precision", "lang/mean"].reason == "undefined for pt"
+    assert found["bertscore_recall", "all"].value is not None
 
 
 @pytest.mark.parametrize("option", [{"idf": True}, {"baseline": 0.3}, {"layer": 5}, {"compatibility": "upstream-64"}])

@@ -197,6 +197,29 @@ def test_categories_are_a_heat_map_whose_numbers_stand_in_its_cells(browser: htt
     assert column(tokens, "VID")["FR"] == "85.7"  # 6 of 8, 6 predicted
 
 
+@pytest.mark.parametrize(
+    ("macro", "view", "words"),
+    [
+        ("languages-with-gold", "overview", "and one whose gold has nothing of the kind is left out."),
+        ("languages-with-gold", "categories", "the official average counts it as 0 where the prediction"),
+        ("all-languages", "unseen", "and so does one whose gold has nothing of the kind."),
+        ("all-languages", "categories-token", "the divisor is the same for everybody"),
+        ("all-languages", "diversity", "and so does what is undefined."),
+    ],
+)
+def test_the_report_says_how_what_is_undefined_counts_in_the_mean(
+    browser: httpx.Client, site: Site, macro: str, view: str, words: str
+) -> None:
+    with reading(site.engine) as session:
+        bob = session.scalars(select(User).where(User.username == "bob")).one()
+    submission = scored_submission(site.engine, bob, macro=macro)
+    page = f"/submissions/{submission}/report"
+    found = browser.get(page, params={"view": view}).text
+    markup.check(found)
+    assert "In the mean, a language that was not submitted counts 0, " in found
+    assert words in found
+
+
 def test_diversity_is_a_table_of_its_own(browser: httpx.Client, page: str) -> None:
     found = browser.get(page, params={"view": "diversity"}).text
     markup.check(found)

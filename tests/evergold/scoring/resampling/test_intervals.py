@@ -41,7 +41,7 @@ def test_interval_of_a_mean_is_students() -> None:
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     found = the(mean_of(values), ANY)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert (found.level, found.method) == (0.95, "jackknife-t:1|units:item,40")
+    assert (found.level, found.method) == (0.95, "jackknife-t:2|units:item,40")
 
 
 def test_interval_of_a_stratified_mean_has_the_variance_within_strata_alone() -> None:
@@ -111,6 +111,7 @@ def test_method_follows_from_the_range_of_the_metric() -> None:
     ranges = {(0.0, 1.0): "logit-t", (-1.0, 1.0): "atanh-t", (-2.0, 2.0): "atanh-t", (0.0, None): "log-t"}
     assert {ends: method_for(*ends) for ends in ranges} == ranges
     assert method_for(None, None) == method_for(None, 1.0) == "t"
+    assert method_for(0.0, 1.0, is_share=True) == "wilson"
 
 
 def test_what_has_no_interval_says_why() -> None:

@@ -138,7 +138,8 @@ def test_texts_are_compared_as_sacrebleu_compares_them(
 def test_a_system_is_not_better_than_itself() -> None:
     gold, first, _ = pair_of_answers()
     for one in compare(labels_of(gold, first), labels_of(gold, first), Draws(units(200), "x", 500)).values():
-        assert (one.difference, one.low, one.high, one.p) == (0, 0, 0, 1)
+        # No resample differs from another, which is no proof that other items could not: there is no interval.
+        assert (one.difference, one.low, one.high, one.p) == (0, None, None, 1)
 
 
 def test_one_discordant_item_says_nothing() -> None:
@@ -218,20 +219,75 @@ def test_undefined_resamples_are_counted_and_too_many_leave_no_interval() -> Non
     assert (found.low, found.high) == (None, None)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("power", [-200, -12, -9, -6, -3, 3, 6, 9, 12, 200])
+def test_verdict_is_the_same_in_any_unit(power: int, seed: int) -> None:
+    """Errors in steps of a tenth: many swaps make exactly the difference that was seen, but for rounding."""
+    chance = np.random.default_rng(seed)
+    few, draws = 12, Draws(units(12), "x", 2000)
+    steps = chance.integers(0, 6, (2, few))
+
+    def compared(unit: str) -> Difference:
+        errors = [np.array([float(f"{step}{unit}") for step in own]) for own in steps]
+        return compare(mean_of(errors[0]), mean_of(errors[1]), draws)["mean", "all"]
+
+    one, other = compared("e-1"), compared(f"e{power - 1}")
+    assert one.p == other.p
+    assert other.difference == pytest.approx(one.difference * 10.0**power, rel=1e-9)
+    assert (one.low is None) == (other.low is None)
+    if one.low is not None:
+        assert other.low == pytest.approx(one.low * 10.0**power, rel=1e-9, abs=10.0 ** (power - 12))
+
+
+@pytest.mark.parametrize("power", [-9, -6, -3, 3, 6, 9])
+def test_verdict_on_numbers_is_the_same_in_any_unit(power: int, tmp_path: Path) -> None:
+    """Through files, for every metric of numbers: p, and for correlations the interval, too."""
+
+    def compared(unit: int) -> dict[tuple[str, str], Difference]:
+        runs = []
+        for system in (1, 2):
+            chance = np.random.default_rng(system)
+            rows = [
+                (n, gold, gold + int(chance.integers(-3, 4))) for n, gold in enumerate((5, 1, 8, 3, 9, 2, 7, 4, 6, 5))
+            ]
+            folder = tmp_path / f"{unit}.{system}"
+            folder.mkdir()
+            for place, name in ((1, "gold.csv"), (2, "mine.csv")):
+                text = "id,label\n" + "".join(f"{row[0]},{row[place]}e{unit}\n" for row in rows)
+                (folder / name).write_text(text)
+            metrics = {"metrics": ["pearson", "spearman", "kendall", "mae", "rmse"]}
+            runs.append(run_of("table", folder / "gold.csv", folder / "mine.csv", metrics).sample)
+        return compare(runs[0], runs[1], Draws(runs[0].units, "x", 1000))
+
+    ones, others = compared(-1), compared(power - 1)
+    assert {name: one.p for name, one in ones.items()} == {name: one.p for name, one in others.items()}
+    for metric in ("pearson", "spearman", "kendall"):
+        assert others[metric, "all"].low == pytest.approx(ones[metric, "all"].low, abs=1e-9)
+
+
+def test_p_of_large_units_is_not_halved() -> None:
+    """Two of eight swaps, all or none, are as large as what was seen: p is near 2/8, in millions as in ones."""
+    first, second = np.array([0.1, 0.2, 0.4]), np.array([0.4, 0.6, 0.9])
+    draws, name = Draws(units(3), "x", 4000), ("mean", "all")
+    found = [compare(mean_of(first * unit), mean_of(second * unit), draws)[name].p for unit in (1.0, 1e6, 1e9)]
+    assert len(set(found)) == 1
+    assert found[0] == pytest.approx(2 / 8, abs=CLOSE)
+
+
 def test_p_below_what_permutations_can_show_is_bounded_and_never_0() -> None:
     chance = np.array([1.0, -1.0] * 500)  # of spread 1
-    assert two_sided_p(0.0, chance) == two_sided_p(1.0, chance) == 1
+    assert two_sided_p(0.0, chance, 1.0) == two_sided_p(1.0, chance, 1.0) == 1
     # 3.1787 · P(|Z| > 3.3) = .0031: no less than that none of the thousand was as large.
-    assert two_sided_p(3.3, chance) == 1 / 1001
-    assert two_sided_p(8.0, chance) == pytest.approx(3.1787 * 1.2442e-15, rel=1e-3)
-    assert two_sided_p(1e6, chance) > 0
+    assert two_sided_p(3.3, chance, 1.0) == 1 / 1001
+    assert two_sided_p(8.0, chance, 1.0) == pytest.approx(3.1787 * 1.2442e-15, rel=1e-3)
+    assert two_sided_p(1e6, chance, 1.0) > 0
 
 
 def test_signature_says_how_and_with_which_seed() -> None:
     gold, first, second = pair_of_answers()
     draws = Draws(units(200), "x", 60)
     found: Difference = compare(labels_of(gold, first), labels_of(gold, second), draws)["accuracy", "all"]
-    assert found.method == f"paired:1|resamples:60|units:item,200|seed:{draws.seed}"
+    assert found.method == f"paired:2|resamples:60|units:item,200|seed:{draws.seed}"
     assert (found.resamples, found.level, found.undefined) == (60, 0.95, 0)
 
 
