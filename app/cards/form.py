@@ -15,8 +15,8 @@ from unicodedata import category
 from urllib.parse import urlsplit
 
 from app.base.text import did_you_mean, listed
-from evergold.scoring.errors import shorten
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.errors import quoted, shorten
+from evergold.scoring.numerals import finite_number
 
 METHOD_CHARACTERS = 200
 TEXT_CHARACTERS = 2_000
@@ -257,7 +257,7 @@ def _languages(value: Any, form: CardForm) -> _Read:
     strange = [one for one in wanted if (known and one.casefold() not in known) or len(one) > LANGUAGE_CHARACTERS]
     if strange or not all(one.isprintable() for one in wanted) or len(wanted) > LANGUAGES_LIMIT:
         there = f" there are {listed(form.languages)}." if known else " write codes such as en, pt."
-        return [], f"{shorten((strange or wanted)[0])!r} is no language here;{there}"
+        return [], f"{quoted((strange or wanted)[0])} is no language here;{there}"
     found = {known.get(one.casefold(), one) for one in wanted}
     return ([one for one in form.languages if one in found] if known else wanted), ""
 

@@ -17,8 +17,9 @@ from app.base.text import did_you_mean, listed
 from app.base.times import parse_moment
 from app.cards.form import link_fault
 from app.declarations.model import CompetitionDeclaration
-from evergold.scoring.errors import InvalidFile, Problems, shorten
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.errors import InvalidFile, Problems, quoted, shorten
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column, read_options
 from evergold.scoring.tasks import TASKS
@@ -194,7 +195,7 @@ def _loosely(split: str) -> str:
 def _value_fault(text: str, metric: str, task: AnyTask) -> str | None:
     number = finite_number(text)
     if number is None:
-        return f"{shorten(text)!r} is not a number"
+        return number_fault(text)
     known = task.metrics.get(metric)
     low = known.minimum if known else None
     high = known.maximum if known else None
@@ -217,6 +218,6 @@ def _moment(text: str, line: int, problems: Problems) -> datetime | None:
             return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
         return parse_moment(text)
     except ValueError:
-        message = f"{shorten(text)!r} is not a date: write 2022-01-31, or 2022-01-31 19:45 UTC, or leave it empty"
+        message = f"{quoted(text)} is not a date: write 2022-01-31, or 2022-01-31 19:45 UTC, or leave it empty"
         problems.add("bad-value", message, line=line, column="date")
         return None

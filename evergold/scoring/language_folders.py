@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, iterate_members, member_names, read_single
+from evergold.scoring.characters import visible
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
 
 T = TypeVar("T")
@@ -146,7 +147,9 @@ def read_submitted(
     choose = _by_folder if in_folders else _only_one
     chosen = choose(named, languages, file_name, problems)
     refused = {problem.file for problem in problems.errors}
-    for name in sorted(set(members) - set(chosen.values()) - refused):
+    for name in sorted(set(members) - set(chosen.values())):
+        if visible(name) in refused:
+            continue
         message = "this file has no part in the submission and is not read"
         problems.add("unexpected-file", message, file=name, severity="warning")
     if not chosen and not problems.errors:

@@ -22,7 +22,7 @@ router = api_router("submissions")
 
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
 _ERRORS = error_responses(401, 404, 422)
-_CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:1|mwe_f1|ga/unseen|…\r\n"
+_CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:2|mwe_f1|ga/unseen|…\r\n"
 _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.2500 F=0.2564\n"
 
 

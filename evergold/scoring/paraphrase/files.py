@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from evergold.scoring.archives import begins_as_zip, read_single
-from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from evergold.scoring.characters import find_invisible
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, quoted, shorten
 from evergold.scoring.language_folders import find_folders, read_each, read_each_zipped, zipped_folders
-from evergold.scoring.paraphrase.invisible import find_invisible
 from evergold.scoring.paraphrase.json_lists import Entry, kind_of, read_json_list
 from evergold.scoring.paraphrase.removed import mwe_words, without_marks
 
@@ -108,7 +108,7 @@ def read_gold(data: bytes, types: Sequence[str], file: str | None = None) -> Gol
         if marked is not None and not mwe:
             reader.note(entry, "no-mwe", f"{MARKED} marks no MWE with [[…]]")
         if kind is not None and kind not in types:
-            message = f"{TYPE} is {shorten(str(kind))!r}; the types are {', '.join(types)}"
+            message = f"{TYPE} is {quoted(str(kind))}; the types are {', '.join(types)}"
             reader.note(entry, "unknown-type", message)
         if id_ := reader.id_and_sentence(entry):
             items.append(GoldItem(*id_, mwe, kind, *label))

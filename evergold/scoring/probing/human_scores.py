@@ -18,6 +18,7 @@ from typing import Any
 from evergold.scoring.archives import Limits, read_single
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems, shorten
 from evergold.scoring.optional import load_package
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import read_table
 
 CLASSES = ("compositional", "partly", "idiomatic")
@@ -145,8 +146,10 @@ def _score(value: Any, name: Any, line: int, problems: Problems) -> HumanScore |
         compositionality = math.nan
     label = str(name or "").strip()
     idiomaticity = _SHEET_CLASSES.get(label, label) or None
-    if not math.isfinite(compositionality):
-        problems.add("not-a-number", "the compositionality score must be a finite number", line=line, text=str(value))
+    written_fault = number_fault(value) if isinstance(value, str) else None
+    if written_fault or not math.isfinite(compositionality):
+        fault = written_fault or "it is not a finite number"
+        problems.add("not-a-number", f"the compositionality score: {fault}", line=line, text=str(value))
         return None
     if idiomaticity is not None and idiomaticity not in CLASSES:
         expected = f"{', '.join(CLASSES)} (or {', '.join(_SHEET_CLASSES)}), or nothing"

@@ -135,11 +135,13 @@ def test_every_problem_is_told_by_line(write: Write) -> None:
         "line 3, column document: document a of query q1 appears twice, first on line 2",
         "line 4, column query: 'q9' is not a query",
         "line 4, column score: 'nan' is not a finite number",
-        "line 5, column document: a document is empty or has spaces around it",
+        "line 5, column document: the document is empty; delete rows that hold nothing but commas (Excel writes them)",
     ]
     told = refused(write, PREDICTION, most_documents=2)
     assert told == ["line 4, column query: query q1 has 3 documents, at most 2 may be"]
-    assert refused(write, "q1 Q0 a 1 2 x\nq2 Q0 a 1\n")[0] == "line 2: 4 columns, the first line has 6"
+    assert refused(write, "q1 Q0 a 1 2 x\nq2 Q0 a 1\n")[0] == (
+        "line 2: 4 columns; a run has 6: query Q0 document rank score tag"
+    )
 
 
 def test_candidates_must_all_be_ranked_and_no_others(write: Write) -> None:
@@ -166,7 +168,10 @@ def test_gold_tells_its_queries_and_none_of_its_documents(write: Write) -> None:
 @pytest.mark.parametrize(
     ("gold", "words"),
     [
-        ("query,document,relevance\nq1,a,-1\n", "line 2, column relevance: '-1' is not a whole number from 0 to 100"),
+        (
+            "query,document,relevance\nq1,a,1.5\n",
+            "line 2, column relevance: '1.5' is not a whole number from -100 to 100",
+        ),
         ("q1 0 a 1\nq1 0 a 1\n", "line 2, column document: document a of query q1 appears twice, first on line 1"),
         ("query,document,relevance\n", "the file has no judgement"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergold.scoring.paraphrase.invisible import character_name, find_invisible
+from evergold.scoring.characters import character_name, find_invisible
 
 HIDDEN = ["\u200b", "\u00ad", "\u200e", "\u2060", "\ufeff", "\x00", "\x7f", "\u3164", "\ue000", "\ufe0f"]
 
