@@ -15,6 +15,7 @@ from unicodedata import category
 from urllib.parse import urlsplit
 
 from app.base.text import did_you_mean, listed
+from evergold.scoring.characters import can_be_name
 from evergold.scoring.errors import quoted, shorten
 from evergold.scoring.numerals import finite_number
 
@@ -255,7 +256,7 @@ def _languages(value: Any, form: CardForm) -> _Read:
     wanted = list(dict.fromkeys(one.strip() for one in value if one.strip()))
     known = {name.casefold(): name for name in form.languages}
     strange = [one for one in wanted if (known and one.casefold() not in known) or len(one) > LANGUAGE_CHARACTERS]
-    if strange or not all(one.isprintable() for one in wanted) or len(wanted) > LANGUAGES_LIMIT:
+    if strange or not all(map(can_be_name, wanted)) or len(wanted) > LANGUAGES_LIMIT:
         there = f" there are {listed(form.languages)}." if known else " write codes such as en, pt."
         return [], f"{quoted((strange or wanted)[0])} is no language here;{there}"
     found = {known.get(one.casefold(), one) for one in wanted}

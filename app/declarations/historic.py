@@ -17,6 +17,7 @@ from app.base.text import did_you_mean, listed
 from app.base.times import parse_moment
 from app.cards.form import link_fault
 from app.declarations.model import CompetitionDeclaration
+from evergold.scoring.characters import can_be_name
 from evergold.scoring.errors import InvalidFile, Problems, quoted, shorten
 from evergold.scoring.numerals import finite_number
 from evergold.scoring.slips import number_fault
@@ -158,13 +159,13 @@ def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict
 def _score_error(name: str, text: str) -> str | None:
     if name != "method":
         return link_fault(text) or None
-    if text and (not text.isprintable() or len(text) > METHOD_CHARACTERS):
+    if text and (not can_be_name(text) or len(text) > METHOD_CHARACTERS):
         return f"a method is one line of at most {METHOD_CHARACTERS} characters"
     return None
 
 
 def _team_fault(team: str) -> str | None:
-    if not team or not team.isprintable() or len(team) > TEAM_CHARACTERS:
+    if not can_be_name(team) or len(team) > TEAM_CHARACTERS:
         return f"a team has a printable name of 1 to {TEAM_CHARACTERS} characters"
     return None
 

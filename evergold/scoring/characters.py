@@ -116,7 +116,7 @@ def can_be_name(text: str) -> bool:
         return bool(text.strip())
     runs_left = any(one.isalpha() and unicodedata.bidirectional(one) in _RIGHT_TO_LEFT for one in text)
     hidden = {place for place, _ in find_invisible(text)}
-    return bool(_bare(text).strip()) and all(
+    return bool(without_invisible(text).strip()) and all(
         _may_be_in_name(text, place, is_hidden=place in hidden, runs_left=runs_left) for place in range(len(text))
     )
 
@@ -142,12 +142,14 @@ def printable_name(text: str) -> str:
 
 def folded(text: str) -> str:
     """Return the same key for texts that differ only by blanks, case, invisible characters or Unicode's forms."""
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _bare(text)).casefold()).split())
+    return " ".join(
+        unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", without_invisible(text)).casefold()).split()
+    )
 
 
 def folded_but_case(text: str) -> str:
     """Return the key of `folded`, with upper and lower case apart: in ids they may differ on purpose."""
-    return " ".join(unicodedata.normalize("NFC", _bare(text)).split())
+    return " ".join(unicodedata.normalize("NFC", without_invisible(text)).split())
 
 
 def difference(found: str, meant: str) -> str:
@@ -158,9 +160,9 @@ def difference(found: str, meant: str) -> str:
         if unicodedata.is_normalized("NFC", meant):
             return f"letters and their marks are separate characters here ({_points(found, meant)}): write NFC"
         return f"letters and their marks are one character here ({_points(found, meant)}), there they are separate"
-    if (hidden := next(find_invisible(found), None)) and _bare(found) == _bare(meant):
+    if (hidden := next(find_invisible(found), None)) and without_invisible(found) == without_invisible(meant):
         return f"character {hidden[0] + 1} is {character_name(hidden[1])}, which nobody sees: remove it"
-    if _bare(found) == _bare(meant):
+    if without_invisible(found) == without_invisible(meant):
         lacking = next(character for character in meant if character not in found)
         return f"{character_name(lacking)}, which nobody sees, is missing"
     if found.strip() == meant.strip():
@@ -199,7 +201,8 @@ class LookAlikes:
         return f"; {visible(meant)} is meant? {difference(text, meant)}"
 
 
-def _bare(text: str) -> str:
+def without_invisible(text: str) -> str:
+    """Return the text without characters that nobody sees, functional or not: for comparisons."""
     return _INVISIBLE.sub("", text)
 
 

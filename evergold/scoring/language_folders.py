@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, iterate_members, member_names, read_single
+from evergold.scoring.archives import (
+    LIMITS,
+    Limits,
+    begins_as_zip,
+    is_ignored,
+    iterate_members,
+    member_names,
+    read_single,
+)
 from evergold.scoring.characters import visible
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
 
@@ -27,7 +35,7 @@ def find_folders(
     """
     found: dict[str, Path] = {}
     problems = Problems()
-    for folder in sorted(path.iterdir()):
+    for folder in sorted(folder for folder in path.iterdir() if not is_ignored(folder.name)):
         present = [folder / name for name in files if (folder / name).is_file()]
         if present and folder.name.lower() in found:
             message = f"two folders for one language: {found[folder.name.lower()].parent.name} and {folder.name}"
