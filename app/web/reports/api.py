@@ -13,6 +13,7 @@ from app.base.db import reading
 from app.feedback.reports import Report, find_report, find_text
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser, ApiViewer, Viewer
 from app.web.http.routers import api_router
@@ -49,6 +50,7 @@ def read_report(request: Request, server: ServerHere, _: ApiUser, viewer: ApiVie
 @router.get(
     "/submissions/{submission_id}/report.csv",
     operation_id="get_report_csv",
+    dependencies=TAKES_BOM,
     summary="All scores as CSV",
     description="All digits that the phase shows; an undefined score has a reason instead of a value.",
     response_class=Response,
@@ -66,7 +68,7 @@ def read_report_csv(
 ) -> Response:
     report = _visible_report(server, viewer, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
-    return _answer(request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named))
+    return _answer(request, report, "csv", lambda: CsvResponse(report_csv(report), headers=named))
 
 
 @router.get(
