@@ -232,7 +232,7 @@ def _check_header(
         found = shorten(",".join(header))
         if is_separator_line(",".join(header)):
             note(SEPARATOR_LINE)
-        elif len(header) == 1 and is_json_document(header[0]):
+        elif is_json_document(",".join(header)):
             note(json_fault(columns))
         else:
             note(f"the first line must be the header {expected}; it is {found}")

@@ -248,9 +248,13 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
 
 def _note_names(table: Table, problems: Problems) -> None:
     """Report otherIDs that only look like another ID, and DataIDs that only look like those of STS rows."""
-    faults = RowProblems()
+    faults, alike, own = RowProblems(), RowProblems(), set(table["ID"])
     others = values_with_lines(table.lines, table["otherID"])
-    note_names([*zip(table.lines, table["ID"], strict=True), *others], "otherID", faults)
+    note_names([*zip(table.lines, table["ID"], strict=True), *others], "otherID", alike)
+    for (code, column), found in alike.kinds.items():
+        for fault in found:
+            if fault.text not in own:  # else it was reported with the IDs
+                faults.add(code, fault.message, fault.line, column, fault.text)
     for line, data_id in zip(table.lines, table["DataID"], strict=True):
         for part in data_id.split(".")[2:3]:
             if part != STS and folded(part) == STS:

@@ -586,3 +586,27 @@ def test_a_run_of_millions_of_blanks_is_read_in_one_pass() -> None:
     found, problems = predicted(text)
     assert found.mwes == predicted(cupt())[0].mwes
     assert [problem.code for problem in problems.warnings] == ["blanks"]
+
+
+def test_first_token_that_begins_with_a_hash_is_a_token_where_forms_come_first() -> None:
+    """An ID never begins so: with the ID first, the line is a comment, as for the official evaluator."""
+    head = "# global.columns = FORM ID LEMMA PARSEME:MWE\n"
+    items = read_items((head + "# text = # one\n#\t1\t#\t_\none\t2\tone\t_\n\n").encode())
+    assert items.key(0) == b"1\t#\t2\tone\t"
+    usual = "# global.columns = ID FORM LEMMA PARSEME:MWE\n"
+    assert read_items((usual + "#\t1\t#\t_\n1\tone\tone\t_\n\n").encode()).key(0) == b"1\tone\t"
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("la\u200bit", "character 3 is U+200B ZERO WIDTH SPACE, which nobody sees: remove it"),
+        ("LAIT", "upper and lower case count"),
+        ("eau", "in the blind file it is 3 “lait” (sentence"),
+    ],
+)
+def test_token_that_looks_like_the_expected_one_is_explained(written: str, why: str) -> None:
+    (problem,) = errors(cupt().replace("lait", written, 1))
+    assert problem.code == "token-mismatch"
+    assert why in problem.message
+    assert "\u200b" not in problem.message

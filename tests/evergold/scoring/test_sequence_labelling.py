@@ -281,3 +281,47 @@ def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Wri
         TASK.read_gold(
             write("gold", TEXTS.replace('"document": "a"', '"document": " "', 2).replace('" "', '"a"', 1)), options
         )
+
+
+# ----------------------------------------------------------------------------------------- tokens and tags of all kinds
+
+
+@pytest.mark.parametrize(
+    ("row", "token"),
+    [("#a=b\tB-PER", "#a=b"), ("#\tB-PER", "#"), ("#a=b B-PER", "#a=b"), ("# newdoc\tB-PER", "# newdoc")],
+)
+def test_first_token_that_begins_with_a_hash_is_a_token(row: str, token: str, write: Write) -> None:
+    """Where it has the columns of one; a comment has none, or is written as documented."""
+    blank = "\t" if "\t" in row else " "
+    gold = f"# document = d 7\n{row}\nleft{blank}O\n\n# newdoc\nRome{blank}B-PER\n"
+    items = TASK.items_of(TASK.read_gold(write("gold", gold), SequenceOptions()), SequenceOptions())
+    assert list(items.tokens.values()) == [(token, "left"), ("Rome",)]
+    assert len(read(write, gold, gold).spans["sentence 1"]) == 1
+
+
+def test_file_whose_only_lines_begin_with_a_hash_has_tokens(write: Write) -> None:
+    assert len(read(write, "#a=b\tB-PER\n", "#a=b\tB-PER\n").spans["sentence 1"]) == 1
+
+
+@pytest.mark.parametrize("reading", ["lenient", "strict"])
+def test_tags_without_types_are_of_one_unnamed_type_as_in_seqeval(reading: str, write: Write) -> None:
+    seqeval = pytest.importorskip("seqeval.metrics")
+    scheme = pytest.importorskip("seqeval.scheme")
+    theirs, ours = ["B", "I", "O", "B", "B", "I", "O"], ["B", "I", "O", "B", "I", "I", "B"]
+    gold, own = ("".join(f"w{n}\t{tag}\n" for n, tag in enumerate(tags)) for tags in (theirs, ours))
+    found = scored(write, gold, own, reading=reading)
+    mode = {"mode": "strict", "scheme": scheme.IOB2} if reading == "strict" else {}
+    assert found["f1 all"].value == pytest.approx(seqeval.f1_score([theirs], [ours], **mode), abs=1e-12)
+    assert found["f1 type/_"].value == found["f1 all"].value
+
+
+def test_tag_without_a_type_among_others_is_refused(write: Write) -> None:
+    told = refused(write, TAGGED, TAGGED.replace("B-PER", "B", 1), types=["PER", "LOC"])
+    words = "'B' is not a tag of BIO: B-TYPE, I-TYPE or O; tags without types are for tasks of one unnamed type"
+    assert told == [f"line 1, column tag: {words}"]
+
+
+def test_list_of_objects_is_read_like_lines_of_them(write: Write) -> None:
+    lines = '{"id": "s1", "spans": [[0, 1, "PER"]]}\n{"id": "s2", "spans": []}\n'
+    as_list = "[\n" + lines.rstrip("\n").replace("\n", ",\n") + "\n]\n"
+    assert read(write, SPANS, as_list).spans == read(write, SPANS, lines).spans
