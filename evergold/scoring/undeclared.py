@@ -24,6 +24,4 @@ def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Pr
 
 def advice(option: str, kind: str) -> str:
     """Return what organisers are told who did not declare them. option: where they do."""
-    return (
-        f"declare `{option}`: without it a misspelt {kind} is not refused but counts as wrong, and its team only warned"
-    )
+    return f"declare `{option}`: without it a misspelt {kind} is not refused, but counts as wrong"

@@ -55,7 +55,7 @@ def _advise(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
             continue
         if advice := task.advice(options):
             advised.add(id(node))
-            findings.warning(node.entries.get("options", node), f"'{task.name}': {advice}")
+            findings.warning(node.entries.get("options", node), f"'{asked.name}': {advice}")
 
 
 def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
