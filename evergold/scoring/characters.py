@@ -176,7 +176,7 @@ def difference(found: str, meant: str) -> str:
 
 
 class LookAlikes:
-    """Known texts by what they look like, to tell what somebody meant; made when it is first needed.
+    """Known texts by what they look like, to suggest what somebody meant; made when it is first needed.
 
     known: texts that everybody may see, or nobody but the file's own sender.
     """

@@ -1,9 +1,9 @@
-"""Values of gold that nobody can tell apart but a scorer can: with spaces around them, with characters that nobody
+"""Values of gold that people cannot distinguish but a scorer can: with spaces around them, with characters that nobody
 sees, or like another one but for blanks, case or Unicode's forms.
 
 Each would be a class, a document or an item of its own, and every team would be scored wrong without a word. Used by
 every reader of gold. Labels, types and categories may not differ by case alone unless they are declared; ids may. Where
-they are not declared, predictions are held to the same: what gold cannot hold is a slip, and to say so tells nothing.
+they are not declared, predictions are held to the same: what gold cannot hold is a slip, whose problem reveals nothing.
 """
 
 from __future__ import annotations

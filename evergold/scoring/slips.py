@@ -1,7 +1,7 @@
 """Sentences about the usual slips in files, made in one place for all readers: numbers as people and spreadsheets write
 them, cells of nothing but blanks, what Excel adds to a table, and a whole document of JSON where lines are wanted.
 
-Each says what to write instead. Encodings: `tables.reading.decode_text`; texts that look alike: `characters`.
+Each contains what to write instead. Encodings: `tables.reading.decode_text`; texts that look alike: `characters`.
 """
 
 from __future__ import annotations

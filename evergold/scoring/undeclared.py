@@ -1,5 +1,5 @@
-"""Answers of a task that declares none: which labels or types there are cannot be told without gold, so none is
-refused, by nobody: not on a laptop, not on a server, with blind items or without. Teams and organisers are warned."""
+"""Answers of a task that declares none: which labels or types there are is known to gold alone, so none is refused:
+not on a laptop, not on a server, with blind items or without. Teams and organisers are warned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evergold.scoring.tables.settings import listed
 def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Problems) -> None:
     """Warn a team that a slip in a label or type is not noticed, with those that its file has.
 
-    answers: of the file, repeated or not, none of them empty; kind: `label` or `type`; says nothing of gold.
+    answers: of the file, repeated or not, none of them empty; kind: `label` or `type`. Nothing of gold is revealed.
     """
     distinct = sorted(set(answers))
     if not distinct:
@@ -23,5 +23,5 @@ def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Pr
 
 
 def advice(option: str, kind: str) -> str:
-    """Return what organisers are told who did not declare them. option: where they do."""
+    """Return the warning for organisers who did not declare them. option: where they do."""
     return f"declare `{option}`: without it a misspelt {kind} is not refused, but counts as wrong"

@@ -64,7 +64,7 @@ def check_phases(
 def load_competitions(path: Path, only: Path | None = None) -> list[LoadedCompetition]:
     """Return the competitions in the order of the files. Raises InvalidPhases with all errors.
 
-    only: the file of the competitions that are wanted; of others nothing is checked or said.
+    only: the file of the competitions that are wanted; nothing of others is checked or reported.
     """
     if only is None:
         return load_checked(path, now=None)[0]

@@ -1,4 +1,4 @@
-"""Answers of CSV: with the byte-order mark, by which spreadsheets know UTF-8; programs ask for none by `bom=0`."""
+"""Answers of CSV: with the byte-order mark, by which spreadsheets know UTF-8; programs get none with `bom=0`."""
 
 from __future__ import annotations
 

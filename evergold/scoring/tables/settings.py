@@ -138,7 +138,7 @@ def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
 def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple[str, ...] | None:
     """Return the cluster of every row by `resample_by`; None without one.
 
-    Empty cells, and names that nobody can tell apart, are added to `problems`.
+    Empty cells, and names that look alike, are added to `problems`.
     """
     if column is None:
         return None

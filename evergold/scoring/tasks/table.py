@@ -105,7 +105,7 @@ def read_gold(path: Path, options: TableOptions) -> Gold:
 def items_of(gold: Gold, options: TableOptions) -> Items:
     """Return the gold's ids, sorted: the file's order could reveal something about the values.
 
-    Labels are those declared: gold's own are not told, by no list of those that are expected.
+    Labels are those declared: gold's own are never revealed, by no list of those that are expected.
     """
     return Items(gold.items.in_order_of_id().ids, options.labels)
 
@@ -350,7 +350,7 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
 
 
 def _note_unlike(table: Table, options: TableOptions, faults: RowProblems) -> None:
-    """Report labels that nobody can tell apart, and texts with spaces around them, which no prediction would equal."""
+    """Report labels that look alike, and texts with spaces around them, which no prediction would equal."""
     if options.kind == "labels" and options.labels is None:
         note_labels(values_with_lines(table.lines, table[options.answer]), options.answer, "labels", faults)
     for column in (options.answer, *options.references) if "exact_match" in options.metrics else ():
