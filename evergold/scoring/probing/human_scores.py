@@ -17,9 +17,11 @@ from typing import Any
 
 from evergold.scoring.archives import Limits, read_single
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems, shorten
+from evergold.scoring.gold_values import note_names
 from evergold.scoring.optional import load_package
 from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import read_table
+from evergold.scoring.tables.row_problems import RowProblems
 
 CLASSES = ("compositional", "partly", "idiomatic")
 CSV_COLUMNS = ("language", "compound", "compositionality", "class")
@@ -136,6 +138,10 @@ def _collect(rows: Iterable[_Row], problems: Problems) -> HumanScores:
                 "conflict", f"{shorten(key[1])} ({key[0]}) has another score or class here, {where}", line=line
             )
         first_lines.setdefault(key, line)
+    for language in dict.fromkeys(language for language, _ in scores):
+        faults = RowProblems()
+        note_names(((first_lines[key], key[1]) for key in scores if key[0] == language), "compound", faults)
+        faults.report(problems)
     return scores
 
 

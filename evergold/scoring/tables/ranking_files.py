@@ -81,7 +81,7 @@ def _is_trec(data: bytes, value: str, *, is_optional: bool) -> bool:
     """
     text = data[:100_000].decode("utf-8-sig", "replace")
     rows = [row for row in re.split("\r\n?|\n", text)[:20] if row.strip()]
-    first = next((row for row in rows if not row.startswith("#")), "")
+    first = next((row for row in rows if not row.startswith("#")), rows[0] if rows else "")
     names = {name.strip("'\"").casefold() for name in _DELIMITERS.split(first)}
     if not first or names & {QUERY, DOCUMENT} or is_json_document(first) or is_separator_line(first):
         return False

@@ -88,6 +88,17 @@ def test_sentences_clusters_and_targets_that_look_alike_are_refused(tmp_path: Pa
     assert refused(tmp_path, "idiom-similarity", similar) == [("looks-like-another", 3)]
 
 
+def test_compounds_and_ids_of_paraphrases_that_look_alike_are_refused(tmp_path: Path) -> None:
+    scores = "language,compound,compositionality,class\nen,caf\u00e9 noir,1,\nen," + NFD + " noir,2,\n"
+    assert refused(tmp_path, "idiomaticity-probing", scores, languages=["en"]) == [("looks-like-another", 3)]
+    items = [
+        {"source_sent_id": id_, "text": "It is [[red]] .", "raw_text": "It is red .", "label": ["Minimal: It is so ."]}
+        for id_ in ("caf\u00e9", NFD)
+    ]
+    told = refused(tmp_path, "mwe-paraphrase", "[\n" + ",\n".join(map(json.dumps, items)) + "\n]\n")
+    assert told == [("looks-like-another", 3)]
+
+
 def test_row_of_sts_is_not_taken_for_an_idiom_because_of_its_case(tmp_path: Path) -> None:
     text = "ID,DataID,Language,sim,otherID\n1,t.EN.STS.1,EN,1,\n2,t.EN.sts.2,EN,0.5,\n"
     assert refused(tmp_path, "idiom-similarity", text) == [("looks-like-another", 2)]
