@@ -50,7 +50,9 @@ GoldDirOption = Annotated[
     Path | None,
     typer.Option("--gold-dir", metavar="DIR", help="Default: EVERGOLD_GOLD_DIR, else `gold` in the data directory."),
 ]
-ApplyOption = Annotated[bool, typer.Option("--apply/--no-apply", help="Check and apply the competition afterwards, and no other.")]
+ApplyOption = Annotated[
+    bool, typer.Option("--apply/--no-apply", help="Check and apply the competition afterwards, and no other.")
+]
 
 
 @importers.command()

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from evergold.scoring.tables.reading import Table, read_table
 
 
 def read_published(name: str) -> list[dict[str, str]]:
-    """Return the rows of a file of `app/data`; lines that begin with # name the source."""
+    """Return the rows of a file of `app/data`; lines above the header that begin with # name the source."""
     text = resources.files("app").joinpath("data", name).read_text(encoding="utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    return list(csv.DictReader(dropwhile(lambda line: line.startswith("#"), text.splitlines())))
 
 
 #: `gold: LATER name` becomes a comment to be activated once the gold exists.

@@ -198,7 +198,7 @@ class LookAlikes:
         meant = self._by_key.get(folded(text))
         if meant is None or meant == text:
             return ""
-        return f"; {visible(meant)} is meant? {difference(text, meant)}"
+        return f"; is {visible(meant)} meant? {difference(text, meant)}"
 
 
 def without_invisible(text: str) -> str:

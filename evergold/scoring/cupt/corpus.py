@@ -219,14 +219,14 @@ def _read_corpus(
                         categories.setdefault(mwes[-1].category, sentence.lines[0])
     if not names:
         problems.add("empty-file", "the file has no sentence", file=file, line=1)
-    note_categories(categories, file, problems)
+    _note_categories(categories, file, problems)
     all_keys = b"".join(keys)
     fingerprint = hashlib.sha256(all_keys + b"\n" + first_rows.tobytes()).hexdigest()
     items = CuptItems(tuple(names), all_keys, key_starts, first_rows, range_rows, fingerprint)
     return CuptGold(items, tuple(lemmas), tuple(mwes))
 
 
-def note_categories(lines: Mapping[str, int], file: str | None, problems: Problems) -> None:
+def _note_categories(lines: Mapping[str, int], file: str | None, problems: Problems) -> None:
     """Report categories of gold that look like another one of it. lines: where each is first."""
     faults = RowProblems()
     note_labels(((line, category) for category, line in lines.items()), MWE, "categories", faults)

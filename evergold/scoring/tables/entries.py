@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.characters import LookAlikes
+from evergold.scoring.characters import LookAlikes, folded
 from evergold.scoring.errors import InvalidPrediction, Problem, Problems, quoted, shorten
 from evergold.scoring.slips import id_fault
 from evergold.scoring.tables.reading import Table, read_table
@@ -135,7 +135,10 @@ def _note_wrong_file(
     table: Table, items: Items, unknown: Sequence[int], mismatched: Sequence[int], problems: Problems
 ) -> bool:
     """Report one problem instead of thousands if most of the file is about other items; return whether it is."""
-    strangers = [row for row in unknown if _rewritten(table["ID"][row], items) is None]
+    known = set(map(folded, items.ids)) if unknown else set()
+    strangers = [
+        row for row in unknown if _rewritten(table["ID"][row], items) is None and folded(table["ID"][row]) not in known
+    ]
     moved = [row for row in mismatched if table["Language"][row].casefold() != _language(table, items, row).casefold()]
     foreign = len(strangers) + len(moved)
     if foreign < max(_FOREIGN_AT_LEAST, _FOREIGN_SHARE * len(table)):

@@ -51,7 +51,7 @@ def test_label_that_is_not_among_those_declared_is_refused_everywhere(tmp_path: 
     declared = {FILES[type_][3]: ["pos", "neg"]}
     told = [verdict(tmp_path, type_, FILES[type_][2], items, **declared) for items in ("gold", "blind")]
     assert told[0] == told[1]
-    assert "pos is meant? upper and lower case count" in told[0][0]
+    assert "is pos meant? upper and lower case count" in told[0][0]
 
 
 @pytest.mark.parametrize("type_", FILES)
