@@ -131,7 +131,7 @@ def test_from_registration_to_the_board(server: Server) -> None:
         assert row["rank"] == 1
         assert row["cells"][0]["value"] == pytest.approx(MACRO_F1, abs=1e-12)
         assert "zero_shot/all" in row["cells"][0]["signature"]
-        table = list(csv.reader(io.StringIO(ada.get(board, params={"format": "csv"}).text)))
+        table = list(csv.reader(io.StringIO(ada.get(board, params={"format": "csv"}).content.decode("utf-8-sig"))))
         assert any("ada" in line for line in table)
         assert ada.get(location + "/file").text == GOOD, "the file as it was sent"
 

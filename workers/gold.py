@@ -94,10 +94,10 @@ def _unpack_tar(path: Path, folder: Path) -> None:
 def _is_folder(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+            paths = [entry.filename.replace("\\", "/") for entry in archive.infolist()]
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError):
         return False  # the reader reports what is wrong
-    names = [name for name in names if not is_ignored(name)]
+    names = [name for name in paths if not name.endswith("/") and not is_ignored(name)]
     return len(names) > 1 and not all(name.endswith(".npy") for name in names)
 
 

@@ -22,6 +22,7 @@ from app.people.audit import record
 from app.standings.renew import renew_team
 from app.submissions.organisers_list import ListedSubmission
 from app.teams.find import lock_team
+from evergold.scoring.characters import can_be_name
 
 NOTE_CHARACTERS = 500
 
@@ -182,7 +183,7 @@ def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: 
 def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
     if len(note) > NOTE_CHARACTERS:
         return {"note": f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."}
-    if not note.isprintable():
+    if note and not can_be_name(note):
         return {"note": "This is one line, without control characters."}
     if not note and status is not RowStatus.HIDDEN:
         return {"note": "Give a reason: boards show it."}
@@ -195,7 +196,7 @@ def _whose(
     """Return the team with submissions here, by its name or by its submission."""
     if bool(team) == (submission_id is not None):
         return None, {"team": "Name a team, or one submission."}
-    if not team.isprintable():  # PostgreSQL does not accept NUL
+    if team and not can_be_name(team):  # PostgreSQL does not accept NUL
         return None, {"team": "There is no such team."}
     query = select(Team).join(Submission, Submission.team_id == Team.id)
     query = query.where(Submission.phase_task_id == phase_task.id)

@@ -14,8 +14,9 @@ from typing import Any
 from unicodedata import category
 from urllib.parse import urlsplit
 
-from evergold.scoring.errors import shorten
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.characters import can_be_name
+from evergold.scoring.errors import quoted, shorten
+from evergold.scoring.numerals import finite_number
 from evergold.value_words import did_you_mean, listed
 
 METHOD_CHARACTERS = 200
@@ -255,9 +256,9 @@ def _languages(value: Any, form: CardForm) -> _Read:
     wanted = list(dict.fromkeys(one.strip() for one in value if one.strip()))
     known = {name.casefold(): name for name in form.languages}
     strange = [one for one in wanted if (known and one.casefold() not in known) or len(one) > LANGUAGE_CHARACTERS]
-    if strange or not all(one.isprintable() for one in wanted) or len(wanted) > LANGUAGES_LIMIT:
+    if strange or not all(map(can_be_name, wanted)) or len(wanted) > LANGUAGES_LIMIT:
         there = f" there are {listed(form.languages)}." if known else " write codes such as en, pt."
-        return [], f"{shorten((strange or wanted)[0])!r} is no language here;{there}"
+        return [], f"{quoted((strange or wanted)[0])} is no language here;{there}"
     found = {known.get(one.casefold(), one) for one in wanted}
     return ([one for one in form.languages if one in found] if known else wanted), ""
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from typing import Any
-from unicodedata import category
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -22,6 +21,7 @@ from app.cards.form import CardForm, CardPart
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, System, User
 from app.people.audit import record
+from evergold.scoring.characters import can_be_name
 
 NAME_CHARACTERS = 100
 NAME_FIELD = "system"
@@ -42,8 +42,8 @@ def name_fault(name: str) -> str:
     """Explain in a sentence what is wrong with a name; empty if it is valid or empty."""
     if len(name.strip()) > NAME_CHARACTERS:
         return f"At most {NAME_CHARACTERS} characters; this has {len(name.strip())}."
-    if any(category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name.strip()):
-        return "This is one line."
+    if name.strip() and not can_be_name(name.strip()):
+        return "This is one line, without characters that nobody sees."
     return ""
 
 

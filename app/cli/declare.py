@@ -195,10 +195,12 @@ def plan_declared(overwrite_edits: bool) -> Plan:
         raise CommandError(str(error)) from None
 
 
-def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_drafts: bool = False) -> list[Change]:
+def apply_declared(
+    migrate_first: bool, *, overwrite_edits: bool = False, as_drafts: bool = False, only: Path | None = None
+) -> list[Change]:
     """Bring the database in line with phases.yaml; faults in either are raised as CommandError.
 
-    as_drafts: for new competitions.
+    as_drafts: for new competitions. only: the included file whose competition alone is applied.
     """
     from app.models import Stage
     from app.server import prepare
@@ -210,7 +212,7 @@ def apply_declared(migrate_first: bool, *, overwrite_edits: bool = False, as_dra
         elif prepare.migrate(lambda revision: remark(f"revision {revision}")):
             remark("The database was migrated.")
         stage = Stage.DRAFT if as_drafts else Stage.PUBLISHED
-        return prepare.apply(overwrite_edits=overwrite_edits, stage=stage)
+        return prepare.apply(overwrite_edits=overwrite_edits, stage=stage, only=only)
     except ServeError as error:
         raise CommandError(str(error)) from None
 

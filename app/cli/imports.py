@@ -50,7 +50,9 @@ GoldDirOption = Annotated[
     Path | None,
     typer.Option("--gold-dir", metavar="DIR", help="Default: EVERGOLD_GOLD_DIR, else `gold` in the data directory."),
 ]
-ApplyOption = Annotated[bool, typer.Option("--apply/--no-apply", help="Check and apply phases.yaml afterwards.")]
+ApplyOption = Annotated[
+    bool, typer.Option("--apply/--no-apply", help="Check and apply the competition afterwards, and no other.")
+]
 
 
 @importers.command()
@@ -214,14 +216,14 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
-    """Write the competition and its gold; apply it if phases.yaml includes it."""
+    """Write the competition and its gold; apply it, and no other, if phases.yaml includes it."""
     with _problems_as_command_errors():
         written = importer(source, into, gold)
     say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
     if not apply_after:
         say("Next: `evergold check`, then `evergold apply`.")
     elif _is_included(into / "competition.yaml"):
-        say_changes(apply_declared(migrate_first=True))
+        say_changes(apply_declared(migrate_first=True, only=into / "competition.yaml"))
     else:
         raise CommandError(_how_to_include(into / "competition.yaml"))
 

@@ -33,6 +33,7 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.mail import send_mail
+from evergold.scoring.characters import can_be_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ def take_back(
 
 
 def _team(session: Session, competition: Competition, name: str) -> Team | None:
-    if not name.isprintable():  # PostgreSQL accepts no NUL
+    if not can_be_name(name):  # PostgreSQL accepts no NUL
         return None
     # Lock at once: a team that is being merged right now no longer matches once we get the lock.
     return session.scalar(select(Team).where(_can_be_allowed(competition), Team.name == name).with_for_update())
@@ -300,7 +301,7 @@ def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str
     reason = wanted.reason.strip()
     if not reason:
         wrong["reason"] = "Give a reason: the team and all organisers see it."
-    elif len(reason) > REASON_CHARACTERS or not reason.isprintable():
+    elif len(reason) > REASON_CHARACTERS or not can_be_name(reason):
         wrong["reason"] = f"One line of at most {REASON_CHARACTERS} characters."
     if phase is None:
         wrong["phase"] = "There is no phase of this name."

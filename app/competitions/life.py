@@ -18,6 +18,7 @@ from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse
 from app.models import Competition, Halt, Phase, PhaseTask, Stage, Submission, Team, TeamKind, User
 from app.people.audit import record
+from evergold.scoring.characters import can_be_name
 
 REASON_CHARACTERS = 300
 #: How long a deletion can still be cancelled.
@@ -118,7 +119,7 @@ def _check_stage(session: Session, competition: Competition, stage: Stage) -> No
 def _reason_fault(halt: Halt, reason: str) -> str:
     if halt is Halt.PAUSED and not reason:
         return "Give a reason: everybody who wants to upload sees it."
-    if len(reason) > REASON_CHARACTERS or not reason.isprintable():
+    if len(reason) > REASON_CHARACTERS or reason and not can_be_name(reason):
         return f"One line of at most {REASON_CHARACTERS} characters."
     return ""
 

@@ -17,8 +17,10 @@ from typing import Any
 from app.base.times import parse_moment
 from app.cards.form import link_fault
 from app.declarations.model import CompetitionDeclaration
-from evergold.scoring.errors import InvalidFile, Problems, shorten
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.characters import can_be_name
+from evergold.scoring.errors import InvalidFile, Problems, quoted, shorten
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import Table, TableLimits, read_table
 from evergold.scoring.task import AnyTask, Column, read_options
 from evergold.scoring.tasks import TASKS
@@ -174,13 +176,13 @@ def _score_error(name: str, text: str) -> str | None:
         return None if is_rank else "a rank is a whole number from 1, or empty"
     if name != "method":
         return link_fault(text) or None
-    if text and (not text.isprintable() or len(text) > METHOD_CHARACTERS):
+    if text and (not can_be_name(text) or len(text) > METHOD_CHARACTERS):
         return f"a method is one line of at most {METHOD_CHARACTERS} characters"
     return None
 
 
 def _team_fault(team: str) -> str | None:
-    if not team or not team.isprintable() or len(team) > TEAM_CHARACTERS:
+    if not can_be_name(team) or len(team) > TEAM_CHARACTERS:
         return f"a team has a printable name of 1 to {TEAM_CHARACTERS} characters"
     return None
 
@@ -211,7 +213,7 @@ def _loosely(split: str) -> str:
 def _value_fault(text: str, metric: str, task: AnyTask) -> str | None:
     number = finite_number(text)
     if number is None:
-        return f"{shorten(text)!r} is not a number"
+        return number_fault(text)
     known = task.metrics.get(metric)
     low = known.minimum if known else None
     high = known.maximum if known else None
@@ -234,6 +236,6 @@ def _moment(text: str, line: int, problems: Problems) -> datetime | None:
             return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
         return parse_moment(text)
     except ValueError:
-        message = f"{shorten(text)!r} is not a date: write 2022-01-31, or 2022-01-31 19:45 UTC, or leave it empty"
+        message = f"{quoted(text)} is not a date: write 2022-01-31, or 2022-01-31 19:45 UTC, or leave it empty"
         problems.add("bad-value", message, line=line, column="date")
         return None

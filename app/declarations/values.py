@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from app.base.times import MOMENT_PATTERN, parse_moment
 from app.competitions.visibility import CLOSE, FULL
 from app.models import EntryRule
+from evergold.scoring.characters import can_be_name
 from evergold.scoring.halves import SEED_CHARACTERS
 
 #: When a file is available: at the start of the phase, even if that is moved; at once.
@@ -22,7 +23,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
 
 
 def _one_line(text: str) -> str:
-    if not text.strip() or not text.isprintable():
+    if not can_be_name(text):
         raise ValueError("this is one line of text, and not an empty one")
     return text
 
@@ -79,7 +80,7 @@ LARGEST = 2**31 - 1
 
 def _inside_folder(path: str) -> str:
     parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not path.isprintable():
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path or not can_be_name(path):
         raise ValueError("a path stays inside the folder of its file: no leading '/', no '..', no backslash")
     return path
 

@@ -421,7 +421,7 @@ class ReportOut(ApiModel):
                     "split": "ga/unseen",
                     "value": 0.25,
                     "reason": None,
-                    "signature": "mwe-identification:1|mwe_f1|ga/unseen|matching:exact|lemmas:gold|seen_in:train+dev",
+                    "signature": "mwe-identification:2|mwe_f1|ga/unseen|matching:exact|lemmas:gold|seen_in:train+dev",
                 }
             ],
             "aggregates": {"languages": {"ga": {"all": {"mwe": [10, 40, 38]}}}},

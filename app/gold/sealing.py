@@ -27,9 +27,8 @@ from app.base.storage import UNLIMITED_BYTES, Storage, StoredFile, UploadWriter,
 from app.base.text import readable_size
 from app.gold.binding import Binding
 from app.models import SealedKind
+from evergold.scoring.archives import is_ignored
 
-#: Files that desktop systems leave in folders.
-_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX"})
 _PIECE_BYTES = 1024 * 1024
 
 
@@ -70,7 +69,7 @@ def keeps_commitment(commitment: str, salt: bytes, path: Path) -> bool:
 
 
 def _is_junk(parts: tuple[str, ...]) -> bool:
-    return any(part.startswith(".") or part in _JUNK for part in parts)
+    return any(part.startswith(".") for part in parts) or is_ignored("/".join(parts))
 
 
 def _add(archive: tarfile.TarFile, name: str, path: Path) -> None:

@@ -33,6 +33,7 @@ from app.models import (
 )
 from app.people import audit
 from app.people.rights import check_may_organise
+from evergold.scoring.characters import printable_name
 
 #: Name of a phase task's gold if phases.yaml names no plain file.
 SEALED_NAME = "sealed"
@@ -277,7 +278,7 @@ def place_of(phase_task: PhaseTask) -> str:
 
 def _shown_name(filename: str) -> str:
     last = filename.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
+    return printable_name(last)[:FILENAME_CHARACTERS]
 
 
 def _audit(

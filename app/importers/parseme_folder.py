@@ -133,7 +133,7 @@ def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: 
 def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield line and MWE field of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
-    for sentence in sentences(data):
+    for sentence in sentences(data, header):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):
             yield line, row.split(b"\t")[header.mwe]
 
@@ -150,7 +150,7 @@ _Token = tuple[int, tuple[int, bytes, bytes]]
 def _tokens(data: bytes) -> Iterator[_Token]:
     """Yield line and (sentence, ID, FORM) of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
-    for number, sentence in enumerate(sentences(data)):
+    for number, sentence in enumerate(sentences(data, header)):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):
             cells = row.split(b"\t")
             yield line, (number, cells[header.id], cells[header.form])

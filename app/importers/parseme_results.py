@@ -16,8 +16,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from app.base.times import in_utc
-from evergold.scoring.errors import InvalidFile, Problem, Problems, shorten
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.errors import InvalidFile, Problem, Problems, quoted, shorten
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import decode_text
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import get_task
@@ -498,8 +498,8 @@ def _row_scores(
 def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
     """Return the number in the metric's unit, or a description of the fault."""
     written = text.removesuffix("%").strip()
-    if finite_number(written) is None:
-        return f"{shorten(text)!r} is not a number"
+    if fault := number_fault(written):
+        return fault
     is_percent = text.endswith("%") or in_percent
     value = Decimal(written) / (100 if is_percent else 1)
     low, high = metric.minimum, metric.maximum
@@ -528,7 +528,7 @@ def _date(row: ResultRow, where: str, date_format: str | None, problems: Problem
         # Without a time zone only the day is used, see below.
         moment = datetime.strptime(text, date_format) if date_format else datetime.fromisoformat(text)  # noqa: DTZ007
     except ValueError:
-        message = f"{where}{shorten(text)!r} is not a date like {date_format or '2026-01-31'}: left out"
+        message = f"{where}{quoted(text)} is not a date like {date_format or '2026-01-31'}: left out"
         problems.add("bad-date", message, line=row.line, severity="warning")
         return ""
     if moment.tzinfo is not None:

@@ -40,6 +40,7 @@ from app.models import (
 from app.people.audit import record
 from app.people.mail import send_mail
 from app.people.rights import find_user, grant_role, has_role, may_organise
+from evergold.scoring.characters import can_be_name
 
 _MAIL = """\
 Hello {username},
@@ -221,4 +222,4 @@ def _find(session: Session, judging: JudgingRound, language: str, name: str) -> 
         JudgingAnnotator.language == language,
         JudgingAnnotator.name == name,
     )
-    return session.scalar(query) if f"{language}{name}".isprintable() else None
+    return session.scalar(query) if can_be_name(f"{language}{name}") else None

@@ -18,6 +18,7 @@ from app.judging.errors import InvalidMarks
 from app.judging.rows import marks_of
 from app.judging.selection import Material
 from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator, JudgingRound
+from evergold.scoring.characters import can_be_name
 from evergold.scoring.errors import Problems, shorten
 from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
 from evergold.scoring.tables.reading import TableLimits, read_table
@@ -126,7 +127,7 @@ class _Reader:
     def _annotator(self, line: int, cell: str) -> str:
         if not cell:
             self._problems.add("missing-annotator", "the annotator is missing", line=line, column="annotator")
-        elif len(cell) > NAME_CHARACTERS or not cell.isprintable():
+        elif len(cell) > NAME_CHARACTERS or not can_be_name(cell):
             message = f"an annotator's name has at most {NAME_CHARACTERS} printable characters"
             self._problems.add("bad-annotator", message, line=line, column="annotator", text=cell)
         return _plain_name(cell)

@@ -26,6 +26,7 @@ from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
 from app.people.mail import drop_links
 from app.people.views import Token
+from evergold.scoring.characters import can_be_name
 
 TOKEN_START = "evg_"  # noqa: S105 - the public beginning of every token, so that secret scanners know ours
 PASSWORD_CHARACTERS = (10, 200)
@@ -131,7 +132,7 @@ def _check_registration(username: str, email: str, password: str, display_name: 
             "email": _wrong_email(email),
             "password": _wrong_password(password),
             "display_name": ""
-            if len(display_name) <= 100 and display_name.isprintable()
+            if len(display_name) <= 100 and (not display_name or can_be_name(display_name))
             else "At most 100 printable characters.",
         }
     )
@@ -260,7 +261,7 @@ def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:
     low, high = TOKEN_DAYS_ALLOWED
     refuse(
         {
-            "name": "" if 1 <= len(name) <= 100 and name.isprintable() else "A name of 1 to 100 printable characters.",
+            "name": "" if len(name) <= 100 and can_be_name(name) else "A name of 1 to 100 printable characters.",
             "scopes": "" if scopes else "Choose at least one.",
             "days": "" if low <= days <= high else f"Between {low} and {high} days.",
         }

@@ -297,20 +297,26 @@ def check_migrated() -> None:
         raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
 
 
-def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED) -> list[Change]:
+def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED, only: Path | None = None) -> list[Change]:
     """Apply phases.yaml and wake the workers for new runs. Raises ServeError, with all findings by line.
 
     Competitions that were edited on the server since stay unchanged unless edits are to be overwritten.
-    stage: that of new competitions.
+    stage: that of new competitions. only: the included file whose competition alone is applied.
     """
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
     with _in_words(settings):
-        loaded = dated(load_competitions(settings.phases_file), settings.data_dir)
+        loaded = dated(load_competitions(settings.phases_file, only), settings.data_dir)
         with writing(engine) as session:
             storage = storage_of(settings)
             changes = apply_phases(
-                session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, stage=stage
+                session,
+                loaded,
+                storage=storage,
+                now=now,
+                overwrite_edits=overwrite_edits,
+                stage=stage,
+                is_whole=only is None,
             )
             made = [str(change) for change in changes if change.counts]
             if made:

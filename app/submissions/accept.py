@@ -53,6 +53,7 @@ from app.models import (
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 from app.teams.registration import check_standing, note_taking_part, standing_by
+from evergold.scoring.characters import printable_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +373,7 @@ def find_replay(session: Session, user: User, idempotency_key: str) -> Submissio
 def base_name(filename: str) -> str:
     """Return the last part of a path for display, without unprintable characters."""
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in last if c.isprintable())[:FILENAME_CHARACTERS]
+    return printable_name(last)[:FILENAME_CHARACTERS]
 
 
 def _replayed(

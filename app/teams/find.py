@@ -27,6 +27,7 @@ from app.models import (
     User,
 )
 from app.teams.views import MemberOut, TeamOut
+from evergold.scoring.characters import without_invisible
 
 
 def is_name_taken(session: Session, competition_id: int, name: str, own: Team | None = None) -> bool:
@@ -43,14 +44,16 @@ def is_name_taken(session: Session, competition_id: int, name: str, own: Team | 
 
 
 def look_alike(name: str, other: str) -> bool:
-    """True if the names differ only in case and in letters that look alike (Unicode's confusables)."""
+    """True if the names differ only in case, in what nobody sees, and in letters that look alike (Unicode's
+    confusables).
+    """
     return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
 
 
 @lru_cache(maxsize=10_000)
 def _looks(name: str) -> tuple[str, str]:
     """Return the skeleton as written and in lower case: a capital I looks like an l, but is the same letter as i."""
-    plain = unicodedata.normalize("NFKC", name)
+    plain = unicodedata.normalize("NFKC", without_invisible(name))
     return _skeleton(plain).casefold(), _skeleton(plain.casefold()).casefold()
 
 

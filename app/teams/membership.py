@@ -28,6 +28,7 @@ from app.people.audit import record
 from app.people.auth import hash_of_secret
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
+from evergold.scoring.characters import can_be_name
 
 
 class AlreadyInTeam(EvergoldError):
@@ -274,7 +275,7 @@ def _member(session: Session, team: Team, username: str) -> TeamMember:
 
 def _check_name(session: Session, competition: Competition, name: str, own: Team | None = None) -> str:
     name = " ".join(name.split())
-    if not name or len(name) > NAME_CHARACTERS or not name.isprintable():
+    if not name or len(name) > NAME_CHARACTERS or not can_be_name(name):
         sentence = f"1 to {NAME_CHARACTERS} printable characters." if name else "This is missing."
         raise InvalidForm("Please correct what is marked.", fields={"name": sentence})
     if is_name_taken(session, competition.id, name, own):

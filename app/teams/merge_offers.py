@@ -24,6 +24,7 @@ from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
 from app.teams.registration import check_registered
 from app.teams.views import MergingOut
+from evergold.scoring.characters import can_be_name
 
 #: Limit on a team's pending offers: each one mails other people.
 OFFERS_AT_ONCE = 5
@@ -166,7 +167,7 @@ def _between(session: Session, team: Team, asked: Team) -> MergeOffer | None:
 def _team_named(session: Session, competition: Competition, name: str) -> Team | None:
     """Return the team of this name, if it has members."""
     name = " ".join(name.split())
-    if not name.isprintable():  # PostgreSQL accepts no NUL
+    if not can_be_name(name):  # PostgreSQL accepts no NUL
         return None
     query = select(Team).where(
         Team.competition_id == competition.id,

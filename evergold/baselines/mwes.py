@@ -122,7 +122,9 @@ def _annotated(data: bytes, lexicon: Lexicon) -> bytes:
     """Return the file with the found MWEs in its MWE column."""
     content, header = opened(data, None, Problems(), InvalidItems)
     head = content.split(b"\n", 1)[0]
-    blocks = [b"\n".join([*sentence.comments, *_rows(sentence, header, lexicon)]) for sentence in sentences(content)]
+    blocks = [
+        b"\n".join([*sentence.comments, *_rows(sentence, header, lexicon)]) for sentence in sentences(content, header)
+    ]
     return b"\n\n".join([b"\n".join([head, blocks[0]]), *blocks[1:]]) + b"\n\n" if blocks else content
 
 

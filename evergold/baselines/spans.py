@@ -13,7 +13,8 @@ from evergold.scoring.archives import read_single
 from evergold.scoring.errors import InvalidItems, Problems
 from evergold.scoring.spans import OUTSIDE, spans_of
 from evergold.scoring.tables.json_lines import is_json_lines
-from evergold.scoring.tables.span_files import read_conll, read_spans
+from evergold.scoring.tables.row_problems import RowProblems
+from evergold.scoring.tables.span_files import check_tags, read_conll, read_spans
 from evergold.scoring.tasks.sequence_labelling import TASK, SequenceOptions
 
 #: The type of every labelled text, as words or as a whole.
@@ -46,8 +47,11 @@ def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str,
                 if isinstance(whole, str):
                     yield (whole[span.start : span.end],), span.type
     else:
-        for sentence in read_conll(data, problems):
-            for span in spans_of(sentence.last, options.scheme, options.reading):
+        sentences, faults = read_conll(data, problems), RowProblems()
+        tags = check_tags(sentences, options.scheme, options.types, faults)
+        faults.report(problems)
+        for sentence, own in zip(sentences, tags, strict=True):
+            for span in spans_of(own, options.scheme, options.reading):
                 yield sentence.tokens[span.start : span.end], span.type
     problems.raise_if_any(InvalidItems)
 

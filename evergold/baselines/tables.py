@@ -11,7 +11,7 @@ from pathlib import Path
 from evergold.baselines.baseline import Baseline, Row, needs_training, read_any_rows, written_rows
 from evergold.baselines.text import number
 from evergold.scoring.errors import InvalidItems, Problem
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.numerals import finite_number
 from evergold.scoring.tables.options import TableOptions
 
 #: The end of a sentence: a mark followed by white space.

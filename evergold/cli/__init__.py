@@ -101,16 +101,16 @@ def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
     package = (error.name or "").partition(".")[0]
     if package in ("", "app", "evergold", "workers") or not server_command(arguments):
         raise error
-    complain(f"{package} is not installed here, which `evergold {server_command(arguments)}` needs: {INSTALL_SERVER}")
-    return Code.USAGE
+    message = f"{package} is not installed here, which `evergold {server_command(arguments)}` needs: {INSTALL_SERVER}"
+    return _tell(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
 
 
-def _tell_usage(error: typer.TyperException, arguments: Sequence[str]) -> int:
-    message = error.format_message()
+def _tell_usage(fault: typer.TyperException, arguments: Sequence[str]) -> int:
+    message = fault.format_message()
     if not joined() and (name := server_command(arguments)):
-        complain(f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}")
-        return Code.USAGE
+        message = f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}"
+        return _tell(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
     if not message:  # a group named alone: its help was printed
         return Code.OK
-    complain(f"{message} (See `evergold --help`.)")
-    return Code.USAGE
+    error = CommandError(f"{message} (See `evergold --help`.)", Code.USAGE, name="usage")
+    return _tell(error, as_json=_wants_json(arguments))

@@ -54,7 +54,7 @@ def downloads(
     path = f"/competitions/{quoted(competition)}/downloads"
     with logged_in(server) as (client, _):
         if csv:
-            say(client.get(f"{path}.csv").text.rstrip("\r\n"))
+            say(client.csv(f"{path}.csv").rstrip("\r\n"))
             return
         listed = client.document(path, params={"username": username, "file": file, "limit": limit})
     if as_json:
@@ -76,7 +76,7 @@ def participants(
     path = f"/competitions/{quoted(competition)}/participants"
     with logged_in(server) as (client, _):
         if csv:
-            say(client.get(f"{path}.csv").text.rstrip("\r\n"))
+            say(client.csv(f"{path}.csv").rstrip("\r\n"))
             return
         listed = client.document(path)
     if as_json:

@@ -106,7 +106,7 @@ def export(
 ) -> None:
     """Print all marks of a round as CSV that can be imported again."""
     with _organiser(server) as (client, _):
-        content = client.get(f"{_round(place)}/marks.csv").text
+        content = client.csv(f"{_round(place)}/marks.csv")
     if output is None:
         say(content.rstrip("\r\n"))
         return

@@ -125,8 +125,11 @@ def invalid_file(error: InvalidFile, title: str, code: Code, name: str) -> Comma
 
 
 def _one_line(text: str) -> str:
-    """Remove line ends, and control characters that could manipulate a terminal."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    """Remove line ends, and control characters that could manipulate a terminal, except what a script needs."""
+    from evergold.scoring.characters import can_be_name
+
+    line = " ".join(text.split())
+    return line if line.isprintable() or can_be_name(line) else "".join(c if c.isprintable() else " " for c in line)
 
 
 def _place(problem: Mapping[str, Any]) -> str:

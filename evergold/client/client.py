@@ -174,7 +174,7 @@ class Client:
 
     def board_csv(self, place: str | Place) -> str:
         """Return a board as CSV."""
-        return self.get(_place(place).path("boards"), headers={"Accept": "text/csv"}).text
+        return self.csv(_place(place).path("boards"), headers={"Accept": "text/csv"})
 
     def ranking(self, place: str | Place) -> Json:
         """Return a ranking across tasks, `COMPETITION/PHASE/RANKING`."""
@@ -183,7 +183,7 @@ class Client:
 
     def ranking_csv(self, place: str | Place) -> str:
         """Return a ranking across tasks as CSV."""
-        return self.get(_place(place).path("rankings"), headers={"Accept": "text/csv"}).text
+        return self.csv(_place(place).path("rankings"), headers={"Accept": "text/csv"})
 
     def board_table(
         self,
@@ -235,6 +235,10 @@ class Client:
     def get(self, path: str, **arguments: Any) -> httpx.Response:
         """Get a path below /api/v1, retried when the network fails; arguments of httpx."""
         return http.send_repeatedly(self._http, "GET", path, **arguments)
+
+    def csv(self, path: str, **arguments: Any) -> str:
+        """Get a table below /api/v1 as text, without the byte-order mark that spreadsheets need."""
+        return self.get(path, **arguments).content.decode("utf-8-sig")
 
     def document(self, path: str, **arguments: Any) -> Json:
         """Get a path below /api/v1 as a JSON object."""

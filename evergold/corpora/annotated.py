@@ -17,7 +17,7 @@ from evergold.scoring.archives import Limits, read_single
 from evergold.scoring.cupt.codes import UNANNOTATED
 from evergold.scoring.cupt.corpus import CuptGold, lemma_key, read_gold, read_training_mwes
 from evergold.scoring.cupt.folders import PROBLEMS_PER_FILE
-from evergold.scoring.cupt.lines import opened, texts
+from evergold.scoring.cupt.lines import Header, opened, texts
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems
 
 
@@ -25,15 +25,15 @@ def blanked(data: bytes) -> bytes:
     """Return the file with `_` in the whole MWE column, and no other byte changed."""
     _, header = opened(data, None, Problems(), InvalidFile)
     first, *rest = data.split(b"\n")
-    return b"\n".join([first, *(_without_mwe(line, header.mwe) for line in rest)])
+    return b"\n".join([first, *(_without_mwe(line, header) for line in rest)])
 
 
-def _without_mwe(line: bytes, column: int) -> bytes:
-    if not line.strip() or line.startswith(b"#"):
+def _without_mwe(line: bytes, header: Header) -> bytes:
+    if not line.strip() or header.is_comment(line):
         return line
     end = b"\r" if line.endswith(b"\r") else b""
     cells = line.removesuffix(b"\r").split(b"\t")
-    cells[column] = UNANNOTATED
+    cells[header.mwe] = UNANNOTATED
     return b"\t".join(cells) + end
 
 
@@ -142,7 +142,7 @@ class _Reading:
             message = f"its columns are {' '.join(header.names)}, those of the first file {' '.join(self.names)}"
             problems.add("other-columns", message, file=file, line=1)
         before = len(self.texts)
-        self.texts += texts(data)
+        self.texts += texts(data, header)
         self._add_units(_KEYS[together](self.texts[before:], file, problems))
         self.words += (_words(gold, place) for place in range(len(gold.items)))
         for sentence, key, category in _test_mwes(gold):

@@ -10,6 +10,8 @@ from math import ceil, floor, log10
 from textwrap import wrap
 from xml.etree.ElementTree import Element, SubElement
 
+from evergold.scoring.characters import can_be_name
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -156,8 +158,8 @@ def without_colours(svg: Element) -> Element:
 
 
 def clean(text: str) -> str:
-    """Replace characters that XML cannot hold: names of teams may have any character."""
-    if text.isprintable():
+    """Replace characters that XML cannot hold, and others that nobody sees; what a script needs in a name stays."""
+    if text.isprintable() or can_be_name(text):
         return text
     return "".join(character if character.isprintable() else " " for character in text)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
 
+from evergold.scoring.characters import can_be_name
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
 
 #: This many bytes from the start suffice.
@@ -85,8 +86,10 @@ _CHUNK_BYTES = 64 * _KIB
 _DIRECTORY_BYTES_PER_ENTRY = 2 * _KIB
 _DIRECTORY_BYTES_AT_LEAST = 128 * _KIB
 
-_IGNORED_NAMES = {".DS_Store", "Thumbs.db", "desktop.ini"}
-_IGNORED_FOLDER = "__MACOSX"
+#: In lower case; what desktop systems, servers of files, notebooks and office programs add by themselves.
+_IGNORED_NAMES = {".ds_store", "thumbs.db", "desktop.ini"}
+_IGNORED_FOLDERS = {"__macosx", "@eadir", ".ipynb_checkpoints"}
+_IGNORED_STARTS = ("._", ".~lock.", "~$")
 _PLAIN_TYPES = (0, stat.S_IFREG, stat.S_IFDIR)
 # Only these two: every zip tool writes them, and an LZMA header could ask for gigabytes before the first byte.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -104,8 +107,8 @@ def read_single(
     """Return the single uploaded file: `(None, content)` for a plain file, `(name, content)` for the only member of a
     zip.
 
-    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. `__MACOSX`,
-    `.DS_Store`, `Thumbs.db` and folder entries do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
+    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. Folders and
+    what `is_ignored` names do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
     Raises `error` when there is not exactly one file, or when the archive is damaged, dangerous or of another kind;
     OSError when `path` cannot be opened.
     """
@@ -135,8 +138,8 @@ def iterate_members(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a zip or folder in sorted order, each as its path inside (with `/`) and its content.
 
-    path: the upload (any name), its bytes, or a folder. `__MACOSX`, `.DS_Store`, `Thumbs.db` and folder entries are
-    left out. Only one file is held in memory here; a caller that releases it before advancing holds only one in all.
+    path: the upload (any name), its bytes, or a folder. Folders and what `is_ignored` names are left out. Only one file
+    is held in memory here; a caller that releases it before advancing holds only one in all.
     Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, possibly after some files;
     OSError when it cannot be opened.
     """
@@ -200,9 +203,15 @@ def begins_as_zip(path: Path) -> bool:
 
 
 def is_ignored(name: str) -> bool:
-    """Return whether a path inside an archive is a file that desktop systems add by themselves."""
-    parts = PurePosixPath(name).parts
-    return _IGNORED_FOLDER in parts or bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith("._"))
+    """Return whether a path inside an archive is a file that desktop systems and programs add by themselves.
+
+    `__MACOSX`, `.DS_Store`, `Thumbs.db`, `Desktop.ini`, Synology's `@eaDir`, Jupyter's `.ipynb_checkpoints`, lock files
+    of office programs.
+    """
+    parts = PurePosixPath(name.replace("\\", "/").lower()).parts
+    if not _IGNORED_FOLDERS.isdisjoint(parts):
+        return True
+    return bool(parts) and (parts[-1] in _IGNORED_NAMES or parts[-1].startswith(_IGNORED_STARTS))
 
 
 class _OutsideFile(zipfile.BadZipFile, OSError):
@@ -313,10 +322,11 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
     _refuse_documents([entry.filename for entry in entries], error)
     problems, members = Problems(), dict[str, zipfile.ZipInfo]()
     for entry in entries:
-        if entry.filename.endswith("/") and not _name_fault(entry, limits) or is_ignored(entry.filename):
+        path = _path(entry)
+        if path.endswith("/") and not _name_fault(entry, limits) or is_ignored(path):
             continue
         fault = _name_fault(entry, limits) or _entry_fault(entry, limits)
-        name = str(PurePosixPath(entry.filename))
+        name = str(PurePosixPath(path))
         if fault:
             problems.add(*fault, text=entry.orig_filename)
         elif name in members:
@@ -327,23 +337,23 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
     return members
 
 
+def _path(entry: zipfile.ZipInfo) -> str:
+    """Return the path of a member; PowerShell and other tools of Windows separate folders by backslashes."""
+    return entry.filename.replace("\\", "/")
+
+
 def _name_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
-    name, shown = entry.orig_filename, shorten(entry.orig_filename)
-    if not name or len(name) > limits.name_characters or not name.isprintable():
+    name, shown = entry.orig_filename.replace("\\", "/"), shorten(entry.orig_filename)
+    if len(name) > limits.name_characters or not can_be_name(name):
         message = f"a name in the zip is empty, longer than {limits.name_characters} characters or unprintable: {shown}"
         return "bad-member-name", message
-    if "\\" in name:
-        return (
-            "bad-member-name",
-            f"{shown}: folders in a zip are separated by /, not by a backslash; use another zip tool",
-        )
     if name.startswith("/") or name[1:2] == ":" or ".." in PurePosixPath(name).parts:
         return "bad-member-name", f"{shown}: absolute names and names with .. are not allowed in a zip"
     return None
 
 
 def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
-    shown = shorten(entry.filename)
+    shown = shorten(_path(entry))
     if stat.S_IFMT(entry.external_attr >> 16) not in _PLAIN_TYPES:
         return "not-a-plain-file", f"{shown} is a link or a device, not a file: send the file itself"
     if entry.flag_bits & 0x1:

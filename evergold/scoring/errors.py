@@ -5,10 +5,11 @@ Readers collect every problem of a file in `Problems` and raise once: a team lea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from evergold.scoring.characters import visible
 
 Severity = Literal["error", "warning"]
 
@@ -16,8 +17,6 @@ Severity = Literal["error", "warning"]
 PROBLEMS_SHOWN = 100
 #: How much of an offending value is quoted back.
 QUOTED_CHARACTERS = 60
-# Ends of lines and control characters would break a line of text; NUL and halves of a pair cannot even be stored.
-_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class ScoringError(Exception):
@@ -63,8 +62,9 @@ class Problem:
 
     code: stable kebab-case word for scripts (`duplicate-id`); message: the sentence without the place;
     file: member of an archive, if there are several; line: counted from 1, the header is line 1;
-    column: name of the column; text: the offending text, shortened; lines: how many lines it stands for. Control
-    characters in any of them are escaped: a problem is one line that can be stored and shown, whatever the file held.
+    column: name of the column; text: the offending text, shortened; lines: how many lines it stands for. Characters in
+    any of them that nobody sees or that move others are escaped (`\\u200b`): a problem is one line that can be stored,
+    shown and understood, whatever the file held.
     """
 
     code: str
@@ -79,8 +79,8 @@ class Problem:
     def __post_init__(self) -> None:
         for name in ("message", "file", "column", "text"):
             value = getattr(self, name)
-            if value is not None and _UNSHOWABLE.search(value):
-                object.__setattr__(self, name, _UNSHOWABLE.sub(lambda found: repr(found[0])[1:-1], value))
+            if value is not None and (shown := visible(value)) is not value:
+                object.__setattr__(self, name, shown)
 
     def __str__(self) -> str:
         place = ", ".join(
@@ -140,9 +140,15 @@ class Problems:
 
 
 def shorten(text: str, limit: int = QUOTED_CHARACTERS) -> str:
-    """The text on one line, unprintable characters escaped, cut to `limit` characters with an ellipsis."""
-    printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    """The text on one line, characters that nobody sees escaped, cut to `limit` characters with an ellipsis."""
+    printable = visible(text[: limit + 1])
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
+    """The text in quotation marks, shortened, as a message quotes what a file holds: with its escapes, once."""
+    mark = '"' if "'" in text and '"' not in text else "'"
+    return f"{mark}{shorten(text, limit)}{mark}"
 
 
 def _place(problem: Problem) -> tuple[str, int]:

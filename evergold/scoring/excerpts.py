@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evergold.scoring.archives import begins_as_zip, iterate_members
+from evergold.scoring.characters import visible
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, shorten
 
 EXCERPT_CHARACTERS = 100
@@ -52,7 +53,7 @@ def _quoted(path: Path, wanted: Mapping[str | None, set[int]]) -> dict[tuple[str
     found: dict[tuple[str | None, int], str] = {}
     for name, data in iterate_members(path):
         # The only file of a zip is referred to without its name.
-        key = name if name in wanted else None
+        key = visible(name) if visible(name) in wanted else None
         text = io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=None)
         found |= {(key, line): quoted for line, quoted in _lines(text, wanted.get(key, set())).items()}
     return found

@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, iterate_members, member_names, read_single
+from evergold.scoring.archives import (
+    LIMITS,
+    Limits,
+    begins_as_zip,
+    is_ignored,
+    iterate_members,
+    member_names,
+    read_single,
+)
+from evergold.scoring.characters import visible
 from evergold.scoring.errors import InvalidFile, InvalidPrediction, Problem, Problems, shorten
 from evergold.scoring.option_types import ALL
 
@@ -37,7 +46,7 @@ def find_folders(
     """
     found: dict[str, Path] = {}
     problems = Problems()
-    for folder in sorted(path.iterdir()):
+    for folder in sorted(folder for folder in path.iterdir() if not is_ignored(folder.name)):
         present = [folder / name for name in files if (folder / name).is_file()]
         if present and folder.name.lower() in found:
             message = f"two folders for one language: {found[folder.name.lower()].parent.name} and {folder.name}"
@@ -157,7 +166,9 @@ def read_submitted(
     choose = _by_folder if in_folders else _only_one
     chosen = choose(named, languages, file_name, problems)
     refused = {problem.file for problem in problems.errors}
-    for name in sorted(set(members) - set(chosen.values()) - refused):
+    for name in sorted(set(members) - set(chosen.values())):
+        if visible(name) in refused:
+            continue
         message = "this file has no part in the submission and is not read"
         problems.add("unexpected-file", message, file=name, severity="warning")
     if not chosen and not problems.errors:

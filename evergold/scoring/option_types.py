@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from evergold.scoring.errors import shorten
+from evergold.scoring.errors import quoted
 
 #: Ten pages. Metrics that compare texts word by word take time quadratic in their length.
 USUAL_CHARACTERS = 10_000
@@ -57,7 +57,7 @@ def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
 def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         if not SPLIT_NAME.fullmatch(value) or value == ALL:
-            raise ValueError(f"{shorten(value)!r} cannot be the name of a split: a-z, 0-9, - and _, and not {ALL!r}")
+            raise ValueError(f"{quoted(value)} cannot be the name of a split: a-z, 0-9, - and _, and not {ALL!r}")
     return _distinct(values)
 
 

@@ -20,6 +20,8 @@ Scheme = Literal["bio", "bioes"]
 Reading = Literal["lenient", "strict"]
 
 OUTSIDE = "O"
+#: The type of spans whose tags name none, as in seqeval.
+UNNAMED = "_"
 PREFIXES: Mapping[Scheme, str] = {"bio": "BI", "bioes": "BIES"}
 #: The scores of all types together, of their mean and of each type: exact, then by overlap.
 SPAN_METRICS = ("f1", "precision", "recall", "lenient_f1", "lenient_precision", "lenient_recall")

@@ -149,6 +149,7 @@ class Task(Generic[O, I, G, P]):
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
     part(gold, prediction, keep): both with those items alone that are kept, by id, or by what `resample_by` says they
     belong to; None where items cannot be told apart so (`halves`);
+    advice(options): what organisers should better set, in a sentence; None where nothing is to be said;
     needs_gpu: runs go to the `gpu` queue;
     api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
     distribution: where a task type from outside is from, `evergold-quiz 1.0.0`; filled in when it is registered.
@@ -178,6 +179,7 @@ class Task(Generic[O, I, G, P]):
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     part: Callable[[G, P, Keep], tuple[G, P]] | None = None
     template_name: str | None = "template.csv"
+    advice: Callable[[O], str | None] | None = None
     needs_gpu: bool = False
     api_version: int | None = None
     distribution: str = ""

@@ -70,6 +70,19 @@ def test_an_imported_competition_is_applied_and_found_sound(
     assert evergold("check")[0] == Code.OK
 
 
+def test_importing_one_competition_says_nothing_of_others(evergold: Evergold, tmp_path: Path) -> None:
+    """Not of one that was imported before, nor of one whose file is broken."""
+    assert evergold("import", "astitch", official_shapes.astitch(tmp_path / "first"))[0] == Code.OK
+    broken = tmp_path / "competitions/broken/competition.yaml"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("version: 1\ncompetitions:\n  - name: Not a name\n")
+    code, out, err = evergold("import", "parseme", official_shapes.parseme(tmp_path / "second"), "--edition", "1.1")
+    assert code == Code.OK, err
+    assert "added competition 'parseme-1-1'" in out
+    assert "astitch" not in out + err
+    assert "broken" not in out + err
+
+
 def test_without_apply_the_database_is_left_alone(evergold: Evergold, tmp_path: Path) -> None:
     gold = tmp_path / "secret"
     source = official_shapes.parseme(tmp_path / "checkout")

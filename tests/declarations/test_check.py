@@ -209,8 +209,8 @@ def test_baseline_that_would_be_rejected_is_quoted(demo: Competition) -> None:
     ("old", "new", "words"),
     [
         ("team,date,metric,split,value", "team,metric,split,value", "the column date is missing"),
-        ("0.25", "", "line 3, column value: '' is not a number"),
-        ("0.25", "nan", "is not a number"),
+        ("0.25", "", "line 3, column value: the value is empty"),
+        ("0.25", "nan", "is not a finite number"),
         ("0.25", "25.0", "lies outside the range of macro_f1, 0 to 1; percent are written as fractions"),
         ("0.25", "-0.1", "lies outside the range"),
         ("macro_f1,zero_shot/en", "f1_macro,zero_shot/en", "no metric 'f1_macro'; did you mean 'macro_f1'?"),

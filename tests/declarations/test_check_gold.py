@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hmac
 import json
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,23 @@ def test_golden_items_and_gold_of_every_task_ask_for_the_same(name: str) -> None
     wanted = task.demands(task.items_of(task.read_gold(gold, options), options))
     assert wanted or name == "idiomaticity-probing", "human scores do not say what is asked for"
     assert not wanted or misfits(task.demands(task.read_items(items, options)), wanted) == []
+
+
+def test_labels_that_nobody_declared_and_labels_that_look_alike_are_told(tmp_path: Path) -> None:
+    example = shutil.copytree(Path(__file__).parents[2] / "docs/examples/table", tmp_path / "table")
+    declaration, gold = example / "competition.yaml", example / "gold/irony/gold.csv"
+    now = datetime(2026, 1, 11, tzinfo=UTC)
+
+    def heard() -> list[str]:
+        found = check_phases(declaration, now=now, gold=example / "gold")
+        return [f"{one.severity}, line {one.line}: {one.message}" for one in found if FEW not in one.message]
+
+    assert not any("declare `labels`" in one for one in heard())
+    text = declaration.read_text()
+    declaration.write_text(text.replace(", labels: [ironic, sincere]", ""))
+    advice = "'irony': declare `labels`: without it a misspelt label is not refused, but counts as wrong"
+    assert f"warning, line 9: {advice}" in heard()
+    gold.write_text(gold.read_text().replace(",ironic", ",ironic ", 1))
+    assert any(
+        "cannot use irony/gold.csv as gold: line 2, column label: 'ironic ' has spaces" in one for one in heard()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 import socket
@@ -295,3 +296,9 @@ def read_all(connection: socket.socket) -> bytes:
     except (TimeoutError, ConnectionError):
         pass
     return answer
+
+
+def csv_text(response: httpx.Response) -> str:
+    """The table of an answer, which begins with the byte-order mark."""
+    assert response.content.startswith(codecs.BOM_UTF8)
+    return response.content.decode("utf-8-sig")

@@ -90,6 +90,15 @@ def test_gold_that_cannot_be_read_is_never_used_and_told_by_line_without_its_lab
         assert the_phase_task(session).gold is None
 
 
+def test_labels_that_look_alike_are_told_by_line_without_a_label(engine: Engine) -> None:
+    """A space behind a label would be a class of its own, and every team be scored wrong by it."""
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="table", options={}))
+    found = checked(engine, put(engine, "id,label\n1,pos\n2,neg\n3,pos \n4,Neg\n"))
+    assert (found.check_state, found.published_at) == (GoldCheck.INVALID, None)
+    assert problems(found) == ["line 4: spaces around value", "line 5: looks like another"]
+
+
 def test_of_many_problems_the_first_are_told_and_the_rest_counted(engine: Engine) -> None:
     rows = "".join(f"{number},d,EN,SECRET\n" for number in range(1, 31))
     found = checked(engine, put(engine, f"ID,DataID,Language,Label\n{rows}"))

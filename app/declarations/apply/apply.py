@@ -173,13 +173,15 @@ def apply_phases(
     by: User | str | None = None,
     overwrite_edits: bool = False,
     is_plan: bool = False,
+    is_whole: bool = True,
     stage: Stage = Stage.PUBLISHED,
 ) -> list[Change]:
-    """Apply all competitions and return the changes and notes; the caller commits, then sends the runs.
+    """Apply the competitions and return the changes and notes; the caller commits, then sends the runs.
 
     - by: as for `app.people.audit.record`.
     - overwrite_edits: also apply where a competition was edited on the server since.
     - is_plan: the caller rolls back, and no file is stored.
+    - is_whole: these are all that are declared; else others keep their place, and nothing is noted of them.
     - stage: of new competitions.
 
     Raises ImpossibleChange, StorageFull, OSError; the caller must roll back then as well.
@@ -187,12 +189,15 @@ def apply_phases(
     lock_declarations(session)
     work = Work(session, storage, now, Changes(), is_plan, stage)
     for position, competition in enumerate(loaded):
+        if not is_whole:
+            position = _position(session, competition.declaration.name)
         with ExitStack() as stack:
             heeded = choose_declaration(work, competition, stack, overwrite_edits=overwrite_edits)
             if heeded.loaded is not None:
                 source = RevisionSource.FILE if heeded.is_file else None
                 _apply_and_keep(work, heeded.loaded, position, source, by)
-    note_missing_competitions(work, {one.declaration.name for one in loaded})
+    if is_whole:
+        note_missing_competitions(work, {one.declaration.name for one in loaded})
     session.flush()
     return work.changes.made
 
@@ -217,9 +222,17 @@ def apply_new_declaration(work: Work, loaded: LoadedCompetition, by: User) -> Co
 
     Raises the same errors as `apply_phases`.
     """
-    last = work.session.scalar(select(func.max(Competition.position)))
-    _apply_and_keep(work, loaded, 0 if last is None else last + 1, RevisionSource.EDIT, by)
+    _apply_and_keep(work, loaded, _position(work.session, loaded.declaration.name), RevisionSource.EDIT, by)
     return work.session.scalars(select(Competition).where(Competition.name == loaded.declaration.name)).one()
+
+
+def _position(session: Session, name: str) -> int:
+    """Return the position of a competition; of a new one, the one behind all others."""
+    own = session.scalar(select(Competition.position).where(Competition.name == name))
+    if own is not None:
+        return own
+    last = session.scalar(select(func.max(Competition.position)))
+    return 0 if last is None else last + 1
 
 
 def _apply_and_keep(

@@ -61,9 +61,19 @@ def check_phases(
     return _check(path, now, gold, upload_limit_bytes, sealed)[1].in_order()
 
 
-def load_competitions(path: Path) -> list[LoadedCompetition]:
-    """Return the competitions in the order of the files. Raises InvalidPhases with all errors."""
-    return load_checked(path, now=None)[0]
+def load_competitions(path: Path, only: Path | None = None) -> list[LoadedCompetition]:
+    """Return the competitions in the order of the files. Raises InvalidPhases with all errors.
+
+    only: the file of the competitions that are wanted; nothing of others is checked or reported.
+    """
+    if only is None:
+        return load_checked(path, now=None)[0]
+    wanted = only.resolve()
+    competitions, findings = _check(path, None, only=wanted)
+    own = [finding for finding in findings.in_order() if Path(finding.file).resolve() == wanted]
+    if any(finding.severity == "error" for finding in own):
+        raise InvalidPhases(own)
+    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions]
 
 
 def load_checked(
@@ -87,12 +97,15 @@ def _check(
     gold: Path | None = None,
     upload_limit_bytes: int | None = None,
     sealed: Collection[tuple[str, str, str]] = (),
+    only: Path | None = None,
 ) -> tuple[list[Node], Findings]:
     findings = Findings()
     competitions = [
         node for document in read_phases_files(path, findings) for node in elements(document, "competitions")
     ]
     check_names(competitions, "the competition", findings)
+    if only is not None:
+        competitions = [node for node in competitions if Path(node.file).resolve() == only]
     for competition in competitions:
         check_files(check_competition(competition, now, findings, sealed), findings, warn=now is not None, gold=gold)
         check_texts(competition, findings)

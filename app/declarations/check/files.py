@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -30,6 +31,8 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
     warn: also report what is only probably wrong; gold: a folder of plain gold to compare with.
     """
     known: ItemsRead = {}
+    if warn:
+        _advise(parts.phase_tasks, findings)
     for asked in parts.phase_tasks:
         items = _check_items(asked, known, findings, warn)
         _check_downloads(asked, findings)
@@ -41,6 +44,18 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
     for board in parts.boards:
         for historic in elements(board.node, "historic"):
             _check_historic(board, historic, left, findings)
+
+
+def _advise(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
+    """Warn once of each task whose type advises to set more options, as they are in one of its phases."""
+    advised: set[int] = set()
+    for asked in phase_tasks:
+        task, options, node = asked.task.type, asked.options, asked.task.node
+        if task is None or task.advice is None or options is None or id(node) in advised:
+            continue
+        if advice := task.advice(options):
+            advised.add(id(node))
+            findings.warning(node.entries.get("options", node), f"'{asked.name}': {advice}")
 
 
 def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:

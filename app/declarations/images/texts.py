@@ -17,6 +17,7 @@ from app.declarations.model import CompetitionDeclaration
 from app.helper.process import Job, TooMuchWork, run
 from app.helper.wire import Message
 from app.texts.markdown import TextTooLarge, bound_tables
+from evergold.scoring.characters import can_be_name
 
 #: Allowed file suffixes.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
@@ -44,7 +45,7 @@ class Named:
         """True if it can be a file of the declaration."""
         path = PurePosixPath(self.path)
         is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in self.path
-        return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and self.path.isprintable()
+        return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and can_be_name(self.path)
 
 
 def images_in(text: str) -> tuple[Named, ...]:

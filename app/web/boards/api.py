@@ -25,6 +25,7 @@ from app.models import Competition, CompetitionTask, User
 from app.teams.find import find_team
 from app.web.boards.query import ApiQuery, HalfAsked, arrange_board, raise_if_unknown
 from app.web.http.caching import is_known, not_modified, prefers_csv, strong_etag
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName, TaskName
 from app.web.http.routers import api_router
@@ -95,6 +96,7 @@ BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}.csv",
     operation_id="get_board_csv",
+    dependencies=TAKES_BOM,
     summary="A leaderboard as CSV",
     description="All digits that the phase shows; an undefined score is an empty field. Text that a spreadsheet would "
     "take for a formula begins with an apostrophe.",
@@ -114,6 +116,7 @@ def read_board_csv(
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}",
     operation_id="get_board",
+    dependencies=TAKES_BOM,
     summary="A leaderboard",
     description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
     "answer is 304 as long as nothing changed. `visibility` shows what is hidden from you, and until when. The other "
@@ -132,6 +135,7 @@ def read_board(
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}/official",
     operation_id="get_official_board",
+    dependencies=TAKES_BOM,
     summary="A leaderboard as it was when its phase closed",
     description="Frozen as soon as the phase has ended and everything is scored; nothing that comes later touches it. "
     "Of several, the last; each has its own address in `official.link`. Formats as of the board itself.",
@@ -148,6 +152,7 @@ def read_official(
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}",
     operation_id="get_official_board_by_number",
+    dependencies=TAKES_BOM,
     summary="One of the boards frozen when the phase closed",
     description="The board at this address never changes. `official.superseded_by` names the results in its place; of "
     "a superseded board, CSV has a last column `superseded_by`, and both have a `Link` to its successor.",
@@ -196,7 +201,7 @@ def _answer(
         return Response(text, media_type="application/json", headers=headers)
     name = "-".join([*place, *(["official", str(frozen.snapshot.number)] if frozen else [])])
     headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return Response(board_csv(shown, superseded_by), media_type="text/csv", headers=headers)
+    return CsvResponse(board_csv(shown, superseded_by), headers=headers)
 
 
 def _superseded_by(place: BoardNames, frozen: Official) -> str:
@@ -237,6 +242,7 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
 @router.get(
     "/competitions/{competition}/tasks/{task}/results.csv",
     operation_id="get_results_csv",
+    dependencies=TAKES_BOM,
     summary="A task's results side by side, as CSV",
     description="All digits that the phases show; no value is an empty field. Text that a spreadsheet would take for a "
     "formula begins with an apostrophe.",
@@ -284,4 +290,4 @@ def _json(competition: Competition, task: CompetitionTask, results: Results) -> 
 
 def _csv(competition: Competition, task: CompetitionTask, results: Results) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{competition.name}-{task.name}.csv"'}
-    return Response(results_csv(results), media_type="text/csv", headers=headers)
+    return CsvResponse(results_csv(results), headers=headers)

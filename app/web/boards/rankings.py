@@ -13,6 +13,7 @@ from app.boards.views import RankingOut
 from app.competitions.find import find_competition
 from app.web.boards.api import VARY, FormatParameter, cache_control
 from app.web.http.caching import prefers_csv
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.paths import CompetitionName, PhaseName
 from app.web.http.routers import api_router
@@ -29,6 +30,7 @@ _CSV = {
 @router.get(
     "/competitions/{competition}/phases/{phase}/rankings/{ranking}",
     operation_id="get_ranking",
+    dependencies=TAKES_BOM,
     summary="A ranking across the tasks of a phase",
     description="Made of what you see of its boards. Means are exact, and rounded once, to the nearest float. JSON, or "
     "CSV by `format=csv` or `Accept: text/csv`.",
@@ -52,5 +54,5 @@ def read_ranking(
     if (format or ("csv" if prefers_csv(visit.request.headers.get("accept", "")) else "json")) == "csv":
         name = f"{competition}-{phase}-{ranking}.csv"
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
-        return Response(ranking_csv(table), media_type="text/csv", headers=headers)
+        return CsvResponse(ranking_csv(table), headers=headers)
     return Response(describe_ranking(table).model_dump_json(), media_type="application/json", headers=headers)

@@ -20,6 +20,7 @@ from app.web.http import csrf
 from app.web.http.context import Server
 from app.web.http.multipart import FieldsCheck, Policy, Upload, accept_any_fields, receive
 from app.web.http.room import room_left, within
+from evergold.scoring.characters import can_be_name
 
 FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
@@ -66,6 +67,6 @@ def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: S
 def _name(upload: Upload) -> str:
     """Return the last part of a path that a browser may send; raise InvalidForm for an invalid name."""
     name = PurePosixPath(upload.filename.replace("\\", "/")).name
-    if not name or name in (".", "..") or not name.isprintable() or len(name) > NAME_CHARACTERS:
+    if not name or name in (".", "..") or not can_be_name(name) or len(name) > NAME_CHARACTERS:
         raise InvalidForm("This file cannot be taken.", fields={"file": "Give the file a name of letters and digits."})
     return name

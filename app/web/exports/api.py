@@ -22,6 +22,7 @@ from app.submissions.downloads import DownloadFilter, all_downloads, downloads_c
 from app.submissions.organisers_list import CHOSEN_LIMIT, chosen_submissions
 from app.teams.registration import list_registrations
 from app.web.http.context import Server, ServerHere
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
@@ -65,6 +66,7 @@ def read_downloads(
 @router.get(
     "/competitions/{competition}/downloads.csv",
     operation_id="export_downloads",
+    dependencies=TAKES_BOM,
     summary="Who downloaded files that are for participants, as CSV, for organisers",
     description="Oldest first. Text that a spreadsheet would take for a formula begins with an apostrophe.",
     response_class=Response,
@@ -86,7 +88,7 @@ def export_downloads(server: ServerHere, user: ApiOrganiser, competition: Compet
         "Content-Disposition": f'attachment; filename="{found.name}-downloads.csv"',
         "Cache-Control": "private, no-store",
     }
-    return Response(text, media_type="text/csv", headers=headers)
+    return CsvResponse(text, headers=headers)
 
 
 #: Forms send an untouched field as an empty string.
@@ -154,6 +156,7 @@ def read_participants(server: ServerHere, user: ApiOrganiser, competition: Compe
 @router.get(
     "/competitions/{competition}/participants.csv",
     operation_id="export_participants",
+    dependencies=TAKES_BOM,
     summary="Who takes part, as CSV, for organisers",
     description="Text that a spreadsheet would take for a formula begins with an apostrophe.",
     response_class=Response,
@@ -171,12 +174,13 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
         listed = list_participants(session, found)
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
-    return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-participants.csv"))
+    return CsvResponse(text, headers=_headers(f"{found.name}-participants.csv"))
 
 
 @router.get(
     "/competitions/{competition}/registrations.csv",
     operation_id="export_registrations",
+    dependencies=TAKES_BOM,
     summary="Who has registered, with their answers, as CSV, for organisers",
     description="Text that a spreadsheet would take for a formula begins with an apostrophe.",
     response_class=Response,
@@ -194,7 +198,7 @@ def export_registrations(server: ServerHere, user: ApiOrganiser, competition: Co
         rows = list_registrations(session, found)
         text = registrations_csv(found, rows)
     _record(server, user, "export.registrations", found, {"registrations": len(rows)})
-    return Response(text, media_type="text/csv", headers=_headers(f"{found.name}-registrations.csv"))
+    return CsvResponse(text, headers=_headers(f"{found.name}-registrations.csv"))
 
 
 def _headers(name: str) -> dict[str, str]:

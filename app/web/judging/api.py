@@ -29,6 +29,7 @@ from app.judging.summary import results_for
 from app.judging.views import ImportOut, JudgingProgress, RoundList, RoundResults, describe_round
 from app.models import Right, User
 from app.web.http.context import Server, ServerHere
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
@@ -124,6 +125,7 @@ def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: R
 @router.get(
     "/competitions/{competition}/judging/{round_name}/marks.csv",
     operation_id="export_judgements",
+    dependencies=TAKES_BOM,
     summary="All marks of a round as CSV, for organisers",
     description="A row for each submission, item and annotator; it can be imported as it is.",
     response_class=Response,
@@ -137,7 +139,7 @@ def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, ro
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
         "Cache-Control": "no-store",
     }
-    return Response(text, media_type="text/csv", headers=headers)
+    return CsvResponse(text, headers=headers)
 
 
 @router.put(

@@ -52,7 +52,7 @@ SCOPE_WORDS = {
 }
 DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
-    "email": "Your address was changed. A link was sent there with which you confirm it.",
+    "email": "Your address was changed; confirm it, as it says below.",
     "confirmation": "A link was written to your address.",
     "mail": "Kept: you get the mails that are ticked below.",
 }

@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse
 from app.feedback.reports import CSV_COLUMNS, Report, find_report, find_text, report_csv
 from app.feedback.views import ReportOut, describe_report
 from app.web.http.caching import is_known, not_modified, strong_etag
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiUser
 from app.web.http.routers import api_router
@@ -21,7 +22,7 @@ router = api_router("submissions")
 
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
 _ERRORS = error_responses(401, 404, 422)
-_CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:1|mwe_f1|ga/unseen|…\r\n"
+_CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:2|mwe_f1|ga/unseen|…\r\n"
 _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.2500 F=0.2564\n"
 
 
@@ -48,6 +49,7 @@ def read_report(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
 @router.get(
     "/submissions/{submission_id}/report.csv",
     operation_id="get_report_csv",
+    dependencies=TAKES_BOM,
     summary="All scores as CSV",
     description="All digits that the phase shows; an undefined score has a reason instead of a value.",
     response_class=Response,
@@ -63,9 +65,7 @@ def read_report(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
 def read_report_csv(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
     report = _visible_report(visit, submission_id)
     named = {"Content-Disposition": f'attachment; filename="report-{submission_id}.csv"'}
-    return _answer(
-        visit.request, report, "csv", lambda: Response(report_csv(report), media_type="text/csv", headers=named)
-    )
+    return _answer(visit.request, report, "csv", lambda: CsvResponse(report_csv(report), headers=named))
 
 
 @router.get(

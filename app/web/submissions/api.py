@@ -32,6 +32,7 @@ from app.submissions.choices import choose_entry, put_back, withdraw_choice, wit
 from app.submissions.find import current_run, get_submission, list_submissions
 from app.web.http.arrival import DirectRoute, is_rush
 from app.web.http.context import Server, ServerHere, server_of
+from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, stored_file_response
 from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, api_user, submitter_of
@@ -154,7 +155,7 @@ def problems_csv_response(problems: Sequence[Mapping[str, Any]], filename: str) 
         "Content-Disposition": f'attachment; filename="{stem}-problems.csv"',
         "Cache-Control": "private, no-cache",
     }
-    return Response(problems_csv(problems), media_type="text/csv", headers=headers)
+    return CsvResponse(problems_csv(problems), headers=headers)
 
 
 def problems_csv(problems: Sequence[Mapping[str, Any]]) -> str:
@@ -390,6 +391,7 @@ def download_submission(request: Request, server: ServerHere, user: ApiUser, sub
 @router.get(
     "/submissions/{submission_id}/problems.csv",
     operation_id="get_problems_csv",
+    dependencies=TAKES_BOM,
     summary="What is wrong with the file, line by line, as CSV",
     description="Errors of a rejected file, warnings of a scored one; the same as `problems` of the submission.",
     response_class=Response,

@@ -14,6 +14,7 @@ from app.submissions.accept import KEY_CHARACTERS
 from app.submissions.validations import get_validation
 from app.submissions.views import ValidationOut, describe_validation
 from app.web.http.context import Server, ServerHere
+from app.web.http.csv_answers import TAKES_BOM
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
@@ -80,6 +81,7 @@ async def read_validation(
 @router.get(
     "/validations/{validation_id}/problems.csv",
     operation_id="get_validation_problems_csv",
+    dependencies=TAKES_BOM,
     summary="What is wrong with a file that was only checked, as CSV",
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),

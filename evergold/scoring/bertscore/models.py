@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from evergold.scoring.errors import ScoringError, shorten
+from evergold.scoring.errors import ScoringError, quoted
 
 Precision = Literal["fp32", "bf16", "fp16"]
 
@@ -176,7 +176,7 @@ def usual_layer(name: str, files: ModelFiles) -> int:
 def model_name(name: str) -> str:
     """Return the name if it is valid, else raise ValueError: for options of task types."""
     if not MODEL_NAME.fullmatch(name):
-        raise ValueError(f"{shorten(name)!r} is no name of a model")
+        raise ValueError(f"{quoted(name)} is no name of a model")
     return name
 
 

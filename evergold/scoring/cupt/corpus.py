@@ -6,7 +6,7 @@ import hashlib
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from evergold.scoring.cupt.lines import (
     MWE,
     Header,
     Sentence,
+    is_readable,
     note_columns,
     noter,
     opened,
@@ -26,6 +27,8 @@ from evergold.scoring.cupt.lines import (
     sentences,
 )
 from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems
+from evergold.scoring.gold_values import note_labels
+from evergold.scoring.tables.row_problems import RowProblems
 
 #: Nearly all IDs are among these.
 _LOW_NUMBERS = frozenset(b"%d" % number for number in range(200))
@@ -157,10 +160,12 @@ class TrainingMwe(NamedTuple):
 def read_training_mwes(data: bytes, file: str | None = None) -> list[TrainingMwe]:
     """List the MWEs of a training file in order. Rules and errors: `read_training`."""
     problems = Problems()
+    if not is_readable(data, file, problems):
+        raise InvalidGold(problems.errors, problems.omitted)
     data, header = opened(data, file, problems, InvalidGold, (ID, FORM, LEMMA, MWE))
     found: list[TrainingMwe] = []
     at_the_end = header.mwe == len(header.names) - 1
-    for number, sentence in enumerate(sentences(data)):
+    for number, sentence in enumerate(sentences(data, header)):
         if at_the_end and all(map(bytes.endswith, sentence.rows, repeat(b"\t" + NO_MWE))):  # as in most sentences
             note_columns(sentence, header, file, problems, sentence_id(sentence.comments))
             continue
@@ -183,13 +188,16 @@ def _read_corpus(
     data: bytes, file: str | None, problems: Problems, error: type[InvalidFile], *, annotated: bool
 ) -> CuptGold:
     """Read the whole file; without `annotated` the lemmas and MWEs are left out (a blind file has none)."""
+    if not is_readable(data, file, problems):
+        raise error(problems.errors, problems.omitted)
     data, header = opened(data, file, problems, error, (ID, FORM, LEMMA, MWE) if annotated else (ID, FORM, MWE))
     names: list[str] = []
     keys: list[bytes] = []
     key_starts, first_rows, range_rows = array("q", [0]), array("q", [0]), array("q")
     lemmas: list[bytes] = []
     mwes: list[Mwe] = []
-    for number, sentence in enumerate(sentences(data)):
+    categories: dict[str, int] = {}
+    for number, sentence in enumerate(sentences(data, header)):
         name = sentence_id(sentence.comments)
         names.append(name or f"number {number + 1}")
         sound = note_columns(sentence, header, file, problems, name)
@@ -205,13 +213,24 @@ def _read_corpus(
             if columns.has_codes:
                 coded = {place: field for place, field in enumerate(columns.mwes) if field != NO_MWE}
                 note = noter(problems, file, sentence.lines, names[-1])
-                mwes.extend(Mwe(number, *one) for one in read_mwes(coded, ranges, columns.ids, note))
+                for one in read_mwes(coded, ranges, columns.ids, note):
+                    mwes.append(Mwe(number, *one))
+                    if mwes[-1].category is not None:
+                        categories.setdefault(mwes[-1].category, sentence.lines[0])
     if not names:
         problems.add("empty-file", "the file has no sentence", file=file, line=1)
+    _note_categories(categories, file, problems)
     all_keys = b"".join(keys)
     fingerprint = hashlib.sha256(all_keys + b"\n" + first_rows.tobytes()).hexdigest()
     items = CuptItems(tuple(names), all_keys, key_starts, first_rows, range_rows, fingerprint)
     return CuptGold(items, tuple(lemmas), tuple(mwes))
+
+
+def _note_categories(lines: Mapping[str, int], file: str | None, problems: Problems) -> None:
+    """Report categories of gold that look like another one of it. lines: where each is first."""
+    faults = RowProblems()
+    note_labels(((line, category) for category, line in lines.items()), MWE, "categories", faults)
+    faults.report(problems, file)
 
 
 class _Columns:

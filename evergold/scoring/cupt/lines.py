@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from evergold.scoring.cupt.codes import Note
 from evergold.scoring.errors import InvalidFile, Problems, Severity
-from evergold.scoring.tables.reading import wide_encoding
+from evergold.scoring.tables.reading import decode_text, wide_fault
 
 _PIECE_BYTES = 1024 * 1024
 _BLANK_AT_AN_END = re.compile(rb" [\t\n]")
@@ -74,6 +74,14 @@ class Header:
     lemma: int | None
     mwe: int
 
+    def is_comment(self, row: bytes) -> bool:
+        """Return whether a line is a comment: it begins with `#`, and not with a form in the columns of a token.
+
+        An ID never begins so: where it comes first, as nearly everywhere, each such line is one, as for the official
+        evaluator.
+        """
+        return row[:1] == b"#" and (self.id == 0 or row.count(b"\t") != len(self.names) - 1)
+
 
 def opened(
     data: bytes,
@@ -94,6 +102,10 @@ def opened(
         data = data.replace(b"\r\n", b"\n")
         message = "the lines end with CR LF (Windows) where CUPT has LF; they are read as if they had"
         problems.add("windows-line-ends", message, file=file, line=1, severity="warning")
+    elif b"\r" in data and b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+        message = "the lines end with CR (old Mac) where CUPT has LF; they are read as if they had"
+        problems.add("mac-line-ends", message, file=file, line=1, severity="warning")
     if has_blank_at_an_end(data):
         data = _without_blanks(data, file, problems)
     end = data.find(b"\n")
@@ -123,24 +135,29 @@ def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
     return b"\n".join(rows)
 
 
-def sentences(data: bytes) -> Iterator[Sentence]:
+def is_readable(data: bytes, file: str | None, problems: Problems) -> bool:
+    """Return whether the file is text in UTF-8; if not, that is added to `problems`, and is the one thing to report."""
+    return decode_text(data, problems, file=file) is not None
+
+
+def sentences(data: bytes, header: Header) -> Iterator[Sentence]:
     """Yield the sentences of a file in order, without its first line, the header.
 
-    data: as `opened` returns it. A sentence ends at an empty line; further empty lines, and comments without tokens,
-    are skipped. Lazy: no more than one sentence is held in memory.
+    data, header: as `opened` returns them. A sentence ends at an empty line; further empty lines, and comments without
+    tokens, are skipped. Lazy: no more than one sentence is held in memory.
     """
-    for block, rows, first, line in _blocks(data):
+    for block, rows, first, line in _blocks(data, header):
         if first < len(rows):
-            yield _sentence(block, rows, first, line)
+            yield _sentence(block, rows, first, line, header)
 
 
-def texts(data: bytes) -> Iterator[bytes]:
+def texts(data: bytes, header: Header) -> Iterator[bytes]:
     """Yield the source text of each sentence of `sentences`: its comments and token lines, without the empty line.
 
     Comments without tokens, such as a `# newdoc` before an empty line, belong to the next sentence.
     """
     before: list[bytes] = []
-    for _, rows, first, _ in _blocks(data):
+    for _, rows, first, _ in _blocks(data, header):
         lines = [row for row in rows if row]
         if first < len(rows):
             yield b"\n".join(before + lines)
@@ -149,7 +166,7 @@ def texts(data: bytes) -> Iterator[bytes]:
             before += lines
 
 
-def _blocks(data: bytes) -> Iterator[tuple[bytes, list[bytes], int, int]]:
+def _blocks(data: bytes, header: Header) -> Iterator[tuple[bytes, list[bytes], int, int]]:
     """Yield the blocks between empty lines.
 
     Each is its text, its lines, the index of its first token line (the number of lines if there is none), and the line
@@ -161,7 +178,7 @@ def _blocks(data: bytes) -> Iterator[tuple[bytes, list[bytes], int, int]]:
         block = data[start:end] if end >= 0 else data[start:].removesuffix(b"\n")
         rows = block.split(b"\n")
         first = 0
-        while first < len(rows) and (not rows[first] or rows[first][:1] == b"#"):
+        while first < len(rows) and (not rows[first] or header.is_comment(rows[first])):
             first += 1
         yield block, rows, first, line
         line += len(rows) + 1
@@ -210,8 +227,8 @@ def _place(name: str | None) -> str:
 
 
 def _read_header(first: bytes, file: str | None, problems: Problems, needed: tuple[str, ...]) -> Header | None:
-    if wide := wide_encoding(first):
-        problems.add("wrong-encoding", f"the file is {wide}: save it as UTF-8", file=file, line=1)
+    if fault := wide_fault(first):
+        problems.add("wrong-encoding", fault, file=file, line=1)
         return None
     before, equals, after = first[:_LONGEST_HEADER_BYTES].partition(b"=")
     if not equals or len(first) > _LONGEST_HEADER_BYTES or before.strip(b"# \t") != b"global.columns":
@@ -230,11 +247,11 @@ def _read_header(first: bytes, file: str | None, problems: Problems, needed: tup
     return Header(names, names.index(ID), names.index(FORM), lemma, names.index(MWE))
 
 
-def _sentence(block: bytes, rows: list[bytes], first: int, line: int) -> Sentence:
+def _sentence(block: bytes, rows: list[bytes], first: int, line: int, header: Header) -> Sentence:
     """Split a block at its first token line; comments between tokens are skipped, as the official evaluator does."""
     comments, tokens = rows[:first], rows[first:]
     lines: Sequence[int] = range(line + first, line + len(rows))
     if block.rfind(b"\n#") >= sum(map(len, comments)) + len(comments):
-        kept = [(number, row) for number, row in zip(lines, tokens, strict=True) if row[:1] != b"#"]
+        kept = [(number, row) for number, row in zip(lines, tokens, strict=True) if not header.is_comment(row)]
         lines, tokens = [number for number, _ in kept], [row for _, row in kept]
     return Sentence(tokens, lines, comments)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evergold.scoring.characters import difference
 from evergold.scoring.cupt.codes import UNANNOTATED, read_codes
 from evergold.scoring.cupt.corpus import CuptItems
 from evergold.scoring.cupt.lines import Sentence, note_columns, noter, sentence_id
 from evergold.scoring.cupt.reader import PredictionReader, rows_of
+from evergold.scoring.errors import shorten
 
 #: Distance, in sentences, within which a missing or additional sentence is looked for. Affects only messages.
 RESYNCHRONISE_WITHIN = 50
@@ -108,6 +110,8 @@ def _note_difference(reader: PredictionReader, sentence: Sentence, key: bytes) -
     row = next((row for row in range(shared) if found[row] != expected[row]), shared)
     if row < shared:
         message = f"the token is {_shown(found[row])}, in the blind file it is {_shown(expected[row])}"
+        why = difference(_form(found[row]), _form(expected[row]))
+        message += f": {why}" if why else ""
     else:
         message = f"the sentence has {len(found)} token lines, in the blind file it has {len(expected)}"
     line = sentence.lines[min(row, len(found) - 1)]
@@ -125,5 +129,9 @@ def _check_codes(reader: PredictionReader, sentence: Sentence) -> None:
 
 
 def _shown(key: bytes) -> str:
-    token_id, _, form = key.rstrip(b"\t").partition(b"\t")
-    return f"{token_id.decode('utf-8', 'replace')} “{form[:60].decode('utf-8', 'replace')}”"
+    token_id = key.partition(b"\t")[0].decode("utf-8", "replace")
+    return f"{shorten(token_id)} “{shorten(_form(key))}”"
+
+
+def _form(key: bytes) -> str:
+    return key.partition(b"\t")[2].rstrip(b"\t").decode("utf-8", "replace")

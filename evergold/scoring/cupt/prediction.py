@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evergold.scoring.cupt.corpus import CuptItems, Mwe
-from evergold.scoring.cupt.lines import Header, count_lines, opened, sentences
+from evergold.scoring.cupt.lines import Header, count_lines, is_readable, opened, sentences
 from evergold.scoring.cupt.mismatch import explain_mismatch, note_missing
 from evergold.scoring.cupt.reader import PredictionReader
-from evergold.scoring.errors import InvalidPrediction, Problems
+from evergold.scoring.errors import InvalidPrediction, Problems, quoted
 
 #: Most lines a file can have: this many per token plus this many per sentence.
 MOST_LINES_TIMES, MOST_COMMENTS = 4, 1000
@@ -59,7 +59,8 @@ def read_predicted_mwes(
     if not _takes_in_at_once(data, header, reader, 1 + len(others or ())):
         if _has_far_too_many_lines(data, reader):
             return PredictedMwes((), (), items.fingerprint)
-        _read_by_sentence(data, reader, others or {})
+        if not _reads_by_sentence(data, header, reader, others or {}):
+            return PredictedMwes((), (), items.fingerprint)
     _note_end(data, reader)
     _note_unannotated(reader)
     _note_categories(reader, categories)
@@ -97,27 +98,33 @@ def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
     return far_too_many
 
 
-def _read_by_sentence(data: bytes, reader: PredictionReader, others: Mapping[str, CuptItems]) -> None:
-    """Read the file sentence by sentence; from the first unexpected one on, report the differences."""
-    remaining = sentences(data)
+def _reads_by_sentence(data: bytes, header: Header, reader: PredictionReader, others: Mapping[str, CuptItems]) -> bool:
+    """Read the file sentence by sentence; from the first unexpected one on, report the differences.
+
+    Return False, with nothing else to report, if they come from its encoding.
+    """
+    remaining = sentences(data, header)
     for sentence in remaining:
         if not reader.accept(sentence):
+            if not is_readable(data, reader.file, reader.problems):
+                return False
             explain_mismatch([sentence, *remaining], reader, others)
-            return
+            return True
     note_missing(reader, reader.position, len(reader.items), None)
+    return True
 
 
 def _note_end(data: bytes, reader: PredictionReader) -> None:
-    """Report an incomplete last line as an error, a missing empty line after the last sentence as a warning."""
+    """Warn of a last line without its end, or of a missing empty line after the last sentence."""
     if data.endswith(b"\n\n"):
         return
     line = data.count(b"\n")
-    if data.endswith(b"\n"):
-        message = "an empty line is missing after the last sentence"
-        reader.problems.add("missing-final-newline", message, file=reader.file, line=line, severity="warning")
-    else:
-        message = "the last line has no line end: the file may have been cut off"
-        reader.problems.add("missing-final-newline", message, file=reader.file, line=line + 1)
+    message = "an empty line is missing after the last sentence"
+    if not data.endswith(b"\n"):
+        last = data[data.rfind(b"\n") + 1 :].rpartition(b"\t")[2].decode("utf-8", "replace")
+        message = f"the last line has no line end: it is read as it stands, with {quoted(last)} at its end"
+        line += 1
+    reader.problems.add("missing-final-newline", message, file=reader.file, line=line, severity="warning")
 
 
 def _note_unannotated(reader: PredictionReader) -> None:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from evergold.scoring.archives import begins_as_zip, read_single
-from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from evergold.scoring.characters import find_invisible
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, quoted, shorten
+from evergold.scoring.gold_values import note_names
 from evergold.scoring.language_folders import find_folders, read_each, read_each_zipped, zipped_folders
-from evergold.scoring.paraphrase.invisible import find_invisible
 from evergold.scoring.paraphrase.json_lists import Entry, kind_of, read_json_list
 from evergold.scoring.paraphrase.removed import mwe_words, without_marks
+from evergold.scoring.tables.row_problems import RowProblems
 
 TEST, BLIND = "test.json", "test.blind.json"
 ID, SENTENCE, MARKED, TYPE, LABEL = "source_sent_id", "raw_text", "text", "MWE_type", "label"
@@ -108,10 +110,11 @@ def read_gold(data: bytes, types: Sequence[str], file: str | None = None) -> Gol
         if marked is not None and not mwe:
             reader.note(entry, "no-mwe", f"{MARKED} marks no MWE with [[…]]")
         if kind is not None and kind not in types:
-            message = f"{TYPE} is {shorten(str(kind))!r}; the types are {', '.join(types)}"
+            message = f"{TYPE} is {quoted(str(kind))}; the types are {', '.join(types)}"
             reader.note(entry, "unknown-type", message)
         if id_ := reader.id_and_sentence(entry):
             items.append(GoldItem(*id_, mwe, kind, *label))
+    reader.note_alike()
     reader.problems.raise_if_any(InvalidGold)
     return GoldFile(tuple(items), hashlib.sha256(data).hexdigest())
 
@@ -120,6 +123,7 @@ def read_blind(data: bytes, file: str | None = None) -> BlindFile:
     """Read the ids and sentences of one language, from the blind file or from gold; raises InvalidItems, by line."""
     reader = _Reader(file)
     found = [reader.id_and_sentence(entry) for entry in reader.entries(data, InvalidItems)]
+    reader.note_alike()
     reader.problems.raise_if_any(InvalidItems)
     return blind([pair for pair in found if pair])
 
@@ -153,6 +157,12 @@ class _Reader:
         if (first := self._first.setdefault(id_, entry)) is not entry:
             self.note(entry, "duplicate-id", f"id {shorten(id_)} appears twice, first {first.place}")
         return id_, without_marks(sentence) if "[[" in sentence else sentence
+
+    def note_alike(self) -> None:
+        """Report ids that look like another one."""
+        faults = RowProblems()
+        note_names(((entry.line, id_) for id_, entry in self._first.items()), ID, faults)
+        faults.report(self.problems, self.file)
 
     def labels(self, entry: Entry) -> tuple[str, str]:
         """Return the creative and the minimal reference; one that is missing or empty is replaced by the other."""

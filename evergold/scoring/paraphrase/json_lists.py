@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.errors import Problems, quoted, shorten
 from evergold.scoring.tables.reading import decode_text
 
 #: More objects than this are no submission.
@@ -100,7 +100,7 @@ class _Reader:
 
     def _close(self, place: int) -> None:
         if self._mark(place) != "]":
-            found = f"there is {shorten(self.text[place : place + 20])!r}" if self._mark(place) else "the file ends"
+            found = f"there is {quoted(self.text[place : place + 20])}" if self._mark(place) else "the file ends"
             self._stop(place, f"this is not JSON: {found} where a comma or the list's ] must follow")
         behind = self._skip(place + 1)
         if self._mark(behind):
@@ -119,7 +119,7 @@ class _Reader:
         if not isinstance(value, dict):
             self._note("not-an-object", place, f"here is {kind_of(value)} where an object {{…}} is expected")
         elif self._repeated:
-            self._note("duplicate-key", place, f"the key {shorten(self._repeated[0])!r} is there twice in one object")
+            self._note("duplicate-key", place, f"the key {quoted(self._repeated[0])} is there twice in one object")
         elif _HALF_CHARACTER.search("".join(text for pair in value.items() for text in pair if isinstance(text, str))):
             self._note("half-character", place, "a text has half of a character: a \\ud… escape without its other half")
         return value, end

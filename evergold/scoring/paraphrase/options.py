@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from evergold.scoring.bertscore.models import LAYERS, Precision, model_name
 from evergold.scoring.bertscore.scores import Compatibility
-from evergold.scoring.errors import shorten
+from evergold.scoring.errors import quoted
 from evergold.scoring.option_types import USUAL_CHARACTERS, AveragedLanguages, MaxCharacters, Texts
 from evergold.scoring.task import Options as TaskOptions
 
@@ -16,7 +16,7 @@ from evergold.scoring.task import Options as TaskOptions
 def _types(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not name.isalnum():
-            raise ValueError(f"{shorten(name)!r} cannot be the name of a type: letters and digits")
+            raise ValueError(f"{quoted(name)} cannot be the name of a type: letters and digits")
     return names
 
 

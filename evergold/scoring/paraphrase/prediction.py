@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evergold.scoring.archives import Limits
-from evergold.scoring.errors import InvalidPrediction, Problems, Severity, shorten
+from evergold.scoring.characters import LookAlikes, character_name, find_invisible
+from evergold.scoring.errors import InvalidPrediction, Problems, Severity, quoted, shorten
 from evergold.scoring.language_folders import read_submitted
 from evergold.scoring.option_types import TOO_LONG, length_fault
 from evergold.scoring.paraphrase.files import ID, BlindFile
-from evergold.scoring.paraphrase.invisible import character_name, find_invisible
 from evergold.scoring.paraphrase.json_lists import Entry, kind_of, read_json_list
 
 SYSTEM, PREDICTION = "test.system.json", "prediction"
@@ -89,6 +89,7 @@ class _Reader:
         self.items, self.problems, self.max_characters, self.file = items, problems, max_characters, file
         self.texts: dict[str, str] = {}
         self.first: dict[str, Entry] = {}
+        self._likely = LookAlikes(items.ids)
         self._noticed: dict[str, list[Entry]] = {kind: [] for kind in _NOTICED}
 
     def is_of_another_language(self, entries: Sequence[Entry], language: str, items: Mapping[str, BlindFile]) -> bool:
@@ -112,7 +113,8 @@ class _Reader:
         if (first := self.first.setdefault(id_, entry)) is not entry:
             self._note(entry, "duplicate-id", f"id {shorten(id_)} appears twice, first {first.place}", id_)
         elif id_ not in self.items.sentence_of:
-            self._note(entry, "unknown-id", f"id {shorten(id_)} is not an item of this language", id_)
+            hint = self._likely.hint(id_)
+            self._note(entry, "unknown-id", f"id {shorten(id_)} is not an item of this language{hint}", id_)
         text = entry.values.get(PREDICTION)
         if not isinstance(text, str):
             self._note(entry, *self._no_text(entry, PREDICTION))
@@ -138,7 +140,7 @@ class _Reader:
         if key in entry.values:
             return "not-a-text", f"{key} is {kind_of(entry.values[key])}, not a text"
         near = difflib.get_close_matches(key, entry.values, n=1)
-        hint = f": is it called {shorten(near[0])!r} here?" if near else ""
+        hint = f": is it called {quoted(near[0])} here?" if near else ""
         return "missing-key", f"the key {key} is missing{hint}"
 
     def _check_characters(self, entry: Entry, text: str) -> None:

@@ -17,8 +17,11 @@ from typing import Any
 
 from evergold.scoring.archives import Limits, read_single
 from evergold.scoring.errors import InvalidFile, InvalidGold, Problems, shorten
+from evergold.scoring.gold_values import note_names
 from evergold.scoring.optional import load_package
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.reading import read_table
+from evergold.scoring.tables.row_problems import RowProblems
 
 CLASSES = ("compositional", "partly", "idiomatic")
 CSV_COLUMNS = ("language", "compound", "compositionality", "class")
@@ -135,6 +138,10 @@ def _collect(rows: Iterable[_Row], problems: Problems) -> HumanScores:
                 "conflict", f"{shorten(key[1])} ({key[0]}) has another score or class here, {where}", line=line
             )
         first_lines.setdefault(key, line)
+    for language in dict.fromkeys(language for language, _ in scores):
+        faults = RowProblems()
+        note_names(((first_lines[key], key[1]) for key in scores if key[0] == language), "compound", faults)
+        faults.report(problems)
     return scores
 
 
@@ -145,8 +152,10 @@ def _score(value: Any, name: Any, line: int, problems: Problems) -> HumanScore |
         compositionality = math.nan
     label = str(name or "").strip()
     idiomaticity = _SHEET_CLASSES.get(label, label) or None
-    if not math.isfinite(compositionality):
-        problems.add("not-a-number", "the compositionality score must be a finite number", line=line, text=str(value))
+    written_fault = number_fault(value) if isinstance(value, str) else None
+    if written_fault or not math.isfinite(compositionality):
+        fault = written_fault or "it is not a finite number"
+        problems.add("not-a-number", f"the compositionality score: {fault}", line=line, text=str(value))
         return None
     if idiomaticity is not None and idiomaticity not in CLASSES:
         expected = f"{', '.join(CLASSES)} (or {', '.join(_SHEET_CLASSES)}), or nothing"

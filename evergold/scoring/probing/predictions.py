@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from evergold.scoring.archives import LIMITS, Limits, read_single
-from evergold.scoring.errors import Problem, Problems, shorten
+from evergold.scoring.characters import LookAlikes
+from evergold.scoring.errors import Problem, Problems, quoted, shorten
+from evergold.scoring.numerals import finite_number
 from evergold.scoring.probing.embeddings import is_embeddings, read_embeddings
 from evergold.scoring.probing.items import CONTEXTS, ORIGINAL, PREDICTION_COLUMNS, SETTING_OF, Items, Part, Row
 from evergold.scoring.probing.measures import PROBES, Floats, cosines
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.slips import number_hint
 from evergold.scoring.tables.reading import Table, read_table
 from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.settings import listed
@@ -133,7 +135,8 @@ def _place_rows(
             continue
         value = _cosine(sim) if sim else None
         if sim and value is None:
-            faults.add("bad-value", f"{shorten(sim)!r} is not a cosine: a number between -1 and 1", line, "sim", sim)
+            hint = number_hint(sim) or "a number between -1 and 1"
+            faults.add("bad-value", f"{quoted(sim)} is not a cosine: {hint}", line, "sim", sim)
         found.setdefault(key, {})[cell] = value
     lines: dict[_Key, int] = {}
     for (key, _), line in first.items():
@@ -154,7 +157,7 @@ def _note_misspelt(
             missing = sorted({*required} - given)
             for compound in sorted(given - {*required}):
                 if near := difflib.get_close_matches(compound, missing, n=1, cutoff=0.8):
-                    message = f"{shorten(compound)!r} has no human score, and {near[0]!r} has no rows: is it misspelt?"
+                    message = f"{quoted(compound)} has no human score, and {near[0]!r} has no rows: is it misspelt?"
                     faults.add("unknown-compound", message, lines[(*part, level, compound)], "compound", compound)
 
 
@@ -182,7 +185,8 @@ def _misplaced(
     if compounds is None:
         return "context", f"there are no items in {language} with the context {context}", context
     if compound not in compounds and not (is_open and compound.strip()):
-        return "compound", f"{shorten(compound)!r} is not a compound of the {language} items", compound
+        hint = LookAlikes(sorted(compounds)).hint(compound)
+        return "compound", f"{quoted(compound)} is not a compound of the {language} items{hint}", compound
     return None
 
 

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.errors import InvalidPrediction, Problem, Problems, shorten
+from evergold.scoring.characters import LookAlikes, folded
+from evergold.scoring.errors import InvalidPrediction, Problem, Problems, quoted, shorten
+from evergold.scoring.slips import id_fault
 from evergold.scoring.tables.reading import Table, read_table
 from evergold.scoring.tables.row_problems import LINES_NAMED, Fault, note_faults
 from evergold.scoring.tables.settings import Items, Prediction, listed
@@ -133,7 +135,10 @@ def _note_wrong_file(
     table: Table, items: Items, unknown: Sequence[int], mismatched: Sequence[int], problems: Problems
 ) -> bool:
     """Report one problem instead of thousands if most of the file is about other items; return whether it is."""
-    strangers = [row for row in unknown if _rewritten(table["ID"][row], items) is None]
+    known = set(map(folded, items.ids)) if unknown else set()
+    strangers = [
+        row for row in unknown if _rewritten(table["ID"][row], items) is None and folded(table["ID"][row]) not in known
+    ]
     moved = [row for row in mismatched if table["Language"][row].casefold() != _language(table, items, row).casefold()]
     foreign = len(strangers) + len(moved)
     if foreign < max(_FOREIGN_AT_LEAST, _FOREIGN_SHARE * len(table)):
@@ -162,11 +167,15 @@ def _language(table: Table, items: Items, row: int) -> str:
 
 
 def _note_unknown_ids(table: Table, items: Items, rows: Sequence[int], problems: Problems) -> None:
+    likely = LookAlikes(items.ids)
+
     def message(row: int) -> str:
         id_ = table["ID"][row]
         if meant := _rewritten(id_, items):
-            return f"id {shorten(id_)!r} must be written {meant!r}"
-        return f"id {shorten(id_)} is not an item of this phase" if id_ else "the id is empty"
+            return f"id {quoted(id_)} must be written {meant!r}"
+        if not id_.strip():
+            return id_fault(id_) or ""
+        return f"id {shorten(id_)} is not an item of this phase{likely.hint(id_)}"
 
     _note_each("unknown-id", message, "ID", table, rows, problems)
 
@@ -175,7 +184,7 @@ def _note_languages(table: Table, items: Items, rows: Sequence[int], problems: P
     def message(row: int) -> str:
         return (
             f"item {shorten(table['ID'][row])} has the language {_language(table, items, row)}, "
-            f"not {shorten(table['Language'][row])!r}"
+            f"not {quoted(table['Language'][row])}"
         )
 
     _note_each("wrong-language", message, "Language", table, rows, problems)
@@ -186,7 +195,7 @@ def _note_settings(
 ) -> None:
     for name, rows in list(rows_by_name.items())[:LINES_NAMED]:
         count = "" if len(rows) == 1 else f" ({len(rows)} rows, this is the first)"
-        message = f"the setting {shorten(name)!r} is unknown, it must be {' or '.join(settings)}{count}"
+        message = f"the setting {quoted(name)} is unknown, it must be {' or '.join(settings)}{count}"
         problems.add("unknown-setting", message, line=table.lines[rows[0]], column="Setting", text=name)
 
 

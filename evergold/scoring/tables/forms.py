@@ -1,7 +1,8 @@
 """Read a table in CSV, TSV or JSON lines; its content decides the format, never its name.
 
 TSV has tabs between cells and no quotation marks: they are part of the text. JSON lines have an object on each line,
-with the columns as keys; numbers are kept as written, null is an empty cell. All else is as in `tables`.
+with the columns as keys, or a list of them; numbers are kept as written, null is an empty cell. All else is as in
+`tables`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.errors import Problems, quoted, shorten
+from evergold.scoring.slips import json_fault
 from evergold.scoring.tables.json_lines import HALF_CHARACTER, Line, is_json_lines, read_json_lines
 from evergold.scoring.tables.reading import TABLE_LIMITS, Table, TableLimits, read_table
 from evergold.scoring.tables.row_problems import RowProblems
@@ -60,10 +62,13 @@ def _read_json_lines(
     limits: TableLimits,
 ) -> Table | None:
     faults = RowProblems()
-    read = read_json_lines(data, faults, problems, limits)
+    read = read_json_lines(data, columns, faults, problems, limits)
     if read is None:
         return None
     rows, skipped = read
+    if len(rows) == 1 and not skipped and not rows[0].values.keys() & {*columns, *optional}:
+        problems.add("wrong-json", json_fault(columns), line=rows[0].line)
+        return None
     if not others:
         _note_others(rows, {*columns, *optional}, columns, faults)
     there = [name for name in optional if any(name in row.values for row in rows)]
@@ -79,7 +84,7 @@ def _note_others(rows: Sequence[Line], known: set[str], columns: Sequence[str], 
     for line, values in rows:
         for name in values:
             if name not in known:
-                message = f"the key {shorten(name)!r} is not expected; the keys are {expected}"
+                message = f"the key {quoted(name)} is not expected; the keys are {expected}"
                 faults.add("wrong-columns", message, line, "", name)
 
 

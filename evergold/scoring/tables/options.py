@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from evergold.scoring.errors import shorten
+from evergold.scoring.errors import quoted
 from evergold.scoring.option_types import USUAL_CHARACTERS, MaxCharacters, Texts
 from evergold.scoring.tables.metrics import BLEU_TOKENIZERS, KINDS, METRICS
 from evergold.scoring.tables.rouge import ROUGE
@@ -25,7 +25,7 @@ def _group_names(groups: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[st
             raise ValueError(f"groups: list the values of {column}")
         for name in (column, *values):
             if not _GROUP.fullmatch(name) or name in (ALL, MEAN):
-                raise ValueError(f"{shorten(name)!r} cannot name a split: letters, digits, - . _, not {ALL} or {MEAN}")
+                raise ValueError(f"{quoted(name)} cannot name a split: letters, digits, - . _, not {ALL} or {MEAN}")
     return groups
 
 
@@ -34,8 +34,8 @@ class TableOptions(Options):
 
     metrics: one or more of a kind; id, value: the columns' names in gold and prediction; gold_value: the name of the
     value column in gold (None: the same); groups: gold columns to score by, each with its values; labels: what a label
-    may be (None: the gold's labels; any, when a prediction is checked against a blind file); minimum, maximum: bounds
-    of predicted numbers; references: gold columns with further references for texts, empty cells allowed; lowercase,
+    may be (None: any, with a warning; one that gold lacks counts as wrong); minimum, maximum: bounds of predicted
+    numbers; references: gold columns with further references for texts, empty cells allowed; lowercase,
     bleu_tokenize, rouge_stemmer: of text metrics; allow_empty: whether a predicted text may be empty; max_characters:
     how long a text may be, of gold or predicted; resample_by: a gold column whose items of one value belong together (a
     document), for intervals and comparisons; no score depends on it.
@@ -60,7 +60,7 @@ class TableOptions(Options):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if unknown := [metric for metric in self.metrics if metric not in METRICS]:
-            raise ValueError(f"there is no metric {shorten(unknown[0])!r}; the metrics are {', '.join(METRICS)}")
+            raise ValueError(f"there is no metric {quoted(unknown[0])}; the metrics are {', '.join(METRICS)}")
         if not any(set(self.metrics) <= set(names) for names in KINDS.values()):
             kinds = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in KINDS.items())
             raise ValueError(f"the metrics must be of one kind ({kinds})")

@@ -1,25 +1,36 @@
 """Judgements and runs of ranking: CSV, TSV, JSON lines, or TREC's own formats without a header.
 
 TREC's `qrels` have four columns, `query 0 document relevance`, its runs six, `query Q0 document rank score tag`,
-separated by blanks or tabs; rank and tag are ignored, as in trec_eval.
+separated by blanks or tabs; rank and tag are ignored, as in trec_eval. Names may hold anything else, also commas,
+braces and no-break spaces. What has neither the header of a table nor the braces of JSON is read as TREC's.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.numerals import finite_number
+from evergold.scoring.slips import is_json_document, is_separator_line
 from evergold.scoring.tables.forms import read_any_table
 from evergold.scoring.tables.reading import TABLE_LIMITS, Table, TableLimits, decode_text
+from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.settings import note_clusters
 
 QUERY, DOCUMENT, RELEVANCE, SCORE = "query", "document", "relevance", "score"
 #: A run has many documents for each query.
 LIMITS = TableLimits(rows=1_000_000, lines=2_000_000, line_characters=TABLE_LIMITS.line_characters)
 
-_QRELS = {QUERY: 0, DOCUMENT: 2, RELEVANCE: 3}
-_RUN = {QUERY: 0, DOCUMENT: 2, SCORE: 4}
-_WIDTHS = {RELEVANCE: 4, SCORE: 6}
+_PLACES = {RELEVANCE: {QUERY: 0, DOCUMENT: 2, RELEVANCE: 3}, SCORE: {QUERY: 0, DOCUMENT: 2, SCORE: 4}}
+_COLUMNS = {
+    RELEVANCE: ("qrels", ("query", "0", "document", "relevance")),
+    SCORE: ("run", ("query", "Q0", "document", "rank", "score", "tag")),
+}
+#: What separates columns for trec_eval; a no-break space is part of a name.
+_BLANKS = re.compile("[ \t\v\f]+")
+#: What separates names in the header of a table.
+_DELIMITERS = re.compile(r"[,;|\s]+")
 
 
 def read_rankings(
@@ -35,8 +46,8 @@ def read_rankings(
 
     is_optional: whether `value` and the document may be absent (in a blind file); others: as for `read_table`.
     """
-    if _width(data) == _WIDTHS[value]:
-        return _read_trec(data, _QRELS if value == RELEVANCE else _RUN, _WIDTHS[value], problems)
+    if _is_trec(data, value, is_optional=is_optional):
+        return _read_trec(data, value, problems)
     if is_optional:
         optional = [DOCUMENT, value]
         return read_any_table(data, [QUERY], problems, optional=optional, others=others, limits=LIMITS)
@@ -63,33 +74,60 @@ def clusters_of_queries(table: Table, column: str | None, problems: Problems) ->
     return {query: names[row] for query, row in first.items()}
 
 
-def _width(data: bytes) -> int | None:
-    """Return the number of columns of a file without commas, braces and header; None if it is no such file."""
-    first = next((line for line in data.split(b"\n", 20) if line.strip()), b"")
-    cells = first.split()
-    is_header = QUERY.encode() in cells or DOCUMENT.encode() in cells
-    return None if is_header or b"," in first or b"{" in first else len(cells)
+def _is_trec(data: bytes, value: str, *, is_optional: bool) -> bool:
+    """Return whether a file has TREC's columns, or was meant to.
+
+    value: RELEVANCE or SCORE. In a blind file (is_optional), of which nothing is known, only the right number counts.
+    """
+    text = data[:100_000].decode("utf-8-sig", "replace")
+    rows = [row for row in re.split("\r\n?|\n", text)[:20] if row.strip()]
+    first = next((row for row in rows if not row.startswith("#")), rows[0] if rows else "")
+    names = {name.strip("'\"").casefold() for name in _DELIMITERS.split(first)}
+    if not first or names & {QUERY, DOCUMENT} or is_json_document(first) or is_separator_line(first):
+        return False
+    cells, width = _BLANKS.split(first.strip()), len(_COLUMNS[value][1])
+    if len(cells) == width or is_optional:
+        return len(cells) == width
+    as_table = (
+        first.count(",") == len(_PLACES[value]) - 1 and finite_number(first.rpartition(",")[2].strip()) is not None
+    )
+    return len(cells) > 3 and not as_table
 
 
-def _read_trec(data: bytes, places: dict[str, int], width: int, problems: Problems) -> Table | None:
+def _read_trec(data: bytes, value: str, problems: Problems) -> Table | None:
     text = decode_text(data, problems)
     if text is None:
         return None
     lines: list[int] = []
     rows: list[list[str]] = []
+    faults = RowProblems()
     skipped = 0
-    for line, row in enumerate(text.split("\n"), start=1):
-        cells = row.split()
-        if not cells:
+    for line, row in enumerate(re.split("\r\n?|\n", text), start=1):
+        if not row.strip():
             continue
-        if len(cells) != width:
+        cells = _BLANKS.split(row.strip(" \t\v\f"))
+        if len(cells) != len(_COLUMNS[value][1]):
             skipped += 1
-            message = f"{len(cells)} columns, the first line has {width}"
-            problems.add("wrong-field-count", message, line=line)
+            faults.add("wrong-field-count", _width_fault(row, cells, value), line, "", row)
         else:
             lines.append(line)
             rows.append(cells)
         if len(rows) + skipped > LIMITS.rows:
             problems.add("too-many-rows", f"the file has more than {LIMITS.rows:,} rows")
             return None
-    return Table(lines, {name: [row[place] for row in rows] for name, place in places.items()}, skipped)
+    faults.report(problems)
+    return Table(lines, {name: [row[place] for row in rows] for name, place in _PLACES[value].items()}, skipped)
+
+
+def _width_fault(row: str, cells: Sequence[str], value: str) -> str:
+    """Return why a line has not TREC's columns."""
+    name, columns = _COLUMNS[value]
+    wanted = f"a {'line of qrels' if value == RELEVANCE else name} has {len(columns)}: {' '.join(columns)}"
+    if row.startswith("#"):
+        return f"a comment, which TREC's files do not have; {wanted}"
+    count = f"{len(cells)} column{'' if len(cells) == 1 else 's'}; {wanted}"
+    if value == SCORE and len(cells) > len(columns) and finite_number(cells[_PLACES[SCORE][SCORE]]) is not None:
+        return f"{count}; the tag has no blanks in it"
+    if value == SCORE and len(cells) == len(columns) - 1 and finite_number(cells[_PLACES[SCORE][SCORE]]) is not None:
+        return f"{count}; the tag, a name of the system, is missing"
+    return count

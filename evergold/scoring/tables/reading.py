@@ -14,7 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evergold.scoring.errors import Problems, shorten
+from evergold.scoring.characters import folded
+from evergold.scoring.errors import Problems, quoted, shorten
+from evergold.scoring.slips import (
+    SEPARATOR_LINE,
+    empty_columns_fault,
+    is_json_document,
+    is_separator_line,
+    json_fault,
+)
 
 if TYPE_CHECKING:  # the class of csv.reader() has a name only for type checkers
     from _csv import Reader
@@ -106,9 +114,8 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
     if not data.strip():
         problems.add("empty-file", "the file is empty", file=file)
         return None
-    if wide := wide_encoding(data):
-        called = " (Excel calls it Unicode text)" if wide == "UTF-16" else ""
-        problems.add("not-utf-8", f"the file is {wide}{called}, not UTF-8: save it again as UTF-8", file=file)
+    if wide := wide_fault(data):
+        problems.add("not-utf-8", wide, file=file)
         return None
     if (place := data.find(b"\0")) >= 0:
         problems.add(
@@ -122,6 +129,13 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
         mark_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         _note_undecodable(data, fault.start + mark_bytes, problems, file)
         return None
+
+
+def wide_fault(data: bytes) -> str | None:
+    """Return the fault of a text in UTF-16 or UTF-32; None for any other."""
+    wide = wide_encoding(data)
+    called = " (Excel calls it Unicode text)" if wide == "UTF-16" else ""
+    return f"the file is {wide}{called}, not UTF-8: save it again as UTF-8" if wide else None
 
 
 def wide_encoding(data: bytes) -> str | None:
@@ -216,24 +230,33 @@ def _check_header(
         note(f"the columns are separated by {delimiter}, they must be separated by commas")
     elif missing and not any(_loosely(name) in loose for name in columns):
         found = shorten(",".join(header))
-        note(f"the first line must be the header {expected}; it is {found}")
+        if is_separator_line(",".join(header)):
+            note(SEPARATOR_LINE)
+        elif is_json_document(",".join(header)):
+            note(json_fault(columns))
+        else:
+            note(f"the first line must be the header {expected}; it is {found}")
     else:
         for name in missing:
             if written := loose.get(_loosely(name)):
-                note(f"the column {shorten(written)!r} must be written {name!r}")
+                note(f"the column {quoted(written)} must be written {name!r}")
             else:
                 note(f"the column {name} is missing; the header must be {expected}")
         miswritten = {loose.get(_loosely(name)) for name in missing}
+        empty = empty_columns_fault(header) if extra or twice else None
+        if empty:
+            note(empty)
         for name in extra:
-            if name not in miswritten:
+            if name not in miswritten and not (empty and not name.strip()):
                 note(_unexpected(name, expected))
         for name in twice:
-            note(f"the column {shorten(name)} is there twice")
+            if not (empty and not name.strip()):
+                note(f"the column {shorten(name)} is there twice")
     return not (missing or twice or extra)
 
 
 def _loosely(name: str) -> str:
-    return "".join(name.split()).strip("'\"").casefold()
+    return "".join(folded(name).split()).strip("'\"")
 
 
 def _other_delimiter(header: list[str], columns: Sequence[str]) -> str | None:

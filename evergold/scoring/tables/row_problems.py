@@ -24,18 +24,25 @@ class Fault:
     text: str
 
 
-def note_faults(code: str, column: str, faulty: Sequence[T], explain: Callable[[T], Fault], problems: Problems) -> None:
+def note_faults(
+    code: str,
+    column: str,
+    faulty: Sequence[T],
+    explain: Callable[[T], Fault],
+    problems: Problems,
+    file: str | None = None,
+) -> None:
     """Add one kind of problem: the first rows one by one, the others together, so that it hides no other kind.
 
     faulty: the rows that have it, in any form that `explain` accepts; it is only called for the rows that are reported.
     """
     for row in faulty[:LINES_NAMED]:
         fault = explain(row)
-        problems.add(code, fault.message, line=fault.line, column=column, text=fault.text)
+        problems.add(code, fault.message, file=file, line=fault.line, column=column, text=fault.text)
     if more := faulty[LINES_NAMED:]:
         first = explain(more[0])
         message = f"… and {len(more)} more lines like this, starting here: {first.message}"
-        problems.add(code, message, line=first.line, column=column, text=first.text, lines=len(more))
+        problems.add(code, message, file=file, line=first.line, column=column, text=first.text, lines=len(more))
 
 
 @dataclass(slots=True)
@@ -48,7 +55,7 @@ class RowProblems:
         """Add one problem; `code` and `column` together are its kind."""
         self.kinds.setdefault((code, column), []).append(Fault(line, message, text))
 
-    def report(self, problems: Problems) -> None:
-        """Add everything to the file's problems."""
+    def report(self, problems: Problems, file: str | None = None) -> None:
+        """Add everything to the problems of the file, which is the member of an archive if it has a name."""
         for (code, column), faults in self.kinds.items():
-            note_faults(code, column, faults, lambda fault: fault, problems)
+            note_faults(code, column, faults, lambda fault: fault, problems, file)

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
+from evergold.scoring.characters import LookAlikes
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, quoted, shorten
+from evergold.scoring.gold_values import note_names
+from evergold.scoring.slips import id_fault
 from evergold.scoring.tables.forms import read_any_table
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
@@ -58,16 +61,17 @@ def read_blind_ids(
 
 
 def check_ids(table: Table, column: str, problems: Problems) -> None:
-    """Check that every id of an organisers' file is unique, not empty and without spaces around it, and that there is
-    one.
+    """Check that every id of an organisers' file is unique, not empty, without spaces around it and unlike every other
+    one, and that there is one.
     """
     first: dict[str, int] = {}
     faults = RowProblems()
     for line, id_ in zip(table.lines, table[column], strict=True):
-        if not id_ or id_ != id_.strip():
-            faults.add("bad-id", "an id is empty or has spaces around it", line, column, id_)
+        if fault := id_fault(id_):
+            faults.add("bad-id", fault, line, column, id_)
         elif (before := first.setdefault(id_, line)) != line:
             faults.add("duplicate-id", _twice(id_, before), line, column, id_)
+    note_names(((line, id_) for id_, line in first.items()), column, faults)
     faults.report(problems)
     if not len(table) and not table.skipped_rows:
         problems.add("empty-file", "the file has no items, only a header")
@@ -75,10 +79,11 @@ def check_ids(table: Table, column: str, problems: Problems) -> None:
 
 def match_ids(table: Table, column: str, ids: Sequence[str], faults: RowProblems, problems: Problems) -> None:
     """Check that a prediction has each of these ids once, and no other; report `faults`, then the missing ids."""
-    known, first = set(ids), dict[str, int]()
+    known, first, likely = set(ids), dict[str, int](), LookAlikes(ids)
     for line, id_ in zip(table.lines, table[column], strict=True):
         if id_ not in known:
-            faults.add("unknown-id", f"id {shorten(id_)!r} is not an item", line, column, id_)
+            fault = id_fault(id_) if not id_.strip() else f"id {quoted(id_)} is not an item{likely.hint(id_)}"
+            faults.add("unknown-id", fault or "", line, column, id_)
         elif (before := first.setdefault(id_, line)) != line:
             faults.add("duplicate-id", _twice(id_, before), line, column, id_)
     faults.report(problems)

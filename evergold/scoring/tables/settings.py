@@ -17,9 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, shorten
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, Problems, quoted, shorten
+from evergold.scoring.gold_values import note_names, values_with_lines
 from evergold.scoring.option_types import ALL, SPLIT_NAME, LanguageNames, SettingNames
+from evergold.scoring.slips import id_fault
 from evergold.scoring.tables.reading import Table, read_table
+from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.task import Column, ItemResult, Metric, Options
 
 Positions = npt.NDArray[np.intp]
@@ -100,13 +103,16 @@ def note_items(table: Table, languages: Sequence[str] | None, problems: Problems
     ids, spelled = table["ID"], table["Language"]
     first: dict[str, int] = {}
     for line, id_, language in zip(table.lines, ids, spelled, strict=True):
-        if not id_ or id_ != id_.strip():
-            problems.add("bad-id", "an id is empty or has spaces around it", line=line, column="ID", text=id_)
+        if fault := id_fault(id_):
+            problems.add("bad-id", fault, line=line, column="ID", text=id_)
         elif (before := first.setdefault(id_, line)) != line:
             message = f"id {shorten(id_)} appears twice, first on line {before}"
             problems.add("duplicate-id", message, line=line, column="ID", text=id_)
         if fault := _language_fault(language, languages):
             problems.add("bad-language", fault, line=line, column="Language", text=language)
+    faults = RowProblems()
+    note_names(((line, id_) for id_, line in first.items()), "ID", faults)
+    faults.report(problems)
     if not len(table) and not table.skipped_rows:
         problems.add("empty-file", "the file has no items, only a header")
     found = {language.lower() for language in spelled}
@@ -118,7 +124,7 @@ def note_items(table: Table, languages: Sequence[str] | None, problems: Problems
 
 def _language_fault(language: str, declared: Sequence[str] | None) -> str | None:
     if not SPLIT_NAME.fullmatch(language.lower()) or language.lower() == ALL:
-        return f"{shorten(language)!r} is not a language code"
+        return f"{quoted(language)} is not a language code"
     if declared is not None and language.lower() not in declared:
         return f"the language {language} is not one of the options' languages: {', '.join(declared)}"
     return None
@@ -130,9 +136,15 @@ def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
 
 
 def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple[str, ...] | None:
-    """Return the cluster of every row by `resample_by`; None without one. Empty cells are added to `problems`."""
+    """Return the cluster of every row by `resample_by`; None without one.
+
+    Empty cells, and names that look alike, are added to `problems`.
+    """
     if column is None:
         return None
+    faults = RowProblems()
+    note_names(values_with_lines(table.lines, table[column]), column, faults, spaces=True)
+    faults.report(problems)
     for line, text in zip(table.lines, table[column], strict=True):
         if not text.strip():
             problems.add("empty-cell", "resample_by: what the row belongs to is empty", line=line, column=column)

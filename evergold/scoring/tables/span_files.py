@@ -1,9 +1,12 @@
 """Labelled sequences in files: CoNLL columns with a tag on each token, or JSON lines with spans for each text.
 
 CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
-sentences; lines like `# id = 7` before a sentence are comments. JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`,
-where a span may also be `{"start": 0, "end": 5, "type": "PER"}`. The cluster of a sentence (a document) is given by a
-comment `# document = x`, which holds until the next one; that of a text by a key of its line.
+sentences; lines like `# id = 7` before a sentence are comments, unless they have the columns of a token. Tags without
+types, `B`, `I` and `O`, are of one type, `_`, as in seqeval, if no tag of the file has one.
+
+JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`, where a span may also be `{"start": 0, "end": 5, "type": "PER"}`.
+The cluster of a sentence (a document) is given by a comment `# document = x`, which holds until the next one; that of a
+text by a key of its line.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evergold.scoring.errors import Problems, shorten
-from evergold.scoring.spans import OUTSIDE, PREFIXES, Scheme, Span
+from evergold.scoring.characters import LookAlikes
+from evergold.scoring.errors import Problems, quoted, shorten
+from evergold.scoring.gold_values import note_names
+from evergold.scoring.spans import OUTSIDE, PREFIXES, UNNAMED, Scheme, Span
 from evergold.scoring.tables.json_lines import HALF_CHARACTER, Line, Number, read_json_lines
 from evergold.scoring.tables.reading import TableLimits, decode_text
 from evergold.scoring.tables.row_problems import RowProblems
@@ -26,6 +31,10 @@ MOST_SPANS = 1_000
 MOST_TYPES = 1_000
 
 _COMMENT = re.compile(r"# ?([\w.:-]+) ?= ?(.*)|# (?:id|newdoc|newpar)\b")
+#: As documented, with blanks: `# id = 7`, `# newdoc`.
+_USUAL_COMMENT = re.compile(r"# +([\w.:-]+ +=( |$)|(id|newdoc|newpar) *$)")
+#: Ends of cells where no tab is: a no-break space is part of a token.
+_BLANKS = re.compile(r"[ \f\v]+")
 _TYPE = re.compile(r"[^\s/|,]{1,60}")
 _PLACE = re.compile(r"[0-9]{1,9}")
 
@@ -76,12 +85,13 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
     sentences: list[Sentence] = []
     tokens: list[tuple[int, str, str]] = []
     comments: dict[str, str] = {}
+    columns = _columns(rows)
     for number, row in enumerate([*rows, ""], start=1):
         if row.strip():
-            if not tokens and (comment := _COMMENT.match(row)):  # further down, a token may be `#`
+            if not tokens and (comment := _comment(row, columns)):  # further down, a token may be `#`
                 comments |= {comment[1]: comment[2].strip()} if comment[1] else {}
                 continue
-            cells = row.split("\t") if "\t" in row else row.split()
+            cells = _cells(row)
             tokens.append((number, cells[0].strip(), cells[-1].strip()))
         elif tokens:
             lines, words, last = zip(*tokens, strict=True)
@@ -90,6 +100,25 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
     if not sentences:
         problems.add("empty-file", "the file has no sentence")
     return sentences
+
+
+def _columns(rows: Sequence[str]) -> int:
+    """Return how many columns tokens have, by the first line that can only be one; 0 if there is no such line."""
+    with_tabs = (row for row in rows if "\t" in row and row.strip())
+    sure = next((row for row in rows if row.strip() and not _COMMENT.match(row)), next(with_tabs, None))
+    return 0 if sure is None else len(_cells(sure))
+
+
+def _cells(row: str) -> list[str]:
+    return row.split("\t") if "\t" in row else _BLANKS.split(row.strip())
+
+
+def _comment(row: str, columns: int) -> re.Match[str] | None:
+    """Return the parts of a comment; None for a token, which may begin with `#`. columns: of the file's tokens."""
+    found = _COMMENT.match(row)
+    if found is None or len(_cells(row)) != columns:
+        return found
+    return found if "\t" not in row and _USUAL_COMMENT.match(row) else None
 
 
 def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Problems) -> tuple[str, ...]:
@@ -104,6 +133,9 @@ def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Pr
             message = f"resample_by: no comment `# {name} = …` says what this sentence belongs to"
             problems.add("empty-cell", message, line=sentence.lines[0], column=name)
         found.append(last)
+    faults = RowProblems()
+    note_names(((one.lines[0], cluster) for one, cluster in zip(sentences, found, strict=True)), name, faults)
+    faults.report(problems)
     return tuple(found)
 
 
@@ -113,36 +145,59 @@ def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) 
         value = text.values.get(name)
         if not isinstance(value, str) or not value.strip():
             problems.add("empty-cell", f"resample_by: `{name}` is a text or a number", line=text.line, column=name)
+    faults = RowProblems()
+    note_names(((text.line, str(text.values.get(name))) for text in texts), name, faults, spaces=True)
+    faults.report(problems)
     return tuple(str(text.values.get(name)) for text in texts)
 
 
 def check_tags(
-    sentence: Sentence, scheme: Scheme, types: Collection[str] | None, faults: RowProblems
-) -> tuple[str, ...]:
-    """Return the tags of a sentence, O where one is wrong, which is reported. types: those allowed, None: any."""
-    tags = []
-    for line, tag in zip(sentence.lines, sentence.last, strict=True):
-        fault = None if tag == OUTSIDE else _tag_fault(tag, scheme, types)
-        if fault:
-            faults.add("bad-tag", fault, line, "tag", tag)
-        tags.append(OUTSIDE if fault else tag)
-    return tuple(tags)
+    sentences: Sequence[Sentence], scheme: Scheme, types: Collection[str] | None, faults: RowProblems
+) -> list[tuple[str, ...]]:
+    """Return the tags of each sentence of a file, O where one is wrong, which is reported.
+
+    types: those allowed, None: any. Tags without types get the type UNNAMED, if that is allowed and no tag has another.
+    """
+    are_plain = (types is None or UNNAMED in types) and not any("-" in tag for one in sentences for tag in one.last)
+    found = []
+    for sentence in sentences:
+        tags = []
+        for line, tag in zip(sentence.lines, sentence.last, strict=True):
+            named = f"{tag}-{UNNAMED}" if are_plain and _is_plain(tag, scheme) else tag
+            fault = None if tag == OUTSIDE else _tag_fault(named, scheme, types)
+            if fault:
+                faults.add("bad-tag", fault, line, "tag", tag)
+            tags.append(OUTSIDE if fault else named)
+        found.append(tuple(tags))
+    return found
 
 
 def _tag_fault(tag: str, scheme: Scheme, types: Collection[str] | None) -> str | None:
     prefix, dash, type_ = tag.partition("-")
     if not dash or len(prefix) != 1 or prefix not in PREFIXES[scheme]:
         known = ", ".join(f"{letter}-TYPE" for letter in PREFIXES[scheme])
-        return f"{shorten(tag)!r} is not a tag of {scheme.upper()}: {known} or O"
+        message = f"{quoted(tag)} is not a tag of {scheme.upper()}: {known} or O"
+        if _is_plain(tag, scheme):
+            return f"{message}; tags without types are for tasks of one unnamed type"
+        return f"{message}; tags are written in capitals" if _is_lower(tag, scheme) else message
     return type_fault(type_, types)
+
+
+def _is_plain(tag: str, scheme: Scheme) -> bool:
+    return len(tag) == 1 and tag in PREFIXES[scheme]
+
+
+def _is_lower(tag: str, scheme: Scheme) -> bool:
+    prefix, dash, _ = tag.partition("-")
+    return tag == OUTSIDE.lower() or bool(dash) and len(prefix) == 1 and prefix in PREFIXES[scheme].lower()
 
 
 def type_fault(type_: str, types: Collection[str] | None) -> str | None:
     """Return the fault of a span's type; None if it is valid. types: those allowed, None: any."""
     if types is not None and type_ not in types:
-        return f"{shorten(type_)!r} is not a type; the types are {listed(sorted(types))}"
+        return f"{quoted(type_)} is not a type; the types are {listed(sorted(types))}{LookAlikes(types).hint(type_)}"
     if not _TYPE.fullmatch(type_):
-        return f"{shorten(type_)!r} cannot be a type: 1 to 60 characters, no spaces, commas, / or |"
+        return f"{quoted(type_)} cannot be a type: 1 to 60 characters, no spaces, commas, / or |"
     return None
 
 
@@ -155,7 +210,7 @@ def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *
     types: as for `check_tags`; others: whether further keys are ignored (organisers' files).
     """
     faults = RowProblems()
-    read = read_json_lines(data, faults, problems, LIMITS)
+    read = read_json_lines(data, ["id"], faults, problems, LIMITS)
     if read is None:
         return []
     texts = [_span_text(line, types, others, faults) for line in read[0]]
@@ -164,6 +219,8 @@ def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *
         if (before := first.setdefault(text.id, text.line)) != text.line:
             message = f"id {shorten(text.id)} appears twice, first on line {before}"
             faults.add("duplicate-id", message, text.line, "id", text.id)
+    if others:
+        note_names(((line, id_) for id_, line in first.items()), "id", faults)
     faults.report(problems)
     return texts
 
@@ -175,7 +232,7 @@ def _span_text(line: Line, types: Collection[str] | None, others: bool, faults: 
         faults.add("bad-id", "`id` is a text or a number without spaces around it", number, "id")
         id_ = f"line {number}"
     for name in values.keys() - {"id", "spans"} if not others else ():
-        faults.add("wrong-columns", f"the key {shorten(name)!r} is not expected; the keys are id, spans", number, name)
+        faults.add("wrong-columns", f"the key {quoted(name)} is not expected; the keys are id, spans", number, name)
     text = values.get("text")
     length = len(text) if isinstance(text, str) and not isinstance(text, Number) else None
     spans = _spans(number, values.get("spans"), types, length, faults)

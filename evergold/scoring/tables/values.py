@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from evergold.scoring.errors import shorten
+from evergold.scoring.characters import LookAlikes
+from evergold.scoring.errors import quoted, shorten
 from evergold.scoring.option_types import TOO_LONG, length_fault
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.slips import blank_fault, number_fault
 from evergold.scoring.tables.options import TableOptions
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
@@ -27,8 +28,9 @@ def note_values(
     gold: bool = False,
 ) -> None:
     """Report faults of the cells of the value column. labels: the allowed labels; None: any."""
+    likely = LookAlikes(labels or ())
     for line, value in zip(table.lines, table[column], strict=True):
-        if fault := _value_fault(value, labels, options, gold):
+        if fault := _value_fault(value, labels, likely, options, gold):
             faults.add("bad-value", fault, line, column, value)
     if options.kind == "texts":
         note_lengths(table, column, options, faults)
@@ -41,23 +43,26 @@ def note_lengths(table: Table, column: str, options: TableOptions, faults: RowPr
             faults.add(TOO_LONG, fault, line, column, text)
 
 
-def _value_fault(value: str, labels: Sequence[str] | None, options: TableOptions, gold: bool) -> str | None:
+def _value_fault(
+    value: str, labels: Sequence[str] | None, likely: LookAlikes, options: TableOptions, gold: bool
+) -> str | None:
     """Return the fault of a cell of the value column; None if it is right."""
-    if not value and not (options.allow_empty and not gold and options.kind == "texts"):
-        return "the value is empty"
+    is_text = options.kind == "texts"
+    if not (value if is_text and not gold else value.strip()) and not (options.allow_empty and not gold and is_text):
+        return blank_fault(value)
     if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):
-        return f"{shorten(value)!r} has no letter a to z and no digit, all that ROUGE knows: take chrf"
+        return f"{quoted(value)} has no letter a to z and no digit, all that ROUGE knows: take chrf"
     if options.kind == "labels" and labels is not None and value not in labels:
-        return f"invalid label {shorten(value)!r}: expected one of {listed(labels)}"
+        return f"invalid label {quoted(value)}: expected one of {listed(labels)}{likely.hint(value)}"
     if options.kind == "numbers":
         return _number_fault(value, None if gold else options.minimum, None if gold else options.maximum)
     return None
 
 
 def _number_fault(text: str, minimum: float | None, maximum: float | None) -> str | None:
-    number = finite_number(text)
-    if number is None or abs(number) > LARGEST:
-        return f"{shorten(text)!r} is not a finite number"
+    if fault := number_fault(text, LARGEST):
+        return fault
+    number = float(text)
     if minimum is not None and number < minimum:
         return f"{shorten(text)} is smaller than {minimum:g}"
     if maximum is not None and number > maximum:

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from pydantic import AfterValidator, Field
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from evergold.scoring.characters import LookAlikes
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, quoted
 from evergold.scoring.f1 import Counts, accuracy, confusion, macro_f1
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.option_types import ALL, SettingNames, Texts
@@ -196,7 +197,8 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
     number = {label: place for place, label in enumerate(options.labels)}
     for line, label in zip(table.lines, table["Label"], strict=True):
         if label not in number:
-            message = f"{shorten(label)!r} is not one of the labels {', '.join(options.labels)}"
+            message = f"{quoted(label)} is not one of the labels {', '.join(options.labels)}"
+            message += LookAlikes(options.labels).hint(label)
             problems.add("bad-value", message, line=line, column="Label", text=label)
     problems.raise_if_any(error)
     labels = np.array([number[label] for label in table["Label"]], dtype=np.intp)
@@ -209,8 +211,8 @@ def _label_column(options: Options) -> ValueColumn:
 
     def explain(text: str) -> str:
         meant = next((m for m in (text.strip(), text.strip().removesuffix(".0")) if m in number), None)
-        hint = f"; write {meant}, without spaces or decimals" if meant else ""
-        return f"invalid label {shorten(text)!r}: expected {allowed}{hint}"
+        hint = f"; write {meant}, without spaces or decimals" if meant else LookAlikes(number).hint(text)
+        return f"invalid label {quoted(text)}: expected {allowed}{hint}"
 
     return ValueColumn("Label", np.intp, number.get, explain, other_task=("idiom-similarity", "Sim"))
 

@@ -25,14 +25,18 @@ import numpy as np
 from pydantic import model_validator
 
 from evergold.scoring.archives import read_single
+from evergold.scoring.characters import folded
 from evergold.scoring.correlation import Floats, spearman_of_parts
-from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, shorten
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidItems, Problems, quoted, shorten
+from evergold.scoring.gold_values import LOOK_ALIKE, note_names, values_with_lines
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
+from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.option_types import ALL, SettingNames
 from evergold.scoring.samples.idiom_similarity import sample
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.entries import ValueColumn, read_entries
-from evergold.scoring.tables.numerals import finite_number, finite_numbers
 from evergold.scoring.tables.reading import Table, read_table
+from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.settings import (
     Items,
     Positions,
@@ -53,6 +57,8 @@ from evergold.scoring.task import NOT_ENTERED, Column, ItemResult, Metric, Score
 NAME, VERSION = "idiom-similarity", 1
 
 #: The kinds of rows, with the titles of the published tables.
+#: The third part of the DataID of an STS row.
+STS = "sts"
 SUBSETS = {"all": "All", "idiom": "Idiom Only", "sts": "STS Only"}
 
 
@@ -226,6 +232,7 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
     own = note_items(table, options.languages, problems)
     targets = _note_targets(table, own, problems)
     clusters = note_clusters(table, options.resample_by, problems)
+    _note_names(table, problems)
     problems.raise_if_any(error)
     pairs = {**targets, **dict(zip(own.ids, own.languages, strict=True))}
     items = Items(tuple(pairs), tuple(pairs.values())).in_order_of_id()
@@ -237,6 +244,23 @@ def _parse_gold(data: bytes, options: Options, error: type[InvalidFile]) -> Gold
         _splits(own.languages, table["DataID"], options),
         clusters,
     )
+
+
+def _note_names(table: Table, problems: Problems) -> None:
+    """Report otherIDs that only look like another ID, and DataIDs that only look like those of STS rows."""
+    faults, alike, own = RowProblems(), RowProblems(), set(table["ID"])
+    others = values_with_lines(table.lines, table["otherID"])
+    note_names([*zip(table.lines, table["ID"], strict=True), *others], "otherID", alike)
+    for (code, column), found in alike.kinds.items():
+        for fault in found:
+            if fault.text not in own:  # else it was reported with the IDs
+                faults.add(code, fault.message, fault.line, column, fault.text)
+    for line, data_id in zip(table.lines, table["DataID"], strict=True):
+        for part in data_id.split(".")[2:3]:
+            if part != STS and folded(part) == STS:
+                message = f"the third part of DataID is {quoted(part)}: a row of STS has `{STS}`"
+                faults.add(LOOK_ALIKE, message, line, "DataID", data_id)
+    faults.report(problems)
 
 
 def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str]:
@@ -258,10 +282,10 @@ def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str
 def _target_fault(id_: str, sim: str, other: str, with_other: set[str]) -> tuple[str, str] | None:
     if bool(sim) == bool(other):
         return "bad-target", f"a row has either sim or otherID, this one has {'both' if sim else 'neither'}"
-    if sim and finite_number(sim) is None:
-        return "bad-value", f"sim {shorten(sim)!r} is not a finite number"
+    if sim and (fault := number_fault(sim)):
+        return "bad-value", f"sim {fault}"
     if other != other.strip():
-        return "bad-id", f"otherID {shorten(other)!r} has spaces around it"
+        return "bad-id", f"otherID {quoted(other)} has spaces around it"
     if other == id_:
         return "bad-target", f"otherID {shorten(other)} is the row itself"
     if other in with_other:
@@ -270,7 +294,7 @@ def _target_fault(id_: str, sim: str, other: str, with_other: set[str]) -> tuple
 
 
 def _splits(languages: tuple[str, ...], data_ids: Sequence[str], options: Options) -> dict[str, Positions]:
-    sts = np.array([data_id.split(".")[2:3] == ["sts"] for data_id in data_ids], dtype=bool)
+    sts = np.array([data_id.split(".")[2:3] == [STS] for data_id in data_ids], dtype=bool)
     splits: dict[str, Positions] = {}
     for language, places in language_splits(languages, options.languages).items():
         parts = (places, places[~sts[places]], places[sts[places]])
@@ -293,11 +317,7 @@ def _sim_column(options: Options) -> ValueColumn:
     def explain(text: str) -> str:
         if finite_number(text) is not None:
             return f"{shorten(text)} lies outside the range {low:g} to {high:g}"
-        if finite_number(text.strip()) is not None:
-            return f"{shorten(text)!r} has spaces around the number"
-        if finite_number(text.replace(",", ".")) is not None:
-            return f"{shorten(text)!r} has a decimal comma, write a point"
-        return f"{shorten(text)!r} is not a finite number"
+        return number_fault(text) or f"{quoted(text)} is not a finite number"
 
     return ValueColumn("Sim", np.float64, parse, explain, ("idiom-detection", "Label"), parse_all)
 

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, shorten
+from evergold.scoring.errors import InvalidGold, InvalidItems, Problem, quoted
 from evergold.scoring.option_types import LanguageNames, Texts
 from evergold.scoring.probing.human_scores import CLASSES, HumanScore, HumanScores, is_spreadsheet, read_human_scores
 from evergold.scoring.probing.items import (
@@ -58,7 +58,7 @@ _ITEMS_FILE, _SCORES_FILES = "items.csv", ("human_scores.csv", "human_scores.xls
 
 def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
     if unknown := [level for level in levels if level not in LEVELS]:
-        raise ValueError(f"a level is {' or '.join(LEVELS)}, not {shorten(unknown[0])!r}")
+        raise ValueError(f"a level is {' or '.join(LEVELS)}, not {quoted(unknown[0])}")
     return levels
 
 

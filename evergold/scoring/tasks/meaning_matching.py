@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evergold.scoring.archives import read_single
+from evergold.scoring.characters import LookAlikes
 from evergold.scoring.correlation import Floats
 from evergold.scoring.errors import (
     InvalidFile,
@@ -31,14 +32,17 @@ from evergold.scoring.errors import (
     InvalidPrediction,
     Problem,
     Problems,
+    quoted,
     shorten,
 )
 from evergold.scoring.f1 import accuracy, confusion, macro_f1
+from evergold.scoring.gold_values import note_names, values_with_lines
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
+from evergold.scoring.numerals import finite_number
 from evergold.scoring.option_types import ALL, SettingNames
 from evergold.scoring.samples.meaning_matching import sample
+from evergold.scoring.slips import number_fault
 from evergold.scoring.tables.entries import ValueColumn, read_entries
-from evergold.scoring.tables.numerals import finite_number
 from evergold.scoring.tables.reading import read_table
 from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.settings import (
@@ -266,11 +270,14 @@ def _parse_gold(data: bytes, options: MatchingOptions, error: type[InvalidFile])
     solved: set[str] = set()
     for line, sentence, label in zip(table.lines, table["SentenceID"], table["Label"], strict=True):
         if label not in LABELS:
-            problems.add("bad-value", f"a Label is 0 or 1, not {shorten(label)!r}", line=line, column="Label")
+            problems.add("bad-value", f"a Label is 0 or 1, not {quoted(label)}", line=line, column="Label")
         if not sentence.strip():
             problems.add("empty-cell", "the SentenceID is empty", line=line, column="SentenceID")
         if label == "1":
             solved.add(sentence)
+    faults = RowProblems()
+    note_names(values_with_lines(table.lines, table["SentenceID"]), "SentenceID", faults, spaces=True)
+    faults.report(problems)
     for sentence in number:
         if sentence not in solved and not problems.errors:
             problems.add("no-right-meaning", f"no meaning of the sentence {shorten(sentence)} has the Label 1")
@@ -296,7 +303,7 @@ def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Pr
         if not text:
             empty.setdefault(setting, line)
         elif value is None:
-            faults.add("bad-value", f"{shorten(text)!r} is not a finite number", line, SCORE, text)
+            faults.add("bad-value", number_fault(text) or "", line, SCORE, text)
         else:
             scores = found.get(setting)
             if scores is None:
@@ -312,8 +319,8 @@ def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Pr
 
 def _explain(text: str) -> str:
     meant = text.strip().removesuffix(".0")
-    hint = f"; write {meant}, without spaces or decimals" if meant in LABELS else ""
-    return f"invalid label {shorten(text)!r}: expected 0 or 1{hint}"
+    hint = f"; write {meant}, without spaces or decimals" if meant in LABELS else LookAlikes(LABELS).hint(text)
+    return f"invalid label {quoted(text)}: expected 0 or 1{hint}"
 
 
 _LABEL_COLUMN = ValueColumn(

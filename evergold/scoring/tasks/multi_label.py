@@ -23,6 +23,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from evergold.scoring.archives import read_single
+from evergold.scoring.characters import LookAlikes
 from evergold.scoring.errors import (
     InvalidFile,
     InvalidGold,
@@ -30,8 +31,9 @@ from evergold.scoring.errors import (
     InvalidPrediction,
     Problem,
     Problems,
-    shorten,
+    quoted,
 )
+from evergold.scoring.gold_values import note_labels
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.multi_label import equal_sets, item_f1, label_counts, label_sets, micro_macro_f1
 from evergold.scoring.option_types import Texts
@@ -41,6 +43,7 @@ from evergold.scoring.tables.row_problems import RowProblems
 from evergold.scoring.tables.rows import Items, check_ids, match_ids, read_blind_ids, values_in_order
 from evergold.scoring.tables.settings import clusters_document, listed, note_clusters, unfilled, with_clusters
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
+from evergold.scoring.undeclared import advice as advice_on, note_undeclared
 
 NAME, VERSION = "multi-label", 1
 ALL, LABEL = "all", "label/"
@@ -54,9 +57,9 @@ class MultiLabelOptions(Options):
     """Options of the task type.
 
     id, value: the columns' names; gold_value: of the value column in gold (None: the same); separator: between labels;
-    labels: those there are (None: gold's); both_empty: what an item without labels on either side counts in samples F1
-    (scikit-learn's zero_division); rank_by: which score is the first column; resample_by: a gold column whose items of
-    one value belong together, for intervals and comparisons; no score depends on it.
+    labels: those there are (None: any, with a warning); both_empty: what an item without labels on either side counts
+    in samples F1 (scikit-learn's zero_division); rank_by: which score is the first column; resample_by: a gold column
+    whose items of one value belong together, for intervals and comparisons; no score depends on it.
     """
 
     id: str = Field("id", min_length=1)
@@ -75,7 +78,7 @@ class MultiLabelOptions(Options):
         for label in self.labels or ():
             if not _SPLIT.fullmatch(label) or self.separator in label:
                 raise ValueError(
-                    f"{shorten(label)!r} cannot be a label: 1 to 60 characters, no spaces, commas, / or |, no separator"
+                    f"{quoted(label)} cannot be a label: 1 to 60 characters, no spaces, commas, / or |, no separator"
                 )
         return self
 
@@ -111,7 +114,7 @@ def read_items(path: Path, options: MultiLabelOptions) -> Items:
     _, data = read_single(path, error=InvalidItems)
     lists = {options.answer: options.separator}
     items = read_blind_ids(data, options.id, options.answer, options.labels, lists)
-    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
+    return items_of(_parse_gold(data, options, InvalidItems), options) if items is None else items
 
 
 def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
@@ -120,8 +123,11 @@ def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: MultiLabelOptions) -> Items:
-    """Return the gold's ids, sorted: the file's order could reveal something about the labels."""
-    return gold.items.in_order_of_id()
+    """Return the gold's ids, sorted: the file's order could reveal something about the labels.
+
+    Labels are those declared: gold's own are never revealed, by no list of those that are expected.
+    """
+    return Items(gold.items.in_order_of_id().ids, options.labels)
 
 
 def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Prediction:
@@ -132,11 +138,16 @@ def read_prediction(path: Path, items: Items, options: MultiLabelOptions) -> Pre
     table = read_any_table(data, [options.id, options.value], problems, lists=lists)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
-    values = {}
+    values, written = {}, list[tuple[int, str]]()
     for line, id_, cell in zip(table.lines, table[options.id], table[options.value], strict=True):
         values[id_] = _labels(cell, items.labels, options, line, options.value, faults)
+        written += ((line, label) for label in values[id_])
+    if options.labels is None:
+        note_labels(written, options.value, None, faults)
     match_ids(table, options.id, items.ids, faults, problems)
     problems.raise_if_any()
+    if options.labels is None:
+        note_undeclared((label for own in values.values() for label in own), "label", options.value, problems)
     return Prediction(values, tuple(problems.warnings))
 
 
@@ -201,6 +212,11 @@ def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
     return of_all + tuple(Column("label_f1", LABEL + label, f"F1, {label}") for label in options.labels or ())
 
 
+def advice(options: MultiLabelOptions) -> str | None:
+    """Advise to declare the labels."""
+    return advice_on("labels", "label") if options.labels is None else None
+
+
 def template(items: Items, options: MultiLabelOptions) -> str:
     """Return the empty submission: every id, no label."""
     return unfilled([options.id, options.value], ((id_, "") for id_ in items.ids))
@@ -239,6 +255,9 @@ def _parse_gold(data: bytes, options: MultiLabelOptions, error: type[InvalidFile
         _labels(cell, options.labels, options, line, options.answer, faults)
         for line, cell in zip(table.lines, table[options.answer], strict=True)
     )
+    if options.labels is None:
+        written = ((line, label) for line, own in zip(table.lines, values, strict=True) for label in own)
+        note_labels(written, options.answer, "labels", faults)
     faults.report(problems)
     if not problems.errors and not any(values):
         problems.add("no-label", "no item has a label", column=options.answer)
@@ -256,13 +275,13 @@ def _labels(
     labels = tuple(cell.split(options.separator))
     for label in labels:
         if known is not None and label not in known:
-            shown = f"invalid label {shorten(label)!r}: expected one of {listed(known)}"
+            shown = f"invalid label {quoted(label)}: expected one of {listed(known)}{LookAlikes(known).hint(label)}"
             faults.add("bad-value", shown, line, column, cell)
         elif not _SPLIT.fullmatch(label):
-            message = f"{shorten(label)!r} cannot be a label: 1 to 60 characters, no spaces, commas, / or |"
+            message = f"{quoted(label)} cannot be a label: 1 to 60 characters, no spaces, commas, / or |"
             faults.add("bad-value", message, line, column, cell)
     if twice := next((label for label in labels if labels.count(label) > 1), None):
-        faults.add("repeated-label", f"the label {shorten(twice)!r} is there twice", line, column, cell)
+        faults.add("repeated-label", f"the label {quoted(twice)} is there twice", line, column, cell)
     return labels
 
 
@@ -298,4 +317,5 @@ TASK = Task(
     item_results=item_results,
     part=part,
     template=template,
+    advice=advice,
 )

@@ -66,7 +66,7 @@ from evergold.scoring.task import (
 if TYPE_CHECKING:
     from evergold.scoring.resampling.sample import Sample
 
-NAME, VERSION = "mwe-identification", 1
+NAME, VERSION = "mwe-identification", 2
 
 _PARTS = ("precision", "recall", "f1")
 _NO_TRAINING = "no training data"

@@ -1,6 +1,6 @@
 """ranking: documents in the order of their relevance to each query.
 
-Gold: query, document, relevance (a whole number, 0: judged and not relevant; other columns are ignored).
+Gold: query, document, relevance (a whole number, 0 or less: judged and not relevant; other columns are ignored).
 Prediction: query, document, score; the order follows from the scores alone.
 Items: queries, and, if teams must rank given candidates, a document on each line. CSV, TSV, JSON lines, or TREC's qrels
 and runs.
@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evergold.scoring.archives import Limits, read_single
+from evergold.scoring.characters import LookAlikes
 from evergold.scoring.errors import (
     InvalidFile,
     InvalidGold,
@@ -30,12 +31,15 @@ from evergold.scoring.errors import (
     InvalidPrediction,
     Problem,
     Problems,
+    quoted,
     shorten,
 )
+from evergold.scoring.gold_values import note_names, values_with_lines
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
+from evergold.scoring.numerals import finite_number
 from evergold.scoring.ranking import average_precision, ndcg, ranked, reciprocal_rank
 from evergold.scoring.samples.ranking import sample
-from evergold.scoring.tables.numerals import finite_number
+from evergold.scoring.slips import blank_fault, id_fault, number_fault
 from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, RELEVANCE, SCORE, clusters_of_queries, read_rankings
 from evergold.scoring.tables.reading import Table
 from evergold.scoring.tables.row_problems import RowProblems
@@ -48,7 +52,7 @@ ALL = "all"
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 MOST_RELEVANT = 100
 
-_RELEVANCE = re.compile(r"[0-9]{1,3}")
+_RELEVANCE = re.compile(r"-?[0-9]{1,3}")
 _LIMITS = Limits(total_bytes=1024**3, member_bytes=1024**3)
 
 Cutoff = Literal[1, 3, 5, 10, 20, 50, 100, 1000]
@@ -145,12 +149,12 @@ def read_prediction(path: Path, items: Items, options: RankingOptions) -> Predic
     table = read_rankings(data, SCORE, problems)
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
-    known = set(items.queries)
+    known, likely = set(items.queries), LookAlikes(items.queries)
     for line, query, text in zip(table.lines, table[QUERY], table[SCORE], strict=True):
         if query not in known:
-            faults.add("unknown-query", f"{shorten(query)!r} is not a query", line, QUERY, query)
-        if finite_number(text) is None:
-            faults.add("bad-score", f"{shorten(text)!r} is not a finite number", line, SCORE, text)
+            faults.add("unknown-query", f"{quoted(query)} is not a query{likely.hint(query)}", line, QUERY, query)
+        if fault := number_fault(text):
+            faults.add("bad-score", fault, line, SCORE, text)
     found = _grouped(table, table[DOCUMENT], faults, needs_document=True)
     _check_candidates(table, items, faults)
     _check_lengths(table, found, options, faults)
@@ -258,7 +262,8 @@ def _of_query(judged: Mapping[str, int], ranking: Sequence[str], options: Rankin
 
 
 def _gains(grades: Iterable[int], options: RankingOptions) -> list[float]:
-    return [float(grade if options.gain == "linear" else 2**grade - 1) for grade in grades]
+    """Return the gain of each grade; as in trec_eval, none of a negative one."""
+    return [float(grade if options.gain == "linear" else 2**grade - 1) if grade > 0 else 0.0 for grade in grades]
 
 
 def _parts(metric: str, options: RankingOptions) -> dict[str, object]:
@@ -278,10 +283,13 @@ def _parse_gold(data: bytes, options: RankingOptions, error: type[InvalidFile]) 
         raise error(problems.errors, problems.omitted)
     grades = table[RELEVANCE]
     for line, text in zip(table.lines, grades, strict=True):
-        if not _RELEVANCE.fullmatch(text) or int(text) > MOST_RELEVANT:
-            message = f"{shorten(text)!r} is not a whole number from 0 to {MOST_RELEVANT}"
+        if not _RELEVANCE.fullmatch(text) or abs(int(text)) > MOST_RELEVANT:
+            message = blank_fault(text, "relevance")
+            message = message or f"{quoted(text)} is not a whole number from -{MOST_RELEVANT} to {MOST_RELEVANT}"
             faults.add("bad-relevance", message, line, RELEVANCE, text)
     found = _grouped(table, table[DOCUMENT], faults, needs_document=True)
+    for column in (QUERY, DOCUMENT):
+        note_names(values_with_lines(table.lines, table[column]), column, faults)
     faults.report(problems)
     if not found and not problems.errors:
         problems.add("empty-file", "the file has no judgement")
@@ -297,10 +305,10 @@ def _grouped(
     """Return the row of each query and document, in the order of the file; report empty and repeated names."""
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for row, (line, query, document) in enumerate(zip(table.lines, table[QUERY], documents, strict=True)):
-        if not query or query != query.strip():
-            faults.add("bad-id", "a query is empty or has spaces around it", line, QUERY, query)
-        if needs_document and (not document or document != document.strip()):
-            faults.add("bad-id", "a document is empty or has spaces around it", line, DOCUMENT, document)
+        if fault := id_fault(query, "query"):
+            faults.add("bad-id", fault, line, QUERY, query)
+        if needs_document and (fault := id_fault(document, "document")):
+            faults.add("bad-id", fault, line, DOCUMENT, document)
         before = found[query].setdefault(document, row)
         if before != row:
             what = f"document {shorten(document)} of query {shorten(query)}" if document else f"query {shorten(query)}"
@@ -313,7 +321,7 @@ def _check_candidates(table: Table, items: Items, faults: RowProblems) -> None:
     known = {query: set(documents) for query, documents in items.candidates.items()}
     for line, query, document in zip(table.lines, table[QUERY], table[DOCUMENT], strict=True):
         if query in known and document not in known[query]:
-            message = f"{shorten(document)!r} is not a candidate of query {shorten(query)}"
+            message = f"{quoted(document)} is not a candidate of query {shorten(query)}"
             faults.add("unknown-document", message, line, DOCUMENT, document)
 
 

@@ -7,14 +7,14 @@ Scores: precision, recall and F1 of spans, exact (same place, same type) and len
 to one): of all spans (`all`), the mean over types (`macro`), and of each type (`type/PER`).
 Source: conlleval and seqeval, with the same exact numbers: its default mode is the reading `lenient`, its strict mode
 `strict`.
-Deliberate: a tag of another scheme is rejected (seqeval reads it somehow); a score without any span on either side is
-undefined (seqeval: 0).
+Deliberate: a tag of another scheme is rejected (seqeval reads it somehow), and one without a type beside others; a
+score without any span on either side is undefined (seqeval: 0).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
@@ -24,7 +24,9 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from evergold.scoring.archives import read_single
-from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems
+from evergold.scoring.characters import LookAlikes, difference
+from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidPrediction, Problem, Problems, quoted
+from evergold.scoring.gold_values import note_labels
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.option_types import Texts
 from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
@@ -58,8 +60,9 @@ from evergold.scoring.tables.span_files import (
     type_fault,
 )
 from evergold.scoring.task import Column, ItemResult, Metric, Options, Score, Task, signature
+from evergold.scoring.undeclared import advice as advice_on, note_undeclared
 
-NAME, VERSION = "sequence-labelling", 1
+NAME, VERSION = "sequence-labelling", 2
 
 Spans = dict[str, tuple[Span, ...]]
 Clusters = tuple[str, ...] | None
@@ -176,6 +179,9 @@ def read_prediction(path: Path, items: Items, options: SequenceOptions) -> Predi
     spans = read(data, items, options, problems)
     distinct_types(list(spans.values()), problems)
     problems.raise_if_any()
+    if options.types is None:
+        types = (span.type for of_item in spans.values() for span in of_item)
+        note_undeclared(types, "type", "tag" if items.tokens else "spans", problems)
     return Prediction(spans, tuple(problems.warnings))
 
 
@@ -184,13 +190,19 @@ def _read_json(data: bytes, options: SequenceOptions, problems: Problems) -> tup
     if lacking := [text.line for text in texts if text.spans is None]:
         problems.add("missing-key", f"{len(lacking)} lines have no `spans`", line=lacking[0], column="spans")
     clusters = clusters_of_texts(texts, options.resample_by, problems) if options.resample_by else None
+    faults = RowProblems()
+    if options.types is None:
+        note_labels(_types_of_spans(texts), "spans", "types", faults)
+    faults.report(problems)
     return _items_of_texts(texts, problems, in_order=True), {text.id: text.spans or () for text in texts}, clusters
 
 
 def _read_tagged(data: bytes, options: SequenceOptions, problems: Problems) -> tuple[Items, Spans, Clusters]:
     sentences, faults = read_conll(data, problems), RowProblems()
     items = _items_of_sentences(sentences)
-    tags = [check_tags(sentence, options.scheme, options.types, faults) for sentence in sentences]
+    tags = check_tags(sentences, options.scheme, options.types, faults)
+    if options.types is None:
+        note_labels(_types_of_tags(sentences, tags), "tag", "types", faults)
     faults.report(problems)
     read = (tuple(spans_of(of_sentence, options.scheme, options.reading)) for of_sentence in tags)
     clusters = clusters_of_sentences(sentences, options.resample_by, problems) if options.resample_by else None
@@ -216,7 +228,10 @@ def _predicted_tags(data: bytes, items: Items, options: SequenceOptions, problem
     found, broken = {}, list[int]()
     for (name, tokens), sentence in zip(items.tokens.items(), sentences, strict=False):
         _compare_tokens(name, tokens, sentence, faults)
-        tags = check_tags(sentence, options.scheme, options.types, faults)
+    of_all = check_tags(sentences, options.scheme, options.types, faults)
+    if options.types is None:
+        note_labels(_types_of_tags(sentences, of_all), "tag", None, faults)
+    for name, sentence, tags in zip(items.tokens, sentences, of_all, strict=False):
         pairs = zip(sentence.lines, (OUTSIDE, *tags), tags, strict=False)
         broken += [line for line, before, tag in pairs if breaks_scheme(before, tag, options.scheme)]
         found[name] = tuple(spans_of(tags, options.scheme, options.reading))
@@ -229,6 +244,17 @@ def _predicted_tags(data: bytes, items: Items, options: SequenceOptions, problem
     return found
 
 
+def _types_of_tags(sentences: Sequence[Sentence], tags: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:
+    """Yield the type of every tag that has one, with its line."""
+    for sentence, own in zip(sentences, tags, strict=True):
+        yield from ((line, tag[2:]) for line, tag in zip(sentence.lines, own, strict=True) if tag[2:])
+
+
+def _types_of_spans(texts: Sequence[SpanText]) -> Iterator[tuple[int, str]]:
+    """Yield the type of every span, with its line."""
+    return ((text.line, span.type) for text in texts for span in text.spans or ())
+
+
 def _compare_tokens(name: str, tokens: Sequence[str], sentence: Sentence, faults: RowProblems) -> None:
     if len(tokens) != len(sentence.tokens):
         message = f"{name} has {len(sentence.tokens)} tokens, in the items it has {len(tokens)}"
@@ -236,16 +262,21 @@ def _compare_tokens(name: str, tokens: Sequence[str], sentence: Sentence, faults
         return
     for line, ours, theirs in zip(sentence.lines, sentence.tokens, tokens, strict=True):
         if ours != theirs:
-            message = f"the token is {ours[:60]!r}, in the items it is {theirs[:60]!r} ({name})"
+            message = f"the token is {quoted(ours)}, in the items it is {quoted(theirs)} ({name})"
+            message += f": {why}" if (why := difference(ours, theirs)) else ""
             faults.add("wrong-tokens", message, line, "token", ours)
             return
 
 
 def _predicted_spans(data: bytes, items: Items, options: SequenceOptions, problems: Problems) -> Spans:
     texts, faults = read_spans(data, options.types, problems, others=False), RowProblems()
+    likely = LookAlikes(items.lengths)
+    if options.types is None:
+        note_labels(_types_of_spans(texts), "spans", None, faults)
     for text in texts:
         if text.id not in items.lengths:
-            faults.add("unknown-id", f"id {text.id[:60]!r} is not an item", text.line, "id", text.id)
+            message = f"id {quoted(text.id)} is not an item{likely.hint(text.id)}"
+            faults.add("unknown-id", message, text.line, "id", text.id)
         elif text.spans is None:
             faults.add("missing-key", "`spans` is missing; [] says that there are none", text.line, "spans")
         for span in text.spans or ():
@@ -355,6 +386,11 @@ def _suffix(split: str) -> str:
     return "" if split == ALL else f", {split.removeprefix(TYPE)}"
 
 
+def advice(options: SequenceOptions) -> str | None:
+    """Advise to declare the types."""
+    return advice_on("types", "type") if options.types is None else None
+
+
 def template(items: Items, options: SequenceOptions) -> str:
     """Return every token with the tag O, or every id without a span, to be filled in."""
     if items.tokens:
@@ -394,5 +430,6 @@ TASK = Task(
     item_results=item_results,
     part=part,
     template=template,
+    advice=advice,
     template_name="template.txt",
 )

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evergold.scoring.archives import read_single
+from evergold.scoring.characters import LookAlikes
 from evergold.scoring.errors import (
     InvalidFile,
     InvalidGold,
@@ -29,10 +30,12 @@ from evergold.scoring.errors import (
     InvalidPrediction,
     Problem,
     Problems,
-    shorten,
+    quoted,
 )
+from evergold.scoring.gold_values import SPACES, note_labels, values_with_lines
 from evergold.scoring.halves import Keep, kept_clusters, kept_places
 from evergold.scoring.samples.table import sample
+from evergold.scoring.slips import spaces_fault
 from evergold.scoring.tables.forms import read_any_table
 from evergold.scoring.tables.metrics import (
     METRICS,
@@ -53,6 +56,7 @@ from evergold.scoring.tables.rows import Items, check_ids, match_ids, read_blind
 from evergold.scoring.tables.settings import clusters_document, kept_splits, note_clusters, unfilled, with_clusters
 from evergold.scoring.tables.values import note_lengths, note_values
 from evergold.scoring.task import TEXT_CHARACTERS, Column, ItemResult, Score, Task, signature
+from evergold.scoring.undeclared import advice as advice_on, note_undeclared
 
 NAME, VERSION = "table", 2
 
@@ -89,7 +93,7 @@ def read_items(path: Path, options: TableOptions) -> Items:
     """Read the ids of the blind file in its order, or of gold, sorted; raises InvalidItems."""
     _, data = read_single(path, error=InvalidItems)
     items = read_blind_ids(data, options.id, options.answer, options.labels)
-    return _parse_gold(data, options, InvalidItems).items.in_order_of_id() if items is None else items
+    return items_of(_parse_gold(data, options, InvalidItems), options) if items is None else items
 
 
 def read_gold(path: Path, options: TableOptions) -> Gold:
@@ -99,8 +103,11 @@ def read_gold(path: Path, options: TableOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: TableOptions) -> Items:
-    """Return the gold's ids, sorted: the file's order could reveal something about the values."""
-    return gold.items.in_order_of_id()
+    """Return the gold's ids, sorted: the file's order could reveal something about the values.
+
+    Labels are those declared: gold's own are never revealed, by no list of those that are expected.
+    """
+    return Items(gold.items.in_order_of_id().ids, options.labels)
 
 
 def read_prediction(path: Path, items: Items, options: TableOptions) -> Prediction:
@@ -111,8 +118,12 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
     if table is None:
         raise InvalidPrediction(problems.errors, problems.omitted)
     note_values(table, options.value, items.labels, options, faults)
+    if options.kind == "labels" and options.labels is None:
+        note_labels(values_with_lines(table.lines, table[options.value]), options.value, None, faults)
     match_ids(table, options.id, items.ids, faults, problems)
     problems.raise_if_any()
+    if options.kind == "labels" and options.labels is None:
+        note_undeclared(table[options.value], "label", options.value, problems)
     return Prediction(dict(zip(table[options.id], table[options.value], strict=True)), tuple(problems.warnings))
 
 
@@ -244,6 +255,11 @@ def columns(options: TableOptions) -> tuple[Column, ...]:
     )
 
 
+def advice(options: TableOptions) -> str | None:
+    """Advise to declare the labels."""
+    return advice_on("labels", "label") if options.kind == "labels" and options.labels is None else None
+
+
 def template(items: Items, options: TableOptions) -> str:
     """Return the empty submission: every id, no value."""
     return unfilled([options.id, options.value], ((id_, "") for id_ in items.ids))
@@ -316,18 +332,32 @@ def _parse_gold(data: bytes, options: TableOptions, error: type[InvalidFile]) ->
     clusters = note_clusters(table, options.resample_by, problems)
     faults = RowProblems()
     note_values(table, options.answer, options.labels, options, faults, gold=True)
+    _note_unlike(table, options, faults)
     for column in options.references:
         note_lengths(table, column, options, faults)
     for column, groups in options.groups.items():
+        likely = LookAlikes(groups)
         for line, value in zip(table.lines, table[column], strict=True):
             if value not in groups:
-                message = f"{shorten(value)!r} is not one of the declared groups {', '.join(groups)}"
+                message = f"{quoted(value)} is not one of the declared groups {', '.join(groups)}"
+                message += likely.hint(value)
                 faults.add("unknown-group", message, line, column, value)
     faults.report(problems)
     problems.raise_if_any(error)
     values = tuple(table[options.answer])
     labels = options.labels or (tuple(sorted(set(values))) if options.kind == "labels" else None)
     return Gold(Items(ids, labels), values, _references(table, options), _places(table, options), clusters)
+
+
+def _note_unlike(table: Table, options: TableOptions, faults: RowProblems) -> None:
+    """Report labels that look alike, and texts with spaces around them, which no prediction would equal."""
+    if options.kind == "labels" and options.labels is None:
+        note_labels(values_with_lines(table.lines, table[options.answer]), options.answer, "labels", faults)
+    for column in (options.answer, *options.references) if "exact_match" in options.metrics else ():
+        for line, text in values_with_lines(table.lines, table[column]):
+            if fault := spaces_fault(text):
+                message = f"{fault}, and exact_match compares every character"
+                faults.add(SPACES, message, line, column, text)
 
 
 def _references(table: Table, options: TableOptions) -> tuple[tuple[str | None, ...], ...]:
@@ -363,4 +393,5 @@ TASK = Task(
     item_results=item_results,
     part=part,
     template=template,
+    advice=advice,
 )

@@ -312,10 +312,28 @@ def test_without_a_header_nothing_else_is_said(text: str, code: str) -> None:
     assert (problem.code, problem.line, problem.file) == (code, 1, "FR")
 
 
-@pytest.mark.parametrize(("encoding", "name"), [("utf-16", "UTF-16"), ("utf-32", "UTF-32")])
+@pytest.mark.parametrize(
+    ("encoding", "name"), [("utf-16", "UTF-16 (Excel calls it Unicode text)"), ("utf-32", "UTF-32")]
+)
 def test_utf_16_and_utf_32_are_recognised(encoding: str, name: str) -> None:
     (problem,) = errors(cupt().encode(encoding))
-    assert (problem.code, problem.message) == ("wrong-encoding", f"the file is {name}: save it as UTF-8")
+    assert (problem.code, problem.message) == (
+        "wrong-encoding",
+        f"the file is {name}, not UTF-8: save it again as UTF-8",
+    )
+
+
+def test_latin_1_is_named_with_the_first_line_that_has_it() -> None:
+    """As in tables: the é of line 5 is the byte 0xE9 there."""
+    text = cupt().replace("\tlait\t", "\tlä\t", 1)
+    line = 1 + text.partition("ä")[0].count("\n")
+    (problem,) = errors(text.encode().replace("ä".encode(), b"\xe4"))
+    assert (problem.code, problem.line) == ("not-utf-8", line)
+    assert problem.message.startswith("the byte 0xE4 is not UTF-8: the file looks like Latin-1")
+
+
+def test_lines_of_an_old_mac_are_read_with_a_warning() -> None:
+    assert not errors(cupt().replace("\n", "\r"))
 
 
 def test_blanks_at_the_ends_of_fields_and_lines_are_stripped_with_one_warning() -> None:
@@ -470,12 +488,15 @@ def test_a_truncated_file_is_an_error_that_says_what_is_missing() -> None:
 
 def test_a_file_cut_within_a_line_is_an_error() -> None:
     found = {problem.code for problem in errors(cupt().removesuffix("\tlait\tNOUN\t*\n\n"))}
-    assert found == {"wrong-columns", "missing-final-newline"}
+    assert found == {"wrong-columns"}
 
 
-def test_a_missing_final_newline_is_an_error_since_the_last_code_may_be_cut_off() -> None:
-    (problem,) = errors(cupt().removesuffix("\n\n"))
+def test_a_missing_final_newline_is_warned_of_with_what_is_read() -> None:
+    """As `"\\n".join(lines)` writes it; cut off may be no more than the end of the last code."""
+    assert not errors(cupt().removesuffix("\n\n"))
+    (problem,) = warnings(cupt().removesuffix("\n\n"))
     assert (problem.code, problem.line) == ("missing-final-newline", 15)
+    assert problem.message == "the last line has no line end: it is read as it stands, with '*' at its end"
 
 
 def test_the_file_of_another_language_is_recognised() -> None:
@@ -565,3 +586,27 @@ def test_a_run_of_millions_of_blanks_is_read_in_one_pass() -> None:
     found, problems = predicted(text)
     assert found.mwes == predicted(cupt())[0].mwes
     assert [problem.code for problem in problems.warnings] == ["blanks"]
+
+
+def test_first_token_that_begins_with_a_hash_is_a_token_where_forms_come_first() -> None:
+    """An ID never begins so: with the ID first, the line is a comment, as for the official evaluator."""
+    head = "# global.columns = FORM ID LEMMA PARSEME:MWE\n"
+    items = read_items((head + "# text = # one\n#\t1\t#\t_\none\t2\tone\t_\n\n").encode())
+    assert items.key(0) == b"1\t#\t2\tone\t"
+    usual = "# global.columns = ID FORM LEMMA PARSEME:MWE\n"
+    assert read_items((usual + "#\t1\t#\t_\n1\tone\tone\t_\n\n").encode()).key(0) == b"1\tone\t"
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("la\u200bit", "character 3 is U+200B ZERO WIDTH SPACE, which nobody sees: remove it"),
+        ("LAIT", "upper and lower case count"),
+        ("eau", "in the blind file it is 3 “lait” (sentence"),
+    ],
+)
+def test_token_that_looks_like_the_expected_one_is_explained(written: str, why: str) -> None:
+    (problem,) = errors(cupt().replace("lait", written, 1))
+    assert problem.code == "token-mismatch"
+    assert why in problem.message
+    assert "\u200b" not in problem.message

@@ -98,7 +98,7 @@ def test_unknown_ids_are_said_with_the_spelling_that_was_meant(tmp_path: Path) -
         "line 2, column ID: id 77 is not an item of this phase",
         "line 3, column ID: id '1.0' must be written '1'",
         "line 4, column ID: id ' 2' must be written '2'",
-        "line 5, column ID: the id is empty",
+        "line 5, column ID: the id is empty; delete rows that hold nothing but commas (Excel writes them)",
     ]
 
 

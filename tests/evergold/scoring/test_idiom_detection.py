@@ -103,7 +103,10 @@ def test_template_is_the_empty_submission(tmp_path: Path) -> None:
         ("ID,Language,Label\n1,EN,1\n2,EN,0\n1,EN,0\n", "line 4, column ID: id 1 appears twice, first on line 2"),
         ("ID,Language,Label\n1,EN,2\n", "line 2, column Label: '2' is not one of the labels 0, 1"),
         ("ID,Language,Label\n1,EN,\n", "line 2, column Label: '' is not one of the labels 0, 1"),
-        ("ID,Language,Label\n,EN,1\n", "line 2, column ID: an id is empty or has spaces around it"),
+        (
+            "ID,Language,Label\n,EN,1\n",
+            "line 2, column ID: the id is empty; delete rows that hold nothing but commas (Excel writes them)",
+        ),
         ("ID,Language,Label\n1,,1\n", "line 2, column Language: '' is not a language code"),
         ("ID,Language,Label\n1,all,1\n", "line 2, column Language: 'all' is not a language code"),
         ("ID,Language,Label\n", "the file has no items, only a header"),

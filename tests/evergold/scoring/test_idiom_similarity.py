@@ -128,12 +128,12 @@ def test_order_of_rows_does_not_matter(tmp_path: Path, seed: int) -> None:
     [
         ("NaN", "'NaN' is not a finite number"),
         ("inf", "'inf' is not a finite number"),
-        ("-1e999", "'-1e999' is not a finite number"),
+        ("-1e999", "'-1e999' is not a finite number: it is too large; numbers up to about 1e308 can be read"),
         ("high", "'high' is not a finite number"),
-        (" 0.5", "' 0.5' has spaces around the number"),
-        ('"0,5"', "'0,5' has a decimal comma, write a point"),
-        ("1_0", "'1_0' is not a finite number"),
-        ("٠.٥", "'٠.٥' is not a finite number"),
+        (" 0.5", "' 0.5' is not a finite number: spaces around it; write 0.5"),
+        ('"0,5"', "'0,5' is not a finite number: a decimal comma; write 0.5"),
+        ("1_0", "'1_0' is not a finite number: write the digits without separators, and a point before decimals"),
+        ("٠.٥", "'٠.٥' is not a finite number: the digits are those of another script; write 0.5"),
     ],
 )
 def test_wrong_similarity_is_said_on_its_line(tmp_path: Path, sim: str, said: str) -> None:

@@ -91,7 +91,7 @@ def test_lists_in_json_lines_and_a_separator_of_ones_own(write: Write) -> None:
 
 
 def test_every_problem_is_told_by_line(write: Write) -> None:
-    assert sorted(refused(write, "id,labels\n1,a|a\n1,x\n9,a||b\n")) == [
+    assert sorted(refused(write, "id,labels\n1,a|a\n1,x\n9,a||b\n", labels=["a", "b", "c"])) == [
         "column id: 2 of 3 ids are missing: 2, 3",
         "line 2, column labels: the label 'a' is there twice",
         "line 3, column id: id 1 appears twice, first on line 2",
@@ -180,7 +180,7 @@ def test_the_template_has_every_id_and_no_label(write: Write) -> None:
 
 
 def test_what_is_noticed_of_a_file_that_is_right_comes_with_it(write: Write) -> None:
-    options = MultiLabelOptions()
+    options = MultiLabelOptions(labels=('"joy"',))
     gold = TASK.read_gold(write("gold", 'id,labels\n1,"""joy"""\n2,\n'), options)
     found = TASK.read_prediction(write("own", 'id\tlabels\n1\t"joy"\n2\t\n'), TASK.items_of(gold, options), options)
     assert [(one.code, one.line) for one in found.warnings] == [("quoted-cell", 2)]

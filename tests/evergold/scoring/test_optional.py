@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evergold.scoring.numerals import finite_number
 from evergold.scoring.optional import MissingPackage, load_package
-from evergold.scoring.tables.numerals import finite_number
 
 
 def test_module_that_is_there_is_loaded() -> None:

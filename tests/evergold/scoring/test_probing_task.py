@@ -230,7 +230,7 @@ def test_all_problems_are_said_at_once_by_line(write: Write) -> None:
     assert found == [
         "line 12, column sim: 'nan' is not a cosine: a number between -1 and 1",
         "line 21, column sim: '1.01' is not a cosine: a number between -1 and 1",
-        "line 30, column sim: '0,5' is not a cosine: a number between -1 and 1",
+        "line 30, column sim: '0,5' is not a cosine: a decimal comma; write 0.5",
         "line 110, column compound: neut compound a syn at level nc appears twice, first on line 2",
         "line 111, column language: the language must be pt",
         "line 112, column context: the context must be nat1, nat2, nat3, neut",

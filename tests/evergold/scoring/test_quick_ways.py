@@ -11,8 +11,8 @@ import pytest
 from evergold.scoring.cupt import prediction, scan as cupt_scan
 from evergold.scoring.cupt.corpus import read_items
 from evergold.scoring.errors import Problems
+from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.tables import entries, reading
-from evergold.scoring.tables.numerals import finite_number, finite_numbers
 from evergold.scoring.tables.reading import Table, read_table
 from evergold.scoring.tables.settings import Items
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +136,13 @@ def test_every_problem_is_told_by_line(write: Write) -> None:
         "line 3, column document: document a of query q1 appears twice, first on line 2",
         "line 4, column query: 'q9' is not a query",
         "line 4, column score: 'nan' is not a finite number",
-        "line 5, column document: a document is empty or has spaces around it",
+        "line 5, column document: the document is empty; delete rows that hold nothing but commas (Excel writes them)",
     ]
     told = refused(write, PREDICTION, most_documents=2)
     assert told == ["line 4, column query: query q1 has 3 documents, at most 2 may be"]
-    assert refused(write, "q1 Q0 a 1 2 x\nq2 Q0 a 1\n")[0] == "line 2: 4 columns, the first line has 6"
+    assert refused(write, "q1 Q0 a 1 2 x\nq2 Q0 a 1\n")[0] == (
+        "line 2: 4 columns; a run has 6: query Q0 document rank score tag"
+    )
 
 
 def test_candidates_must_all_be_ranked_and_no_others(write: Write) -> None:
@@ -166,7 +169,10 @@ def test_gold_tells_its_queries_and_none_of_its_documents(write: Write) -> None:
 @pytest.mark.parametrize(
     ("gold", "words"),
     [
-        ("query,document,relevance\nq1,a,-1\n", "line 2, column relevance: '-1' is not a whole number from 0 to 100"),
+        (
+            "query,document,relevance\nq1,a,1.5\n",
+            "line 2, column relevance: '1.5' is not a whole number from -100 to 100",
+        ),
         ("q1 0 a 1\nq1 0 a 1\n", "line 2, column document: document a of query q1 appears twice, first on line 1"),
         ("query,document,relevance\n", "the file has no judgement"),
     ],
@@ -219,3 +225,42 @@ def test_queries_of_one_topic_are_drawn_together_and_must_have_one(write: Write)
         TASK.read_gold(write("gold", gold.replace("q2,c,0,x", "q2,c,0,y")), options)
     with pytest.raises(InvalidGold, match="resample_by: TREC's files have no column topic"):
         TASK.read_gold(write("gold", "q1 0 a 1\n"), options)
+
+
+@pytest.mark.parametrize("document", ["IPCC_report,_1992", "a{b}", "n\u00b0\u00a05", "{x", "a,b,c"])
+def test_documents_of_trec_files_may_have_any_character_but_blanks(document: str, write: Write) -> None:
+    """Also on the first line, which tells the form of the file: the only relevant document is ranked first."""
+    gold, run = f"q1 0 {document} 1\nq1 0 other 0\n", f"q1 Q0 {document} 1 2.0 mine\nq1 Q0 other 2 1.0 mine\n"
+    assert scored(write, gold, run)["mrr"].value == 1
+
+
+def test_negative_relevance_is_not_relevant_as_for_trec_eval(write: Write) -> None:
+    """a (-2) is ranked first, b (2) second, c (1) third: DCG = 2 / log2 3 + 1 / log2 4, ideal = 2 + 1 / log2 3."""
+    gold = "q1 0 a -2\nq1 0 b 2\nq1 0 c 1\n"
+    run = "q1 Q0 a 1 3 mine\nq1 Q0 b 2 2 mine\nq1 Q0 c 3 1 mine\n"
+    found = {name: score.value for name, score in scored(write, gold, run).items()}
+    assert found["ndcg"] == pytest.approx((2 / log2(3) + 0.5) / (2 + 1 / log2(3)), abs=1e-12)
+    assert found["mrr"] == 0.5
+    assert found["map"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
+    exponential = scored(write, gold, run, gain="exponential")["ndcg"].value  # 3 and 1, and none of -2
+    assert exponential == pytest.approx((3 / log2(3) + 0.5) / (3 + 1 / log2(3)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (
+            "# run\nq1 Q0 a 1 2.0 t\nq2 Q0 a 1 2.0 t\n",
+            "line 1: a comment, which TREC's files do not have; a run has 6:",
+        ),
+        ("q1 Q0 a 1 2.0\nq2 Q0 a 1 2.0\n", "line 1: 5 columns; a run has 6: query Q0 document rank score tag; the tag"),
+        ("q1 Q0 a 1 2.0 my run\nq2 Q0 a 1 2 x\n", "line 1: 7 columns; a run has 6: query Q0 document rank score tag;"),
+    ],
+)
+def test_run_that_is_nearly_right_is_told_the_columns_of_trec(run: str, words: str, write: Write) -> None:
+    assert refused(write, run)[0].startswith(words)
+
+
+def test_lines_of_an_old_mac_are_read(write: Write) -> None:
+    run = "q1 Q0 a 1 2.0 t\nq2 Q0 d 1 2.0 t\n"
+    assert scored(write, GOLD, run) == scored(write, GOLD, run.replace("\n", "\r"))

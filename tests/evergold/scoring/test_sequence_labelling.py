@@ -70,9 +70,9 @@ def test_both_forms_have_the_same_scores(write: Write) -> None:
     assert {name: score.value for name, score in of_spans.items()} == {name: s.value for name, s in of_tags.items()}
     signatures = [of_spans[name].signature for name in ("f1 all", "f1 macro", "recall type/PER")]
     assert signatures == [
-        "sequence-labelling:1|f1|all|spans:given",
-        "sequence-labelling:1|f1|macro|spans:given|types:present",
-        "sequence-labelling:1|recall|type/PER|spans:given",
+        "sequence-labelling:2|f1|all|spans:given",
+        "sequence-labelling:2|f1|macro|spans:given|types:present",
+        "sequence-labelling:2|recall|type/PER|spans:given",
     ]
     # exact: none of 2; lenient: PER overlaps, 1 predicted of 2 in gold
     assert [of_spans[f"{name} all"].value for name in ("f1", "lenient_precision", "lenient_recall")] == [0, 1, 0.5]
@@ -153,7 +153,7 @@ def test_a_file_of_the_other_form_is_refused(gold: str, prediction: str, write: 
 def test_tags_that_break_the_scheme_are_warned_of(write: Write) -> None:
     """Line 1 begins with I, line 5 too: lenient reads both as spans, strict as none."""
     broken = TAGGED.replace("B-", "I-")
-    checked = read(write, TAGGED, broken)
+    checked = read(write, TAGGED, broken, types=["PER", "LOC"])
     assert [str(warning) for warning in checked.warnings] == [
         "line 1: this tag does not follow from the one before (and 1 more): what breaks BIO is read as conlleval does"
     ]
@@ -281,3 +281,47 @@ def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Wri
         TASK.read_gold(
             write("gold", TEXTS.replace('"document": "a"', '"document": " "', 2).replace('" "', '"a"', 1)), options
         )
+
+
+# ----------------------------------------------------------------------------------------- tokens and tags of all kinds
+
+
+@pytest.mark.parametrize(
+    ("row", "token"),
+    [("#a=b\tB-PER", "#a=b"), ("#\tB-PER", "#"), ("#a=b B-PER", "#a=b"), ("# newdoc\tB-PER", "# newdoc")],
+)
+def test_first_token_that_begins_with_a_hash_is_a_token(row: str, token: str, write: Write) -> None:
+    """Where it has the columns of one; a comment has none, or is written as documented."""
+    blank = "\t" if "\t" in row else " "
+    gold = f"# document = d 7\n{row}\nleft{blank}O\n\n# newdoc\nRome{blank}B-PER\n"
+    items = TASK.items_of(TASK.read_gold(write("gold", gold), SequenceOptions()), SequenceOptions())
+    assert list(items.tokens.values()) == [(token, "left"), ("Rome",)]
+    assert len(read(write, gold, gold).spans["sentence 1"]) == 1
+
+
+def test_file_whose_only_lines_begin_with_a_hash_has_tokens(write: Write) -> None:
+    assert len(read(write, "#a=b\tB-PER\n", "#a=b\tB-PER\n").spans["sentence 1"]) == 1
+
+
+@pytest.mark.parametrize("reading", ["lenient", "strict"])
+def test_tags_without_types_are_of_one_unnamed_type_as_in_seqeval(reading: str, write: Write) -> None:
+    seqeval = pytest.importorskip("seqeval.metrics")
+    scheme = pytest.importorskip("seqeval.scheme")
+    theirs, ours = ["B", "I", "O", "B", "B", "I", "O"], ["B", "I", "O", "B", "I", "I", "B"]
+    gold, own = ("".join(f"w{n}\t{tag}\n" for n, tag in enumerate(tags)) for tags in (theirs, ours))
+    found = scored(write, gold, own, reading=reading)
+    mode = {"mode": "strict", "scheme": scheme.IOB2} if reading == "strict" else {}
+    assert found["f1 all"].value == pytest.approx(seqeval.f1_score([theirs], [ours], **mode), abs=1e-12)
+    assert found["f1 type/_"].value == found["f1 all"].value
+
+
+def test_tag_without_a_type_among_others_is_refused(write: Write) -> None:
+    told = refused(write, TAGGED, TAGGED.replace("B-PER", "B", 1), types=["PER", "LOC"])
+    words = "'B' is not a tag of BIO: B-TYPE, I-TYPE or O; tags without types are for tasks of one unnamed type"
+    assert told == [f"line 1, column tag: {words}"]
+
+
+def test_list_of_objects_is_read_like_lines_of_them(write: Write) -> None:
+    lines = '{"id": "s1", "spans": [[0, 1, "PER"]]}\n{"id": "s2", "spans": []}\n'
+    as_list = "[\n" + lines.rstrip("\n").replace("\n", ",\n") + "\n]\n"
+    assert read(write, SPANS, as_list).spans == read(write, SPANS, lines).spans

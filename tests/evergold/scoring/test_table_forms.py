@@ -125,3 +125,48 @@ def test_lists_without_end_are_refused() -> None:
     table, problems = read('{"id": ' + "[" * 100_000)
     assert table is not None
     assert problems in (["line 1: lists inside lists without end"], ["line 1: this is not JSON: Expecting value"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"id": "1", "label": "a"}, {"id": 2, "label": "b"}]',
+        ' [\n {"id": "1",\n "label": "a"},\n {"id": 2, "label": "b"}\n]\n',
+        '{"x": {"id": "1", "label": "a"}, "y": {"id": 2, "label": "b"}}',
+        '{\n"x": {"id": "1", "label": "a"},\n"y": {"id": 2, "label": "b"}\n}\n',
+    ],
+)
+def test_lists_and_dictionaries_of_rows_are_read(text: str) -> None:
+    table, problems = read(text)
+    assert table is not None
+    assert (list(table["id"]), list(table["label"]), problems) == (["1", "2"], ["a", "b"], [])
+
+
+def test_problems_of_a_list_are_told_by_line() -> None:
+    table, problems = read('[\n{"id": "1"},\n7,\n{"id": "2", "id": "3", "label": "b"},\n{"id": "4", "label": "b"}\n]')
+    assert table is not None
+    assert [problem.partition(":")[0] for problem in problems] == ["line 3", "line 4", "line 2, column label"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"1": "a", "2": "b"}',
+        '{\n "1": "a",\n "2": "b"\n}\n',
+        '{"id": {"0": "1"}, "label": {"0": "a"}}',
+        '[["1", "a"], ["2", "b"]]',
+        '["a", "b"]',
+    ],
+)
+def test_other_json_is_named_with_how_rows_are_written(text: str) -> None:
+    table, problems = read(text)
+    assert table is None
+    (problem,) = problems
+    assert "this is JSON, but not rows: put an object with the keys id, label on each line" in problem
+    assert "to_json(orient='records', lines=True)" in problem
+
+
+def test_list_that_is_cut_off_is_told_where() -> None:
+    table, problems = read('[{"id": "1", "label": "a"},\n{"id": "2", "lab')
+    assert table is None
+    assert problems[0].startswith("line 2: this is not JSON")

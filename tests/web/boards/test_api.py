@@ -12,7 +12,7 @@ from app.base.db import writing
 from app.models import Board, HistoricRow
 from tests import world
 from tests.rich_world import own
-from tests.web.site import BOARD, BROWSER, Person, Site
+from tests.web.site import BOARD, BROWSER, Person, Site, csv_text
 from tests.world import HOUR, NOW
 
 
@@ -71,7 +71,7 @@ def test_csv_can_be_asked_for_in_three_ways(scored: Site, path: str, accept: str
     response = board(scored, path, Accept=accept)
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == 'attachment; filename="idioms-evaluation-zero-shot.csv"'
-    rows = list(csv.DictReader(io.StringIO(response.text)))
+    rows = list(csv.DictReader(io.StringIO(csv_text(response))))
     assert rows == [
         {
             "rank": "1",
@@ -100,9 +100,20 @@ def test_another_format_is_refused(site: Site) -> None:
 def test_no_text_becomes_a_formula(site: Site, evil: str) -> None:
     user = world.add_user(site.engine, "mallory", display_name=evil)
     world.score(site.engine, world.submit(site.engine, user, method=evil).run_id, 0.5)
-    [row] = csv.DictReader(io.StringIO(board(site, BOARD + ".csv").text))
+    [row] = csv.DictReader(io.StringIO(csv_text(board(site, BOARD + ".csv"))))
     assert row["team"] == f"'{evil}"
     assert row["method"] == f"'{evil.strip()}"
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"), [(BOARD, "text/csv"), (BOARD + ".csv", "*/*"), (BOARD + "?format=csv", "*/*")]
+)
+def test_programs_get_csv_without_the_mark_that_spreadsheets_need(scored: Site, path: str, accept: str) -> None:
+    sign = "&" if "?" in path else "?"
+    bare = board(scored, f"{path}{sign}bom=0", Accept=accept)
+    assert bare.text == csv_text(board(scored, path, Accept=accept))
+    assert int(bare.headers.get("Content-Length", len(bare.content))) == len(bare.content)
+    assert board(scored, f"{path}{sign}bom=2", Accept=accept).status_code == 422
 
 
 def test_full_precision_and_honest_gaps(site: Site) -> None:
@@ -119,7 +130,7 @@ def test_full_precision_and_honest_gaps(site: Site) -> None:
                 source="Table 5",
             )
         )
-    [row] = csv.DictReader(io.StringIO(board(site, BOARD + ".csv").text))
+    [row] = csv.DictReader(io.StringIO(csv_text(board(site, BOARD + ".csv"))))
     assert (row["rank"], row["team"], row["kind"], row["source"]) == ("", "'-clay", "historic", "Table 5")
     assert float(row["macro_f1 zero_shot/all"]) == 1 / 3
     assert row["accuracy zero_shot/all"] == ""

@@ -15,7 +15,7 @@ from app.boards.freezing import AFTER_CLOSE
 from tests import world
 from tests.competitions.embargo import declare, freeze, hide
 from tests.web.reading import text_of
-from tests.web.site import BOARD, BROWSER, Person, Site
+from tests.web.site import BOARD, BROWSER, Person, Site, csv_text
 from tests.world import DAY, HOUR, NOW
 
 CLOSE = NOW + HOUR
@@ -89,7 +89,7 @@ def test_json_and_csv_name_the_live_board_while_the_phase_is_open_again(frozen: 
             "newest": None,
         }
         assert answer.headers["Link"] == f'<{BOARD}>; rel="successor-version"'
-        [row] = csv.DictReader(io.StringIO(public.get(f"{FIRST}?format=csv").text))
+        [row] = csv.DictReader(io.StringIO(csv_text(public.get(f"{FIRST}?format=csv"))))
         assert row["superseded_by"] == BOARD
         assert public.get(BOARD).json()["official"]["superseded_by"]["link"] == BOARD
 

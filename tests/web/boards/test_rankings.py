@@ -15,7 +15,7 @@ from evergold.cli import run
 from tests import world
 from tests.competitions.embargo import hide
 from tests.web.reading import rows_of, text_of
-from tests.web.site import CONTENT, Person, Site, log_in, run_of
+from tests.web.site import CONTENT, Person, Site, csv_text, log_in, run_of
 from tests.world import COMPETITION, NOW
 
 RANKING = "/api/v1/competitions/idioms/phases/evaluation/rankings/overall"
@@ -42,7 +42,7 @@ def ranked(site: Site, ada: Person, eve: Person) -> Site:
 def test_a_ranking_as_csv(ranked: Site) -> None:
     client = ranked.client()
     for answer in (client.get(f"{RANKING}?format=csv"), client.get(RANKING, headers={"Accept": "text/csv"})):
-        assert answer.text == CSV
+        assert csv_text(answer) == CSV
         assert answer.headers["Content-Disposition"] == 'attachment; filename="idioms-evaluation-overall.csv"'
         assert answer.headers["Cache-Control"] == "public, no-cache"
     assert [row["team"] for row in client.get(RANKING).json()["rows"]] == ["Ada", "Eve"]
@@ -58,7 +58,8 @@ def test_with_the_eyes_of_others_organisers_see_a_hidden_ranking_as_these_do(
     assert [row["team"] for row in root.get(RANKING).json()["rows"]] == ["Ada", "Eve"]
     borrowed = root.get(RANKING, params={"as": eyes}).json()
     assert (borrowed["rows"], borrowed["hidden"]) == ([], ["zero-shot", "one-shot"])
-    assert root.get(RANKING, params={"as": eyes, "format": "csv"}).text == CSV.splitlines(keepends=True)[0]
+    answer = root.get(RANKING, params={"as": eyes, "format": "csv"})
+    assert csv_text(answer) == CSV.splitlines(keepends=True)[0]
     with log_in(ranked, "olga") as olga:
         with writing(ranked.engine) as session:
             user = session.scalars(select(User).where(User.username == "olga")).one()

@@ -17,7 +17,7 @@ from tests import world
 from tests.rich_world import leave_alone_what_is_prepared, own
 from tests.web import markup
 from tests.web.reading import COMPETITION_PAGE, rows_of, text_of, visit
-from tests.web.site import Person, Site
+from tests.web.site import Person, Site, csv_text
 from tests.world import DAY, HOUR, NOW, ONE_SHOT, ZERO_SHOT
 
 PAGE = f"{COMPETITION_PAGE}/tasks/{world.TASK}/results"
@@ -254,7 +254,7 @@ def test_csv_has_full_precision_and_no_formulas(scored: Site) -> None:
         response = reader.get(f"{API}.csv")
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == 'attachment; filename="idioms-detection.csv"'
-    rows = {row["team"]: row for row in csv.DictReader(io.StringIO(response.text))}
+    rows = {row["team"]: row for row in csv.DictReader(io.StringIO(csv_text(response)))}
     assert float(rows["'=1+1"]["test/one-shot"]) == 1 / 3
     assert rows["Ada"] == {
         "team": "Ada",

@@ -17,7 +17,7 @@ from app.models import AuditEntry, FileDownload, PhaseTask, Role
 from app.people.rights import find_user, grant_role
 from evergold.cli import run
 from tests.rich_world import fresh
-from tests.web.site import BROWSER, Person, Site, log_in, without_log
+from tests.web.site import BROWSER, Person, Site, csv_text, log_in, without_log
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 FILE = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/files/items.csv"
@@ -116,7 +116,7 @@ def test_organisers_read_the_log_page_by_page_and_take_it_home(
     assert olga.client.get(LOG, params={"file": "gold.csv"}).json()["downloads"] == []
     assert ada.client.get(LOG).status_code == 403
     assert ada.client.get(f"{LOG}.csv").status_code == 403
-    table = list(csv.DictReader(io.StringIO(olga.client.get(f"{LOG}.csv").text)))
+    table = list(csv.DictReader(io.StringIO(csv_text(olga.client.get(f"{LOG}.csv")))))
     assert [row["username"] for row in table] == ["ada", "eve", "olga", "ada"]
     with reading(behind_terms.engine) as session:
         assert session.scalar(select(AuditEntry.action).where(AuditEntry.action == "export.downloads"))

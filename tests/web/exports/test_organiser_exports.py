@@ -33,7 +33,7 @@ from tests.rich_world import EARLIER_TEAM, EARLIER_USER
 from tests.web import markup
 from tests.web.paraphrase_world import set_visibility
 from tests.web.reading import COMPETITION_PAGE
-from tests.web.site import CONTENT, SUBMIT, Person, Site, file_of, log_in, run_of, sha256
+from tests.web.site import CONTENT, SUBMIT, Person, Site, csv_text, file_of, log_in, run_of, sha256
 from tests.world import COMPETITION, DAY, EARLIER_PHASE, NOW, PHASE, TASK
 
 HERE = f"{API}/competitions/{COMPETITION}"
@@ -323,7 +323,7 @@ def test_participants_with_their_teams_and_what_they_sent(site: Site, ada: Perso
     )
     assert listed["ada"]["registered_at"] == "2026-01-10T12:00:00Z"
     answer = olga.client.get(f"{HERE}/participants.csv")
-    told = csv.DictReader(io.StringIO(answer.text, newline=""))
+    told = csv.DictReader(io.StringIO(csv_text(answer), newline=""))
     rows = [row for row in told if row["username"] != EARLIER_USER]
     assert [row["email"] for row in rows] == ["ada@example.org", "eve@example.org"]
     assert (rows[1]["team"], rows[1]["display_name"], rows[1]["sent practice"]) == ("'+1", "'@eve", "1")

@@ -28,7 +28,7 @@ from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.mwe_world import only_board, scored_submission, seventeen_languages
 from tests.web.reading import text_of
-from tests.web.site import Person, Site, log_in
+from tests.web.site import Person, Site, csv_text, log_in
 
 
 @pytest.fixture
@@ -86,15 +86,15 @@ def test_json_has_every_score_and_the_aggregates(ada: Person, scored: UUID) -> N
     assert scores["token_f1", "fr"]["value"] == pytest.approx(20 / 23)
     assert scores["mwe_f1", "fr/category/VID"]["value"] == pytest.approx(1 / 3)  # 1 right of 3 in gold, 3 predicted
     assert scores["mwe_f1", "hr"]["reason"] == "not entered"
-    assert scores["mwe_f1", "fr"]["signature"].startswith("mwe-identification:1|mwe_f1|fr|")
+    assert scores["mwe_f1", "fr"]["signature"].startswith("mwe-identification:2|mwe_f1|fr|")
     assert document["aggregates"]["languages"]["fr"]["views"]["unseen"] == [1, 2, 4]
-    assert (document["task_type"], document["task_version"]) == ("mwe-identification", 1)
+    assert (document["task_type"], document["task_version"]) == ("mwe-identification", 2)
     assert document["links"]["texts"] == {"parseme": f"{api(scored)}/parseme.txt"}
 
 
 def test_csv_has_a_line_for_each_score(ada: Person, scored: UUID) -> None:
     response = ada.client.get(f"{api(scored)}.csv")
-    table = list(csv.DictReader(io.StringIO(response.text)))
+    table = list(csv.DictReader(io.StringIO(csv_text(response))))
     assert list(table[0]) == ["metric", "split", "value", "reason", "signature"]
     assert len(table) == len(ada.client.get(api(scored)).json()["scores"])
     found = {(line["metric"], line["split"]): line for line in table}
@@ -284,7 +284,7 @@ def test_every_score_is_on_the_page_of_all_scores(browser: httpx.Client, page: s
     markup.check(found)
     assert columns_of(found)[:4] == ["Split", "MWE-based P %", "MWE-based R %", "MWE-based F1 %"]
     assert table_of(found)[1][0] == "fr"
-    assert "mwe-identification:1|matching:assignment|lemmas:gold" in found
+    assert "mwe-identification:2|matching:assignment|lemmas:gold" in found
 
 
 @pytest.mark.parametrize(("precision", "decimals"), [(1, {0}), (3, {1}), (6, {2})])

@@ -27,7 +27,7 @@ from tests import world
 from tests.rich_world import fresh
 from tests.web import markup
 from tests.web.reading import SUBMIT_PAGE, text_of
-from tests.web.site import CONTENT, SUBMIT, TASK_PATH, Person, Site, csrf_of, file_of, log_in, register
+from tests.web.site import CONTENT, SUBMIT, TASK_PATH, Person, Site, csrf_of, csv_text, file_of, log_in, register
 from tests.world import DAY, NOW, SECOND
 
 VALIDATE = SUBMIT.replace("/submissions", "/validations")
@@ -155,7 +155,7 @@ def test_the_problem_list_can_be_downloaded(site: Site, ada: Person) -> None:
     end(site, document["id"], WRONG)
     answer = ada.client.get(document["links"]["problems"])
     assert 'filename="predictions.csv-problems.csv"' in answer.headers["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    rows = list(csv.DictReader(io.StringIO(csv_text(answer))))
     assert rows[0] == {
         "file": "",
         "line": "14",

@@ -33,6 +33,29 @@ def test_a_display_name_that_looks_like_a_team_s_does_not_become_one(site: Site,
     assert team_of(site, "eve") == f"{name} (eve)"
 
 
+@pytest.mark.parametrize("name", ["نیم\u200cفاصله", "क्\u200dष", "👩\u200d💻 coders", "שלום C++\u200f"])
+def test_name_may_hold_what_its_script_needs_and_is_found_by_it(site: Site, name: str) -> None:
+    with site.client() as client:
+        log_in(client, "ada", name)
+        assert client.post(TEAM, json={"name": name}).status_code == 201
+        assert client.put(f"{TEAM}/name", json={"name": name}).status_code == 200
+        sent = client.post(SUBMIT, files={"file": (f"{name}.csv", CONTENT)}, data={"system": name})
+        assert (sent.status_code, sent.json()["filename"]) == (202, f"{name}.csv")
+    assert team_of(site, "ada") == name
+    with site.client() as client:
+        log_in(client, "eve", "Eve")
+        bare = "".join(one for one in name if one not in "\u200c\u200d\u200f")
+        assert client.post(TEAM, json={"name": bare}).json()["error"]["code"] == "name_taken"
+
+
+@pytest.mark.parametrize("name", ["a\u200bb", "a\u202eb", "a\u00adb", "\u3164", "Ada\u200f"])
+def test_other_characters_that_nobody_sees_are_refused_in_names_of_teams_and_systems(site: Site, name: str) -> None:
+    with site.client() as client:
+        log_in(client, "ada", "Ada")
+        assert client.post(TEAM, json={"name": name}).status_code == 422
+        assert client.post(SUBMIT, files={"file": ("x.csv", CONTENT)}, data={"system": name}).status_code == 422
+
+
 def log_in(client: httpx.Client, username: str, display_name: str) -> None:
     """Register over HTTP, and send the token from now on."""
     account = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
