@@ -11,12 +11,12 @@ from app.base import api_links
 from app.base.db import reading
 from app.base.errors import Forbidden
 from app.people import audit
+from app.people.views import AuditLog
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
-from app.web.people.schemas import AuditLog
 
 router = api_router("server")
 
