@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -88,3 +89,8 @@ def folded(text: str) -> str:
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
+
+
+def hash_of_secret(secret: str) -> str:
+    """Return the sha256 by which the database knows a secret that was given out."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -87,6 +87,18 @@ class IntervalOut(Mirror):
     method: str = Field(description="how it was computed, from how many units of what kind")
 
 
+class DifferenceTestOut(Mirror):
+    """A significance test of the difference of two submissions in one score."""
+
+    difference: float
+    low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
+    high: float | None
+    level: float = Field(description="of the interval")
+    p: float = Field(description="of a two-sided paired permutation test, of these two alone")
+    corrected: float | None = Field(description="with Holm's correction over all ranked rows; null: not one of these")
+    method: str = Field(description="how it was computed, with the seed")
+
+
 class CellOut(Mirror):
     """A value, or null with the reason; published results of old have no signature."""
 

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from app.base import api_links, links
 from app.base.answers import ApiModel, Mirror, Moment, example
 from app.base.queue import GPU_QUEUE
-from app.boards.views import IntervalOut
+from app.boards.views import DifferenceTestOut, IntervalOut
 from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
 from app.feedback.compare import Better, Comparison
 from app.feedback.items import ComparedItem, ItemComparison
@@ -75,18 +75,6 @@ EXAMPLE_STANDING: dict[str, Any] = {
         "behind": 30,
     },
 }
-
-
-class DifferenceTestOut(Mirror):
-    """A significance test of the difference of two submissions in one score."""
-
-    difference: float
-    low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
-    high: float | None
-    level: float = Field(description="of the interval")
-    p: float = Field(description="of a two-sided paired permutation test, of these two alone")
-    corrected: float | None = Field(description="with Holm's correction over all ranked rows; null: not one of these")
-    method: str = Field(description="how it was computed, with the seed")
 
 
 class RivalsOut(ApiModel):

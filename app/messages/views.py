@@ -111,3 +111,19 @@ class QuestionOut(ApiModel):
             closed_at=question.closed_at,
             page=question.page,
         )
+
+
+class AnnouncementList(ApiModel):
+    """The pinned ones first, then the newest."""
+
+    model_config = example({"announcements": [ANNOUNCEMENT_EXAMPLE]})
+
+    announcements: list[AnnouncementOut]
+
+
+class QuestionList(ApiModel):
+    """The newest first: public ones, one's own; for organisers all."""
+
+    model_config = example({"questions": [QUESTION_EXAMPLE]})
+
+    questions: list[QuestionOut]

@@ -5,7 +5,6 @@ This is authentication; authorisation is with the things themselves (`app.submis
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Collection
@@ -21,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import UtcDateTime
 from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
-from app.base.text import is_address, refuse
+from app.base.text import hash_of_secret, is_address, refuse
 from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
 from app.people import audit
 from app.people.mail import drop_links
@@ -322,11 +321,6 @@ _LIVE_TOKEN = (
     .where(ApiToken.secret_hash == bindparam("secret_hash"), _is_live(bindparam("now", type_=UtcDateTime())))
     .options(joinedload(ApiToken.user))
 )
-
-
-def hash_of_secret(secret: str) -> str:
-    """Return the sha256 by which the database knows a secret that was given out."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def make_account(

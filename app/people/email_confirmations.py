@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import NotFound
+from app.base.text import hash_of_secret
 from app.models import EmailConfirmation, LoginSession, MailLink, User
 from app.people import audit, auth, mail
 from app.people.mail import LINK_PLACE
@@ -55,7 +56,7 @@ def make_link(session: Session, user: User, settings: Settings, now: datetime) -
         EmailConfirmation(
             user_id=user.id,
             email=user.email,
-            secret_hash=auth.hash_of_secret(secret),
+            secret_hash=hash_of_secret(secret),
             created_at=now,
             expires_at=now + timedelta(hours=LINK_HOURS),
             confirmed_at=None,
@@ -71,7 +72,7 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
         select(EmailConfirmation)
         .join(User, User.id == EmailConfirmation.user_id)
         .where(
-            EmailConfirmation.secret_hash == auth.hash_of_secret(secret),
+            EmailConfirmation.secret_hash == hash_of_secret(secret),
             EmailConfirmation.user_id == user.id,
             EmailConfirmation.email == User.email,
             EmailConfirmation.expires_at > now,

@@ -18,11 +18,10 @@ from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import LimitReached, NotFound
-from app.base.text import is_address, refuse
+from app.base.text import hash_of_secret, is_address, refuse
 from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, User, rights_in, rights_text
 from app.people import mail
 from app.people.audit import record
-from app.people.auth import hash_of_secret
 from app.people.rights import find_user, grant_role, has_role, rights_to_give
 from app.people.views import RoleInvitationOut
 

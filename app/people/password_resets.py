@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import NotFound
+from app.base.text import hash_of_secret
 from app.models import MailLink, PasswordReset, User
 from app.people import audit, auth
 from app.people.email_confirmations import believe
@@ -70,7 +71,7 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
     found = session.scalar(
         select(PasswordReset)
         .where(
-            PasswordReset.secret_hash == auth.hash_of_secret(secret),
+            PasswordReset.secret_hash == hash_of_secret(secret),
             PasswordReset.ended_at.is_(None),
             PasswordReset.expires_at > now,
         )
@@ -111,7 +112,7 @@ def _make_link(session: Session, user: User, email: str | None, settings: Settin
     reset = PasswordReset(
         user_id=user.id,
         email=email,
-        secret_hash=auth.hash_of_secret(secret),
+        secret_hash=hash_of_secret(secret),
         created_at=now,
         expires_at=now + timedelta(minutes=settings.password_reset_minutes),
         ended_at=None,

@@ -194,3 +194,67 @@ class OwnInvitationOut(ApiModel):
             invited_by=row.invited_by.username if row.invited_by else None,
             expires_at=row.expires_at,
         )
+
+
+class TokenList(ApiModel):
+    """The tokens of an account that were not revoked, newest first."""
+
+    model_config = example({"tokens": [TOKEN_EXAMPLE]})
+
+    tokens: list[Token]
+
+
+class AuditLog(ApiModel):
+    """The newest first."""
+
+    model_config = example(
+        {
+            "entries": [
+                {
+                    "id": 17,
+                    "at": "2026-01-10T12:00:00Z",
+                    "actor": "grace",
+                    "action": "run.queue_again",
+                    "subject": "run 4711",
+                    "details": {},
+                    "request_id": "0b9f6c1d2e3a4b5c",
+                }
+            ],
+            "next": "/api/v1/audit?limit=1&before=17",
+        }
+    )
+
+    entries: list[AuditEntryOut]
+    next: str | None = Field(description="leads to older ones; null: these were the oldest")
+
+
+class RoleList(ApiModel):
+    """Everybody with a role, organisers first."""
+
+    model_config = example({"roles": [ROLE_EXAMPLE]})
+
+    roles: list[RoleOut]
+
+
+class RoleInvitationList(ApiModel):
+    """The newest first."""
+
+    model_config = example({"invitations": [INVITATION_EXAMPLE]})
+
+    invitations: list[RoleInvitationOut]
+
+
+class OwnInvitationList(ApiModel):
+    """The newest first."""
+
+    model_config = example({"invitations": [OWN_INVITATION_EXAMPLE]})
+
+    invitations: list[OwnInvitationOut]
+
+
+class AcceptedInvitation(ApiModel):
+    """The competition and the role that were accepted."""
+
+    model_config = example({"competition": "demo"})
+
+    competition: str

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NameTaken, NotFound
+from app.base.text import hash_of_secret
 from app.base.times import in_aoe, in_utc
 from app.competitions.changed import boards_changed
 from app.models import (
@@ -25,7 +26,6 @@ from app.models import (
     User,
 )
 from app.people.audit import record
-from app.people.auth import hash_of_secret
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
 from evergold.scoring.characters import can_be_name

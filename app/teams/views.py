@@ -177,3 +177,25 @@ class MergingOut(ApiModel):
     merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
     to_us: list[MergeOfferOut] = Field(description="offers to your team")
     by_us: list[MergeOfferOut] = Field(description="offers by your team")
+
+
+class RegisteredList(ApiModel):
+    """Everybody who has registered, in the order in which they came."""
+
+    model_config = example({"registrations": [REGISTERED_EXAMPLE]})
+
+    registrations: list[RegisteredOut]
+
+
+class InvitationOut(ApiModel):
+    """A new link, shown this once."""
+
+    model_config = example(
+        {
+            "link": "https://evergold.example/competitions/demo/team/join?link=Zk3qX0w9r7",
+            "expires_at": "2026-01-17T12:00:00Z",
+        }
+    )
+
+    link: str = Field(description="anybody with the link may join, until it ends or the team is full")
+    expires_at: Moment

@@ -30,7 +30,14 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
-from app.messages.views import AnnouncementOut, PublishedAnnouncement, QuestionOut, ReceiversOut
+from app.messages.views import (
+    AnnouncementList,
+    AnnouncementOut,
+    PublishedAnnouncement,
+    QuestionList,
+    QuestionOut,
+    ReceiversOut,
+)
 from app.models import Right, User
 from app.models.messages import KEY_CHARACTERS
 from app.people.rights import may_organise, rights_of
@@ -44,14 +51,7 @@ from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit, ApiVisit, PublicVisit
-from app.web.messages.schemas import (
-    AnnouncementIn,
-    AnnouncementList,
-    AnswerIn,
-    NewAnnouncementIn,
-    QuestionIn,
-    QuestionList,
-)
+from app.web.messages.schemas import AnnouncementIn, AnswerIn, NewAnnouncementIn, QuestionIn
 
 router = api_router("competitions")
 

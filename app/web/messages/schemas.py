@@ -1,4 +1,4 @@
-"""Announcements, questions and answers as they come in, and lists of them."""
+"""Announcements, questions and answers as they come in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from app.base.answers import ApiModel, example
 from app.messages.announcements import TEXT_CHARACTERS
 from app.messages.questions import ANSWER_CHARACTERS, QUESTION_CHARACTERS
-from app.messages.views import ANNOUNCEMENT_EXAMPLE, QUESTION_EXAMPLE, AnnouncementOut, QuestionOut
+from app.messages.views import ANNOUNCEMENT_EXAMPLE, QUESTION_EXAMPLE
 from app.models.messages import TITLE_CHARACTERS
 
 
@@ -40,14 +40,6 @@ class NewAnnouncementIn(AnnouncementIn):
     )
 
 
-class AnnouncementList(ApiModel):
-    """The pinned ones first, then the newest."""
-
-    model_config = example({"announcements": [ANNOUNCEMENT_EXAMPLE]})
-
-    announcements: list[AnnouncementOut]
-
-
 _ASKED = {name: QUESTION_EXAMPLE[name] for name in ("title", "text", "shows_name")}
 
 
@@ -68,11 +60,3 @@ class AnswerIn(ApiModel):
 
     answer: str = Field(max_length=2 * ANSWER_CHARACTERS, description="Markdown")
     is_public: bool = Field(False, description="everybody sees question and answer; else the asker alone")
-
-
-class QuestionList(ApiModel):
-    """The newest first: public ones, one's own; for organisers all."""
-
-    model_config = example({"questions": [QUESTION_EXAMPLE]})
-
-    questions: list[QuestionOut]

@@ -12,7 +12,16 @@ from app.models import User
 from app.people import auth
 from app.people.invitations import answer, own_invitations
 from app.people.mail import MailKind, choose, mail_choices
-from app.people.views import Account, MailChoices, NewToken, OwnInvitationOut, Token
+from app.people.views import (
+    AcceptedInvitation,
+    Account,
+    MailChoices,
+    NewToken,
+    OwnInvitationList,
+    OwnInvitationOut,
+    Token,
+    TokenList,
+)
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ANY_SCOPE, ApiOrganiser, ApiSubmitter, ApiUser, Visitor, api_visitor, user_of
@@ -20,13 +29,7 @@ from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiUserVisit
 from app.web.people.passwords import PasswordTurn, check_password, register_account
-from app.web.people.schemas import (
-    AcceptedInvitation,
-    OwnInvitationList,
-    Registration,
-    TokenList,
-    TokenRequest,
-)
+from app.web.people.schemas import Registration, TokenRequest
 
 router = api_router("accounts")
 

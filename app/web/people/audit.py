@@ -10,11 +10,11 @@ from fastapi import Query
 from app.base import api_links
 from app.base.errors import Forbidden
 from app.people import audit
+from app.people.views import AuditLog
 from app.web.http.errors import error_responses
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
-from app.web.people.schemas import AuditLog
 
 router = api_router("server")
 

@@ -14,7 +14,7 @@ from app.competitions.organisers import change_rights, give_role, hand_over, lim
 from app.models import Competition, Right, Role, User
 from app.people.invitations import invite, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, find_user, list_roles
-from app.people.views import RoleInvitationOut, RoleOut
+from app.people.views import RoleInvitationList, RoleInvitationOut, RoleList, RoleOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -22,14 +22,7 @@ from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
-from app.web.people.schemas import (
-    OwnerIn,
-    OwnerOut,
-    RightsIn,
-    RoleInvitationIn,
-    RoleInvitationList,
-    RoleList,
-)
+from app.web.people.schemas import OwnerIn, OwnerOut, RightsIn, RoleInvitationIn
 
 router = api_router("organising")
 

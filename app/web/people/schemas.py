@@ -1,4 +1,4 @@
-"""Accounts, tokens, roles and invitations as they come in, and lists of them and of the audit log."""
+"""Accounts, tokens, roles, invitations and owners as they come in."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from pydantic import Field, SecretStr
 from app.base.answers import ApiModel, example
 from app.models import Right, Role, TokenScope
 from app.people import auth
-from app.people.views import (
-    INVITATION_EXAMPLE,
-    OWN_INVITATION_EXAMPLE,
-    ROLE_EXAMPLE,
-    TOKEN_EXAMPLE,
-    AuditEntryOut,
-    OwnInvitationOut,
-    RoleInvitationOut,
-    RoleOut,
-    Token,
-)
 
 
 class Registration(ApiModel):
@@ -62,46 +51,6 @@ class TokenRequest(ApiModel):
     password: SecretStr | None = None
 
 
-class TokenList(ApiModel):
-    """The tokens of an account that were not revoked, newest first."""
-
-    model_config = example({"tokens": [TOKEN_EXAMPLE]})
-
-    tokens: list[Token]
-
-
-class AuditLog(ApiModel):
-    """The newest first."""
-
-    model_config = example(
-        {
-            "entries": [
-                {
-                    "id": 17,
-                    "at": "2026-01-10T12:00:00Z",
-                    "actor": "grace",
-                    "action": "run.queue_again",
-                    "subject": "run 4711",
-                    "details": {},
-                    "request_id": "0b9f6c1d2e3a4b5c",
-                }
-            ],
-            "next": "/api/v1/audit?limit=1&before=17",
-        }
-    )
-
-    entries: list[AuditEntryOut]
-    next: str | None = Field(description="leads to older ones; null: these were the oldest")
-
-
-class RoleList(ApiModel):
-    """Everybody with a role, organisers first."""
-
-    model_config = example({"roles": [ROLE_EXAMPLE]})
-
-    roles: list[RoleOut]
-
-
 class RightsIn(ApiModel):
     """The new permissions of an organiser."""
 
@@ -120,30 +69,6 @@ class RoleInvitationIn(ApiModel):
     rights: list[Right] | None = Field(
         None, description="of an organiser: none that you lack; absent: all that you hold yourself"
     )
-
-
-class RoleInvitationList(ApiModel):
-    """The newest first."""
-
-    model_config = example({"invitations": [INVITATION_EXAMPLE]})
-
-    invitations: list[RoleInvitationOut]
-
-
-class OwnInvitationList(ApiModel):
-    """The newest first."""
-
-    model_config = example({"invitations": [OWN_INVITATION_EXAMPLE]})
-
-    invitations: list[OwnInvitationOut]
-
-
-class AcceptedInvitation(ApiModel):
-    """The competition and the role that were accepted."""
-
-    model_config = example({"competition": "demo"})
-
-    competition: str
 
 
 class OwnerIn(ApiModel):

@@ -26,7 +26,7 @@ from app.teams.membership import (
     transfer_team,
 )
 from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
-from app.teams.views import MergingOut, TeamOut
+from app.teams.views import InvitationOut, MergingOut, TeamOut
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter
@@ -34,13 +34,7 @@ from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiUserVisit
-from app.web.teams.schemas import (
-    InvitationOut,
-    JoinRequest,
-    MergeQuestion,
-    TeamCaptain,
-    TeamName,
-)
+from app.web.teams.schemas import JoinRequest, MergeQuestion, TeamCaptain, TeamName
 
 router = api_router("taking part")
 

@@ -12,7 +12,7 @@ from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right, User
 from app.people.rights import find_user
 from app.teams.registration import decide, decide_all, list_registrations, register, standing
-from app.teams.views import RegisteredOut, RegistrationOut
+from app.teams.views import RegisteredList, RegisteredOut, RegistrationOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
@@ -20,12 +20,7 @@ from app.web.http.paths import CompetitionName
 from app.web.http.rate_limits import limit_of_confirmations
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiOrganiserVisit, ApiUserVisit
-from app.web.teams.schemas import (
-    RegisteredList,
-    RegistrationDecision,
-    RegistrationDecisions,
-    RegistrationRequest,
-)
+from app.web.teams.schemas import RegistrationDecision, RegistrationDecisions, RegistrationRequest
 
 router = api_router()
 

@@ -1,4 +1,4 @@
-"""Registrations and teams as they come in, what organisers decide, and new invitations."""
+"""Registrations and teams as they come in, and what organisers decide."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.base.answers import ApiModel, Moment, example
+from app.base.answers import ApiModel, example
 from app.models import RegistrationStatus
-from app.teams.views import REGISTERED_EXAMPLE, TERMS_SHA256, RegisteredOut
+from app.teams.views import TERMS_SHA256
 
 
 class RegistrationRequest(ApiModel):
@@ -26,14 +26,6 @@ class RegistrationRequest(ApiModel):
         description="by question: a text, one of its `choices`, or `true` for a tick; all of them at once. Absent: "
         "those that you gave before",
     )
-
-
-class RegisteredList(ApiModel):
-    """Everybody who has registered, in the order in which they came."""
-
-    model_config = example({"registrations": [REGISTERED_EXAMPLE]})
-
-    registrations: list[RegisteredOut]
 
 
 class RegistrationDecision(ApiModel):
@@ -85,17 +77,3 @@ class MergeQuestion(ApiModel):
     model_config = example({"team": "Proverbial"})
 
     team: str = Field(description="its name")
-
-
-class InvitationOut(ApiModel):
-    """A new link, shown this once."""
-
-    model_config = example(
-        {
-            "link": "https://evergold.example/competitions/demo/team/join?link=Zk3qX0w9r7",
-            "expires_at": "2026-01-17T12:00:00Z",
-        }
-    )
-
-    link: str = Field(description="anybody with the link may join, until it ends or the team is full")
-    expires_at: Moment
