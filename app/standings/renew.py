@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.db import among
+from app.competitions.visibility import rounded
 from app.models import (
     Board,
     CompetitionTask,
@@ -47,6 +48,7 @@ from app.models import (
     Team,
 )
 from app.standings.choose import Rules, TeamStanding, Try, choose, eligible, rules_of
+from app.standings.contenders import contenders_of, needs_all_tries
 from app.standings.entry import FACTS, KeptScore, facts_text
 from app.standings.tries import RunFilter, choices_of, is_rankable, scored_runs
 
@@ -347,21 +349,44 @@ def _chosen_rows(
     ]
 
 
+def _rows_of_team(
+    session: Session, phase_task_id: int, team_id: int, boards: Mapping[int, Rules]
+) -> list[dict[str, Any]]:
+    """Return the same as `_chosen_rows` for one team, from those of its tries alone that may be chosen."""
+    some = {board: rules for board, rules in boards.items() if not needs_all_tries(rules)}
+    found: list[dict[str, Any]] = []
+    others = {board: rules for board, rules in boards.items() if board not in some}
+    bounds = RunFilter(teams=[team_id])
+    choices = choices_of(session, phase_task_id, list(some.items()), bounds)
+    for board, rules in some.items():
+        of_team = contenders_of(session, phase_task_id, board, rules, bounds).get(team_id)
+        if of_team is None:
+            continue
+        if of_team.gold is None:  # each gold has a row of its own
+            others[board] = rules
+            continue
+        (chosen,) = choose(of_team.tries, rules, choices[board])
+        row = _row([chosen._replace(entries=of_team.entries)], of_team.tries, rules, of_team.gold, is_whole=True)
+        found.append({"phase_task_id": phase_task_id, "board_id": board, **row})
+    return found + _chosen_rows(session, phase_task_id, others, [team_id])
+
+
 def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Iterator[dict[str, Any]]:
     by_team = groupby(sorted(eligible(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
     for _, group in by_team:
         theirs = list(group)
         golds = sorted({one.gold for one in theirs})
-        systems = {one.run_id: one.system_id for one in theirs}
-        yield _row(choose(theirs, rules, choices), systems, golds[0] if len(golds) == 1 else None, is_whole=True)
+        yield _row(choose(theirs, rules, choices), theirs, rules, golds[0] if len(golds) == 1 else None, is_whole=True)
         for gold in golds if len(golds) > 1 else []:
-            yield _row(choose(theirs, rules, choices, gold), systems, gold, is_whole=False)
+            yield _row(choose(theirs, rules, choices, gold), theirs, rules, gold, is_whole=False)
 
 
 def _row(
-    standings: Sequence[TeamStanding], systems: Mapping[int, int | None], gold: str | None, *, is_whole: bool
+    standings: Sequence[TeamStanding], tries: Sequence[Try], rules: Rules, gold: str | None, *, is_whole: bool
 ) -> dict[str, Any]:
     (one,) = standings
+    chosen = next(found for found in tries if found.run_id == one.run_id)
+    told = chosen.value if one.ladder_value is None else one.ladder_value
     return {
         "team_id": one.team_id,
         "is_whole": is_whole,
@@ -369,7 +394,8 @@ def _row(
         "run_id": one.run_id,
         "entries": one.entries,
         "ladder_value": one.ladder_value,
-        "system_id": systems[one.run_id],
+        "system_id": chosen.system_id,
+        "value": rounded(told, rules.decimals),
     }
 
 
@@ -384,7 +410,7 @@ def _replace(
 
     before: the run that counted, by team and board. For most runs it does not change, and no facts are copied again.
     """
-    rows = _chosen_rows(session, phase_task_id, boards, [team_id])
+    rows = _rows_of_team(session, phase_task_id, team_id, boards)
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
     stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)
@@ -413,7 +439,7 @@ def _are_updated(
 
 
 #: Columns of a team's row on a board that may change while the same run counts.
-_CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id")
+_CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id", "value")
 _STANDINGS = cast(Table, Standing.__table__)
 
 

@@ -21,8 +21,8 @@ from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.cards.views import CardOut
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
-from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
-from app.feedback.standings import standings_of_all, standings_of_one
+from app.feedback.scores import own_scores_of_all, own_scores_of_new
+from app.feedback.standings import standings_known, standings_of_all
 from app.models import RunStatus, TokenScope, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
@@ -290,7 +290,9 @@ def read_submissions(
         )
         now = server.clock()
         own = own_scores_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as)
-        standings = standings_of_all(session, found, viewer.user, now, seen_as=viewer.seen_as, with_history=ranks_then)
+        standings = standings_of_all(
+            session, found, own, viewer.user, now, seen_as=viewer.seen_as, with_history=ranks_then
+        )
         listed = [
             submission_out(
                 one,
@@ -426,6 +428,6 @@ def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> Subm
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
-        return submission_out(submission, stage, own, standings)
+        own = own_scores_of_all(session, [submission], viewer.user, now, seen_as=viewer.seen_as)
+        standings = standings_known(session, submission, own, viewer.user, now, seen_as=viewer.seen_as)
+        return submission_out(submission, stage, own[submission.id], standings)

@@ -37,6 +37,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import Quota, declared_limits, is_open_for, phase_state, quota
 from app.competitions.tracks import tracks_of
 from app.feedback.history import MOST_SHOWN
+from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
@@ -336,7 +337,8 @@ def _page(
         latest = latest_run(session, user, phase_task) if user and not systems else None
         form = _prefilled(session, form, _chosen(systems, system), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
-        standings = [one for some in standings_of_all(session, scored, user, now).values() for one in some]
+        own = own_scores_of_all(session, scored, user, now)
+        standings = [one for some in standings_of_all(session, scored, own, user, now).values() for one in some]
         late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
     phase = phase_task.phase
     response = render(
