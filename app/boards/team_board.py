@@ -1,6 +1,6 @@
 """A board as one team's own results are compared with it: a few rows are read, the others are counted.
 
-Read are the team's rows, those of baselines and of whoever has a mark, and the next above; where the others stand, the
+Read are the team's rows, those of baselines and of teams with a mark, and the next above; where the others stand, the
 database counts (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. Where standings
 are not kept, or a phase whose entries are carried over rounds otherwise, all rows are read.
 """
@@ -143,7 +143,7 @@ class TeamBoard:
 
     @property
     def is_kept(self) -> bool:
-        """True if the phase's standings are kept, so that what they were can be told from them."""
+        """True if the phase's standings are kept, so that past ones follow from them."""
         return self.own is not None
 
     def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
@@ -173,7 +173,7 @@ def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:
 def board_of_team(
     session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], *, with_next: bool
 ) -> TeamBoard:
-    """Return a board of the task. values: whose places are asked for; with_next: also read the next rows above."""
+    """Return a board of the task. values: whose places are wanted; with_next: also read the next rows above."""
     own, *_ = seen.sources
     rules = rules_of(own.phase, own.phase_task, board)
     if rules is None:

@@ -100,7 +100,7 @@ def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _best(*, has_track: bool, higher_is_better: bool) -> Select[*tuple[Any, ...]]:
-    """Select the two best scores with their submissions: one of them is not of the run that is asked for."""
+    """Select the two best scores with their submissions: one of them is of another run."""
     query = _of_team(Submission.id, ScoreRow.value, has_track=has_track).where(ScoreRow.value.is_not(None))
     return query.order_by(ScoreRow.value.desc() if higher_is_better else ScoreRow.value).limit(2)
 

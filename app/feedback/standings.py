@@ -411,7 +411,7 @@ def _ranking_column(board: Board) -> BoardColumn:
 def _standing(
     session: Session, submission: Submission, board: Board, own: OwnScores, place: TeamBoard, beside: Beside
 ) -> RunStanding:
-    """Return the standing without what is said of several runs at once."""
+    """Return the standing without the parts that several runs share."""
     column, view, shown = _ranking_column(board), own.view, place.shown
     score = next(one for one in own.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     decimals = effective_decimals(column, view.precision)

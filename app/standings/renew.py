@@ -121,13 +121,16 @@ def is_hidden() -> ColumnElement[bool]:
     )
 
 
-def renew_tally(session: Session, phase_task_id: int, team_id: int) -> None:
-    """Recount a team's submissions after a change to what counts. The caller holds the task's row."""
+def renew_tally(session: Session, phase_task_id: int, team_id: int) -> int:
+    """Recount a team's submissions after a change to what counts, and return it. The caller holds the task's row."""
     whose = {"of_task": phase_task_id, "of_team": team_id}
     session.flush()  # pending changes
-    if session.connection().execute(_RENEWED, whose).rowcount == 0:
-        session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=session.scalar(_ONES_OWN, whose) or 0))
+    runs: int | None = session.connection().execute(_RENEWED, whose).scalar()
+    if runs is None:
+        runs = session.scalar(_ONES_OWN, whose) or 0
+        session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=runs))
         session.flush()
+    return runs
 
 
 def renew_tallies(session: Session, phase_task_id: int) -> None:
@@ -172,11 +175,14 @@ _RENEWED = (
     update(Tally)
     .where(Tally.phase_task_id == bindparam("of_task"), Tally.team_id == bindparam("of_team"))
     .values(runs=_ONES_OWN.scalar_subquery())
+    .returning(Tally.runs)
 )
 
 
 #: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
+#: So many tries of a team are read for all boards at once, which is quicker than asking what may be chosen on each.
+READ_AT_ONCE = 100
 #: Called with the number of teams done, and of all teams.
 OnProgress = Callable[[int, int], None]
 
@@ -215,9 +221,10 @@ def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_ane
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
     before = {(team_id, row.board_id): row.stood_with for row in found if not copies_anew}
     for whose in {team_id, *(row.merged_into for row in found)} - {None}:
-        renew_tally(session, phase_task_id, whose)
+        tries = renew_tally(session, phase_task_id, whose)
         if kept:
-            _replace(session, phase_task_id, whose, kept, before)
+            rows = _rows_of_team(session, phase_task_id, whose, kept, tries)
+            _replace(session, phase_task_id, whose, rows, kept, before)
 
 
 def renew_all(
@@ -350,10 +357,11 @@ def _chosen_rows(
 
 
 def _rows_of_team(
-    session: Session, phase_task_id: int, team_id: int, boards: Mapping[int, Rules]
+    session: Session, phase_task_id: int, team_id: int, boards: Mapping[int, Rules], tries: int
 ) -> list[dict[str, Any]]:
-    """Return the same as `_chosen_rows` for one team, from those of its tries alone that may be chosen."""
-    some = {board: rules for board, rules in boards.items() if not needs_all_tries(rules)}
+    """Return the same as `_chosen_rows` for one team; if it has many tries, from those alone that may be chosen."""
+    is_long = tries > READ_AT_ONCE
+    some = {board: rules for board, rules in boards.items() if is_long and not needs_all_tries(rules)}
     found: list[dict[str, Any]] = []
     others = {board: rules for board, rules in boards.items() if board not in some}
     bounds = RunFilter(teams=[team_id])
@@ -403,14 +411,14 @@ def _replace(
     session: Session,
     phase_task_id: int,
     team_id: int,
+    rows: list[dict[str, Any]],
     boards: Mapping[int, Rules],
     before: Mapping[tuple[int, int], int | None],
 ) -> None:
-    """Replace a team's rows on these boards by those that follow from its runs.
+    """Replace a team's rows on these boards by those that follow from its runs, without their facts.
 
     before: the run that counted, by team and board. For most runs it does not change, and no facts are copied again.
     """
-    rows = _rows_of_team(session, phase_task_id, team_id, boards)
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
     stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)

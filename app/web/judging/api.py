@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from app.base import api_links
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
 from app.judging.annotators import appoint, dismiss
-from app.judging.marks_csv import export_csv
+from app.judging.marks_csv import csv_pieces
 from app.judging.organising import WantedRound, organised_round, start_judging
 from app.judging.results import progress_of
 from app.judging.rounds import (
@@ -138,12 +139,12 @@ def export_judgements(
 ) -> Response:
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        text = export_csv(session, find_round(session, found, round_name))
+        judging = find_round(session, found, round_name)
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
         "Cache-Control": "no-store",
     }
-    return Response(text, media_type="text/csv", headers=headers)
+    return StreamingResponse(csv_pieces(server.engine, judging.id), media_type="text/csv", headers=headers)
 
 
 @router.put(
