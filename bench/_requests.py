@@ -8,9 +8,6 @@ import httpx
 
 from bench._processors import processor_seconds
 
-#: Enough for the ticks of the system's clock, a hundredth of a second each.
-TIMES = 60
-
 Address = tuple[str, Mapping[str, str]]
 
 
@@ -29,12 +26,12 @@ def addresses(token: str, cookie: Mapping[str, str], runs: str, newest: str, bef
     }
 
 
-def milliseconds_each(url: str, web: int, asked: Mapping[str, Address]) -> Iterator[tuple[str, float]]:
+def milliseconds_each(url: str, web: int, asked: Mapping[str, Address], times: int) -> Iterator[tuple[str, float]]:
     """Yield the milliseconds of the processor for each request, by name. web: the web process."""
     with httpx.Client(base_url=url, timeout=60) as client:
         for name, (path, head) in asked.items():
             client.get(path, headers=dict(head)).raise_for_status()
             before = processor_seconds(web)
-            for _ in range(TIMES):
+            for _ in range(times):
                 client.get(path, headers=dict(head)).raise_for_status()
-            yield name, round(1000 * (processor_seconds(web) - before) / TIMES, 1)
+            yield name, round(1000 * (processor_seconds(web) - before) / times, 1)

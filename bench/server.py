@@ -55,6 +55,8 @@ competitions:
         tasks: {detection: {gold: gold.csv}}
 """
 START_SECONDS = 60
+#: Enough for the ticks of the system's clock, a hundredth of a second each.
+REQUESTS_OF_A_KIND = 60
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -80,7 +82,10 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
         token = token_in(folder)
         seconds, newest = upload_many(url, token, target, file, uploads)
         memory = memory_mib(process.pid)
-        each = requests_of(folder, url, token, newest, process.pid)
+        web = next((pid for pid, name, _ in server_processes(process.pid) if name == "web"), None)
+        asked = addresses(token, cookie_in(folder), "/competitions/bench/runs", *newest)
+        times = min(uploads, REQUESTS_OF_A_KIND)
+        each = dict(milliseconds_each(url, web, asked, times)) if web is not None and Path("/proc").exists() else {}
     tenth = max(1, uploads // 10)
     first, last = (round(1000 * statistics.median(some), 1) for some in (seconds[:tenth], seconds[-tenth:]))
     seconds.sort()
@@ -97,17 +102,13 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
     }
 
 
-def requests_of(folder: Path, url: str, token: str, newest: Sequence[str], supervisor: int) -> dict[str, float]:
-    """Milliseconds of the web process's processor for what a team asks for. newest: the ids of its last two."""
-    web = next((pid for pid, name, _ in server_processes(supervisor) if name == "web"), None)
-    if web is None or not Path("/proc").exists():  # not Linux
-        return {}
+def cookie_in(folder: Path) -> dict[str, str]:
+    """A log-in of the account that has the token."""
     engine = make_engine(f"sqlite:///{folder / 'var' / 'evergold.db'}")
     try:
-        cookie = {SESSION_COOKIE: cookie_of(engine, "bench")}
+        return {SESSION_COOKIE: cookie_of(engine, "bench")}
     finally:
         engine.dispose()
-    return dict(milliseconds_each(url, web, addresses(token, cookie, "/competitions/bench/runs", *newest)))
 
 
 def measure_with_statistics(folder: Path, uploads: int) -> dict[str, object]:
