@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from app.base.db import writing
-from app.people.auth import create_token
+from app.models import User
+from app.people.auth import create_token, start_session
 from tests.world import add_user
 
 
@@ -16,3 +17,10 @@ def token_of(engine: Engine, username: str) -> str:
     user = add_user(engine, username)
     with writing(engine) as session:
         return create_token(session, user, "bench", datetime.now(UTC))[1]
+
+
+def cookie_of(engine: Engine, username: str) -> str:
+    """Log an account in that is there, and return its cookie."""
+    with writing(engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        return start_session(session, user, datetime.now(UTC), 24)[1]

@@ -25,9 +25,11 @@ from pathlib import Path
 import httpx
 
 from app.base.db import make_engine
+from app.web.http.identity import SESSION_COOKIE
 from bench import _busy_board
 from bench._command import BenchParser, run
-from bench._people import token_of
+from bench._people import cookie_of, token_of
+from bench._requests import addresses, milliseconds_each
 from bench.scoring import SEED, generate_detection
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,6 +55,8 @@ competitions:
         tasks: {detection: {gold: gold.csv}}
 """
 START_SECONDS = 60
+#: Enough for the ticks of the system's clock, a hundredth of a second each.
+REQUESTS_OF_A_KIND = 60
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -72,11 +76,18 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure(folder: Path, uploads: int) -> dict[str, object]:
-    """Start the server, upload, and look at its processes while they are still warm."""
+    """Start the server, upload, ask for what a team asks for, and look at its processes while they are still warm."""
     target, file = prepare(folder)
     with running_server(folder) as (url, process):
-        seconds = upload_many(url, token_in(folder), target, file, uploads)
+        token = token_in(folder)
+        seconds, newest = upload_many(url, token, target, file, uploads)
         memory = memory_mib(process.pid)
+        web = next((pid for pid, name, _ in server_processes(process.pid) if name == "web"), None)
+        asked = addresses(token, cookie_in(folder), "/competitions/bench/runs", *newest)
+        times = min(uploads, REQUESTS_OF_A_KIND)
+        each = dict(milliseconds_each(url, web, asked, times)) if web is not None and Path("/proc").exists() else {}
+    tenth = max(1, uploads // 10)
+    first, last = (round(1000 * statistics.median(some), 1) for some in (seconds[:tenth], seconds[-tenth:]))
     seconds.sort()
     return {
         "file": file.name,
@@ -84,8 +95,20 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
         "upload_to_scored_p50_ms": round(1000 * statistics.median(seconds), 1),
         "upload_to_scored_p95_ms": round(1000 * seconds[int(0.95 * (len(seconds) - 1))], 1),
         "upload_to_scored_max_ms": round(1000 * seconds[-1], 1),
+        "upload_to_scored_first_tenth_p50_ms": first,
+        "upload_to_scored_last_tenth_p50_ms": last,
+        **{f"processor_{name}_ms": value for name, value in each.items()},
         **{f"memory_{name}_mib": value for name, value in memory.items()},
     }
+
+
+def cookie_in(folder: Path) -> dict[str, str]:
+    """A log-in of the account that has the token."""
+    engine = make_engine(f"sqlite:///{folder / 'var' / 'evergold.db'}")
+    try:
+        return {SESSION_COOKIE: cookie_of(engine, "bench")}
+    finally:
+        engine.dispose()
 
 
 def measure_with_statistics(folder: Path, uploads: int) -> dict[str, object]:
@@ -162,41 +185,51 @@ def token_in(folder: Path) -> str:
         engine.dispose()
 
 
-def upload_many(url: str, token: str, target: str, file: Path, uploads: int) -> list[float]:
-    """Seconds from the first byte of each upload to the reply that says scored."""
+def upload_many(url: str, token: str, target: str, file: Path, uploads: int) -> tuple[list[float], tuple[str, str]]:
+    """Seconds from the first byte of each upload to the reply that says scored; the ids of the newest and the one
+    before it."""
     with httpx.Client(base_url=f"{url}/api/v1", timeout=60, headers={"Authorization": f"Bearer {token}"}) as client:
         content = file.read_bytes()
-        upload_once(client, target, file.name, content)  # the worker may still be starting
-        return [upload_once(client, target, file.name, content) for _ in range(uploads)]
+        ids = [upload_once(client, target, file.name, content)[1]]  # the worker may still be starting
+        took = list[float]()
+        for _ in range(uploads):
+            seconds, submission_id = upload_once(client, target, file.name, content)
+            took.append(seconds)
+            ids.append(submission_id)
+    return took, (ids[-1], ids[-2])
 
 
-def upload_once(client: httpx.Client, target: str, name: str, content: bytes) -> float:
-    """One upload, waited for."""
+def upload_once(client: httpx.Client, target: str, name: str, content: bytes) -> tuple[float, str]:
+    """One upload, waited for: seconds, and its id."""
     started = time.perf_counter()
     accepted = client.post(f"/{target}/submissions", files={"file": (name, content)}).raise_for_status().json()
     state = client.get(f"/submissions/{accepted['id']}", params={"wait": 30}).raise_for_status().json()
     seconds = time.perf_counter() - started
     if state["status"] != "scored":
         raise SystemExit(f"expected scored, got {state['status']}: {state.get('problems')}")
-    return seconds
+    return seconds, accepted["id"]
 
 
 def memory_mib(supervisor: int) -> dict[str, float]:
     """Resident memory of the server's processes, by what they are (Linux; elsewhere empty)."""
+    found: dict[str, float] = {}
+    for _, name, resident in server_processes(supervisor):
+        found[name] = max(found.get(name, 0.0), resident)
+    return dict(sorted(found.items()))
+
+
+def server_processes(supervisor: int) -> list[tuple[int, str, float]]:
+    """The server's processes: number, what it is, MiB of memory; empty without `ps`."""
     if not shutil.which("ps"):
-        return {}
+        return []
     table = subprocess.run(["ps", "-eo", "pid,ppid,rss,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 3) for line in table.splitlines()[1:]]
     family = {supervisor}
-    found: dict[str, float] = {}
     for _ in range(4):  # children, grandchildren, …
         family |= {int(row[0]) for row in rows if int(row[1]) in family}
     parents = {int(row[1]) for row in rows}
-    for pid, _, rss, command in rows:
-        name = kind(command, is_parent=int(pid) in parents)
-        if int(pid) in family and name:
-            found[name] = max(found.get(name, 0.0), round(int(rss) / 1024, 1))
-    return dict(sorted(found.items()))
+    named = [(int(pid), kind(command, is_parent=int(pid) in parents), rss) for pid, _, rss, command in rows]
+    return [(pid, name, round(int(rss) / 1024, 1)) for pid, name, rss in named if pid in family and name]
 
 
 def kind(command: str, *, is_parent: bool) -> str | None:

@@ -8,7 +8,7 @@ that the viewer may not see (`app.competitions.visibility`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -72,11 +72,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
-    """A task in a phase. closed_at: the close at which it was frozen; None for the live board."""
+    """A task in a phase.
+
+    closed_at: the close at which it was frozen; None for the live board.
+    is_carried: True if the board is another phase's, which shows only what was scored against its gold.
+    """
 
     phase: Phase
     phase_task: PhaseTask
     closed_at: datetime | None = None
+    is_carried: bool = False
 
 
 def build_leaderboard(
@@ -223,13 +228,9 @@ def whole_board(
     columns = (*columns, *further_columns(board, columns, more))
     rank_by = next(i for i, c in enumerate(columns) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     gold = _gold(session, own.phase_task, rescoring)
-    look = partial(_live_rows, session, board=board, columns=columns, gold=gold, half=half)
-    rows = look(own, RunFilter(until=until, rescoring=rescoring))
-    here = {row.team_id for row in rows if row.kind == "baseline"}
-    for other in others:
-        carried = look(other, RunFilter(until=until, rescoring=rescoring), is_carried=True)
-        carried = apply_team_marks(carried, marks_of(session, own.phase_task))
-        rows += [row._replace(carried_from=other.phase.name) for row in carried if row.team_id not in here]
+    bounds = RunFilter(until=until, rescoring=rescoring)
+    look = partial(_live_rows, session, bounds, board=board, columns=columns, gold=gold, half=half)
+    rows = rows_of_sources(session, sources, look)
     rows += _historic_rows(session, own.phase, board, columns)
     competition = session.get_one(Competition, own.phase.competition_id)
     whole = UnfilteredBoard(
@@ -251,22 +252,34 @@ def whole_board(
     return with_cards(session, competition, board, [one.phase_task.id for one in sources], whole)
 
 
+def rows_of_sources(
+    session: Session, sources: Sequence[EntrySource], look: Callable[[EntrySource], list[LeaderboardRow]]
+) -> list[LeaderboardRow]:
+    """Return the rows of all sources of a board. look: returns those of one of them."""
+    own, *others = sources
+    rows = look(own)
+    here = {row.team_id for row in rows if row.kind == "baseline"}
+    for other in others:
+        carried = apply_team_marks(look(other), marks_of(session, own.phase_task))
+        rows += [row._replace(carried_from=other.phase.name) for row in carried if row.team_id not in here]
+    return rows
+
+
 def _live_rows(
     session: Session,
-    asked: EntrySource,
     bounds: RunFilter,
+    asked: EntrySource,
     *,
     board: Board,
     columns: Sequence[BoardColumn],
     gold: str | None,
     half: Half | None,
-    is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """Build the rows of a source. gold: the one in use; carried-over rows scored against another are left out."""
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
-    only = gold if is_carried else None
+    only = gold if asked.is_carried else None
     place = (asked.phase_task.id, board.id)
     standings = standings_of(session, *place, rules, only, bounds)
     return rows_of(session, asked.phase_task, standings, columns, rules, gold, half)
@@ -303,7 +316,7 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
     ).first()
     if found is None:
         return None
-    asked = EntrySource(found[0], found[1])
+    asked = EntrySource(found[0], found[1], is_carried=True)
     same_gold = _gold(session, own.phase_task, rescoring) == _gold(session, asked.phase_task, rescoring)
     return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
 

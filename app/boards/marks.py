@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import Select, and_, bindparam, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
+from app.base.db import FOUND
 from app.base.errors import InvalidForm, NotFound
 from app.boards.views import RowMarkOut
 from app.competitions.changed import boards_changed
@@ -47,7 +48,18 @@ class Marks:
 
 
 def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
-    """Return all marks of a task in a phase."""
+    """Return all marks of a task in a phase; a session for reading keeps them."""
+    found: dict[tuple[str, int], Marks] | None = session.info.get(FOUND)
+    key = ("marks", phase_task.id)
+    if found is not None and key in found:
+        return found[key]
+    marks = _read_marks(session, phase_task)
+    if found is not None:
+        found[key] = marks
+    return marks
+
+
+def _read_marks(session: Session, phase_task: PhaseTask) -> Marks:
     teams: dict[int, Mark] = {}
     submissions: dict[UUID, Mark] = {}
     for row in session.scalars(_MARKS, {"phase_task": phase_task.id}):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.rows import Interval
@@ -53,6 +54,12 @@ def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Hal
     if document is not None and half is Half.PRIVATE:
         document = document.get(Half.PRIVATE)
     return read_statistics(document) if document else None
+
+
+def has_statistics(session: Session, phase_task_id: int, board_id: int) -> bool:
+    """True if there are any, whose document is not read for this."""
+    place = BoardStatistics.phase_task_id == phase_task_id, BoardStatistics.board_id == board_id
+    return session.scalar(select(BoardStatistics.board_id).where(*place)) is not None
 
 
 def statistics_document(statistics: Statistics) -> dict[str, Any]:

@@ -7,18 +7,30 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.rows import with_decimals
 from app.charts.history import draw_history
 from app.charts.picture import AxisOut, PointOut
 from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.find import find_phase_task
 from app.competitions.ordering import difference_of, effective_decimals
-from app.competitions.visibility import Viewer, rounded
-from app.feedback.scores import boards_of_run, own_scores_of_all
-from app.models import Board, Competition, CompetitionTask, Phase, PhaseTask, RunStatus, Submission, User
-from app.submissions.find import list_submissions, own_places
+from app.competitions.visibility import View, Viewer, rounded, view_of
+from app.feedback.scores import boards_of_task
+from app.models import (
+    Board,
+    Competition,
+    CompetitionTask,
+    Phase,
+    PhaseTask,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    User,
+)
+from app.submissions.find import newest_own, own_places
 
 #: Number of latest submissions that are shown; teams with more have the board's pictures.
 MOST_SHOWN = 200
@@ -77,45 +89,51 @@ def places_of(session: Session, user: User) -> list[Place]:
 def history_of(session: Session, user: User, place: Place, now: datetime, *, board: str = "") -> History | None:
     """Return the history in this board's ranking column, or in that of the first board with values. None if teams do
     not see their scores, or nothing was scored."""
-    scored, _ = list_submissions(
-        session,
-        user,
-        competition=place.competition,
-        phase=place.phase,
-        task=place.task,
-        status=RunStatus.SCORED,
-        with_withdrawn=False,
-        limit=MOST_SHOWN,
-    )
-    if not scored:
+    names = (place.competition, place.phase, place.task)
+    scored = newest_own(session, user, names, status=RunStatus.SCORED, with_withdrawn=False, limit=MOST_SHOWN)
+    phase_task = find_phase_task(session, *names) if scored else None
+    view = view_of(session, phase_task, Viewer(user, now)) if phase_task else None
+    if phase_task is None or view is None or not view.own_scores:
         return None
-    boards = boards_of_run(session, scored[0])
+    boards = boards_of_task(session, phase_task)
     wanted = [one for one in boards if one.name == board] or boards
-    histories = [History(place, boards, one, *_attempts(session, user, scored, one, now)) for one in wanted]
+    histories = (History(place, boards, one, *_attempts(session, scored, one, view)) for one in wanted)
     return next((history for history in histories if history.attempts), None)
 
 
-def _attempts(
-    session: Session, user: User, newest_first: Sequence[Submission], board: Board, now: datetime
-) -> tuple[BoardColumn, list[Attempt]]:
+def _attempts(session: Session, scored: Sequence[UUID], board: Board, view: View) -> tuple[BoardColumn, list[Attempt]]:
     """Return the board's ranking column as shown here, and the attempts with a value in it."""
-    own = own_scores_of_all(session, newest_first, Viewer(user, now))
     column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-    view = own[newest_first[0].id].view
     decimals, best = effective_decimals(column, view.precision), None
     attempts: list[Attempt] = []
-    for submission in reversed(newest_first):
-        if board.track not in (None, submission.track) or not own[submission.id].view.own_scores:
-            continue
-        scores = {(score.metric, score.split): score.value for score in own[submission.id].scores}
-        value = rounded(scores.get((column.metric, column.split)), decimals)
-        if value is None:
+    ranking = {"metric": column.metric, "split": column.split, "ids": scored}
+    found = session.execute(_VALUES, ranking) if view.shows(column.metric, column.split) else ()
+    for submission_id, submitted_at, method, track, score in found:
+        value = rounded(rounded(score, view.precision), decimals)
+        if value is None or board.track not in (None, track):
             continue
         change = difference_of(value, attempts[-1].value, decimals) if attempts else None
         is_record = best is None or (value > best if column.higher_is_better else value < best)
         best = value if is_record else best
-        attempts.append(Attempt(submission.id, submission.submitted_at, submission.method, value, change, is_record))
+        attempts.append(Attempt(submission_id, submitted_at, method, value, change, is_record))
     return with_decimals(column, view.precision), attempts
+
+
+#: Of scored submissions, oldest first. Built once, since building it takes longer than executing it.
+_VALUES = (
+    select(Submission.id, Submission.submitted_at, Submission.method, Submission.track, ScoreRow.value)
+    .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))
+    .join(
+        ScoreRow,
+        and_(
+            ScoreRow.run_id == ScoringRun.id,
+            ScoreRow.metric == bindparam("metric"),
+            ScoreRow.split == bindparam("split"),
+        ),
+    )
+    .where(Submission.id.in_(bindparam("ids", expanding=True)))
+    .order_by(Submission.submitted_at, Submission.id)
+)
 
 
 def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
 from app.competitions.visibility import View, Viewer, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
-from app.models import Board, EntryRule, RunStatus, Submission
+from app.models import Board, EntryRule, PhaseTask, RunStatus, Submission
 from app.runs.private_scores import private_scores
 from app.runs.rescored import Rescored, rescorings_of
 from app.submissions.choices import chosen_for
@@ -90,7 +90,7 @@ def _private(
     """Return the private scores by run, where this viewer may see them."""
     runs = [current_run(one).id for one in submissions if views[one.phase_task_id].private]
     found: defaultdict[int, list[Score]] = defaultdict(list)
-    for run_id, score in private_scores(session, runs):
+    for run_id, score in private_scores(session, runs) if runs else ():
         found[run_id].append(score)
     return found
 
@@ -122,6 +122,18 @@ def _own(
 
 def boards_of_run(session: Session, submission: Submission) -> list[Board]:
     """List the boards of the submission's task in the organisers' order, without those of other tracks."""
-    asked = submission.phase_task
-    query = select(Board).where(Board.competition_id == asked.phase.competition_id, Board.task_id == asked.task_id)
-    return list(session.scalars(query.options(joinedload(Board.task)).order_by(Board.position, Board.id)))
+    return boards_of_task(session, submission.phase_task)
+
+
+def boards_of_task(session: Session, phase_task: PhaseTask) -> list[Board]:
+    """List the boards of a task in the organisers' order."""
+    return list(session.scalars(_BOARDS, {"competition": phase_task.phase.competition_id, "task": phase_task.task_id}))
+
+
+#: Built once: building it takes longer than executing it.
+_BOARDS = (
+    select(Board)
+    .where(Board.competition_id == bindparam("competition"), Board.task_id == bindparam("task"))
+    .options(joinedload(Board.task))
+    .order_by(Board.position, Board.id)
+)

@@ -9,30 +9,35 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from app.boards.axis import baseline_value
-from app.boards.leaderboard import build_leaderboard
+from app.boards.leaderboard import has_ladder, whole_board
 from app.boards.marks import Marks, marks_of
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
 from app.boards.run_statistics import StatisticsOfRun
+from app.boards.statistics import has_statistics
+from app.boards.team_board import TeamBoard, TeamSight, board_of_team, sight_of_team
+from app.boards.view import show
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.entry_rules import EntrySettings
 from app.competitions.ordering import difference_of, effective_decimals
-from app.competitions.visibility import Viewer, rounded
+from app.competitions.visibility import View, Viewer, rounded
+from app.feedback.beside import Beside, RunBefore, has_choice, runs_beside
 from app.feedback.certainty import certainty_of, pair_test_of
-from app.feedback.history import MOST_SHOWN
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
-from app.models import Board, BoardShown, EntryRule, Phase, PhaseTask, RunStatus, Submission
-from app.standings.check import TooFarBack, past_of
-from app.standings.choose import Rules, Try, choose, rules_of
+from app.models import Board, BoardShown, EntryRule, PhaseTask, RunStatus, Submission
+from app.standings.check import TooFarBack, active_since
+from app.standings.choose import Try, choose
+from app.standings.contenders import contenders_of, needs_all_tries
 from app.standings.entry import AnyStanding
+from app.standings.kept import KeptRows
 from app.standings.tries import RunFilter, choices_of, scored_runs
-from app.submissions.find import current_run, runs_of_team
-from evergold.scoring.halves import Half
+from app.submissions.find import current_run
 from evergold.scoring.task import NOT_ENTERED, Score
 
 
@@ -114,41 +119,46 @@ def is_told(board: Leaderboard) -> bool:
     return board.view.board is BoardShown.PUBLIC
 
 
-def rank_now(board: Leaderboard, value: float | None, *, counts: bool) -> RunRanks:
+def rank_now(session: Session, board: TeamBoard, value: float | None, *, counts: bool) -> RunRanks:
     """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts."""
-    ranked = [row for row in board.rows if row.rank is not None]
-    mine = [row for row in board.rows if row.is_mine]
-    if board.view.board is BoardShown.RANKS_ONLY and counts and len(mine) == 1:
-        return RunRanks(now=mine[0].rank, of=len(ranked))
-    if not is_told(board) or value is None or (mine and all(row.rank is None for row in mine)):
+    shown = board.shown
+    ranked = [row for row in shown.rows if row.rank is not None]
+    mine = [row for row in shown.rows if row.is_mine]
+    if shown.view.board is BoardShown.RANKS_ONLY and counts and len(mine) == 1:
+        above, more = board.unread_above(session, board.mine[0])
+        return RunRanks(now=None if mine[0].rank is None else mine[0].rank + above, of=len(ranked) + more)
+    if not is_told(shown) or value is None or (mine and all(row.rank is None for row in mine)):
         return RunRanks()
-    column = board.columns[board.rank_by]
-    decimals = effective_decimals(column, board.view.ranks_by)
-    others = [rounded(row.cells[board.rank_by].value, decimals) for row in ranked if not row.is_mine]
+    column = shown.columns[shown.rank_by]
+    decimals = effective_decimals(column, shown.view.ranks_by)
+    others = [rounded(row.cells[shown.rank_by].value, decimals) for row in ranked if not row.is_mine]
     ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
-    return RunRanks(now=ahead + 1, of=len(others) + 1)
+    above, more = board.unread_above(session, value)
+    return RunRanks(now=ahead + above + 1, of=len(others) + more + 1)
 
 
 def ranks_over_time(
-    session: Session, phase: Phase, phase_task: PhaseTask, board: Board, shown: Leaderboard, own: Sequence[Submission]
+    session: Session, phase_task: PhaseTask, board: TeamBoard, board_id: int, own: Sequence[Submission]
 ) -> dict[UUID, tuple[int | None, int | None]]:
     """Return the team's rank before and right after each of these runs of one team, by submission.
 
     The entries at each moment are chosen by today's entry rule and marks; rows carried over from another phase are
     taken to have been there from the beginning.
     """
-    rules = rules_of(phase, phase_task, board)
-    if rules is None or not is_told(shown) or not own:
+    rules = board.rules
+    if not is_told(board.shown) or not own:
         return {}
+    moments = [one.submitted_at for one in own]
+    first, last = min(moments), max(moments)
+    rows = KeptRows(phase_task.id, board_id, rules)
     try:
-        past = past_of(session, phase_task.id, board.id, rules, min(one.submitted_at for one in own))
+        since = active_since(session, rows, first, is_kept=board.is_kept)
     except TooFarBack:
         return {}
-    tries = scored_runs(session, phase_task.id, [rules], RunFilter(teams=past.since))[rules]
-    course = _Course(tries, rules, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines))
-    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
-    fixed = [rounded(value, rules.decimals) for value in carried]
-    fixed += course.values(past.still, _tries_of_runs(session, phase_task, rules, past.still))
+    tries = _tries_until(session, rows, since, first, last)
+    course = _Course(
+        session, board, since, tries, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
+    )
     place = {one.submission_id: index for index, one in enumerate(tries)}
     found: dict[UUID, tuple[int | None, int | None]] = {}
     for submission in own:
@@ -156,48 +166,53 @@ def ranks_over_time(
             continue
         end = place[submission.id]
         until = RunFilter(until=submission.submitted_at)
-        choices = choices_of(session, phase_task.id, [(board.id, rules)], until)[board.id]
+        choices = choices_of(session, phase_task.id, [(board_id, rules)], until)[board_id]
         found[submission.id] = (
-            course.rank(tries[:end], submission.team_id, choices, fixed),
-            course.rank(tries[: end + 1], submission.team_id, choices, fixed),
+            course.rank(tries[:end], submission.team_id, choices),
+            course.rank(tries[: end + 1], submission.team_id, choices),
         )
     return found
 
 
-def _tries_of_runs(
-    session: Session, phase_task: PhaseTask, rules: Rules, standings: Sequence[AnyStanding]
+def _tries_until(
+    session: Session, rows: KeptRows, teams: Collection[int] | None, first: datetime, last: datetime
 ) -> list[Try]:
-    """Load the runs that count for these teams."""
-    runs = [one.run_id for one in standings]
-    return scored_runs(session, phase_task.id, [rules], RunFilter(runs=runs))[rules] if runs else []
+    """Load the candidates of these teams from the first to the last moment, and of those before what may be an entry;
+    None: of all teams."""
+    place, rules, end = rows.phase_task_id, rows.rules, last + timedelta(microseconds=1)
+    if teams is None or needs_all_tries(rules):
+        return scored_runs(session, place, [rules], RunFilter(teams=teams, until=end))[rules]
+    before = contenders_of(session, place, rows.board_id, rules, RunFilter(teams=teams, until=first))
+    past = [one for found in before.values() for one in found.tries]
+    return past + scored_runs(session, place, [rules], RunFilter(teams=teams, since=first, until=end))[rules]
 
 
 @dataclass(frozen=True, slots=True)
 class _Course:
+    """Ranks in the course of time. since: the teams that `tries` are of, None for all; other teams stood still."""
+
+    session: Session
+    board: TeamBoard
+    since: frozenset[int] | None
     tries: Sequence[Try]
-    rules: Rules
     marks: Marks
     ranked_baselines: frozenset[int]
 
-    def rank(
-        self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID], fixed: Sequence[float | None]
-    ) -> int | None:
+    def rank(self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID]) -> int | None:
         """Return the team's rank given the runs so far; on a board of all entries, that of its latest run."""
-        others: list[float | None] = list(fixed)
+        rules = self.board.rules
+        others: list[float | None] = []
         mine: float | None = None
         latest = next((one for one in reversed(so_far) if one.team_id == team_id), None)
-        for one, value in self._values(choose(so_far, self.rules, choices), so_far):
-            if one is latest or (one.team_id == team_id and self.rules.rule is not EntryRule.ALL):
+        for one, value in self._values(choose(so_far, rules, choices), so_far):
+            if one is latest or (one.team_id == team_id and rules.rule is not EntryRule.ALL):
                 mine = value
             else:
                 others.append(value)
         if mine is None:
             return None
-        return _count_better(others, mine, higher_is_better=self.rules.higher_is_better) + 1
-
-    def values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> list[float | None]:
-        """Return the values with which these rows compete."""
-        return [value for _, value in self._values(standings, tries)]
+        still = self.board.stood_above(self.session, mine, self.since)
+        return _count_better(others, mine, higher_is_better=rules.higher_is_better) + still + 1
 
     def _values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
         """Yield the ranked entries with the score that the board reports. tries: candidates that include them."""
@@ -206,7 +221,7 @@ class _Course:
             one = by_run[standing.run_id]
             if self._competes(one):
                 told = one.value if standing.ladder_value is None else standing.ladder_value
-                yield one, rounded(told, self.rules.decimals)
+                yield one, rounded(told, self.board.rules.decimals)
 
     def _competes(self, one: Try) -> bool:
         is_marked = one.status is not None or one.team_id in self.marks.teams
@@ -271,81 +286,93 @@ def standings_of_one(
     viewer: Viewer,
 ) -> list[RunStanding]:
     """Return a submission's results on its boards; empty until it is scored, or if its scores are not shown."""
-    return standings_of_all(session, [submission], viewer, with_history=True)[submission.id]
+    own = own_scores_of_all(session, [submission], viewer)
+    return standings_known(session, submission, own, viewer)
+
+
+def standings_known(
+    session: Session,
+    submission: Submission,
+    own: Mapping[UUID, OwnScores],
+    viewer: Viewer,
+) -> list[RunStanding]:
+    """Return the same as `standings_of_one`, given the submission's scores."""
+    if current_run(submission).status != RunStatus.SCORED:
+        return []
+    found = _standings(session, [submission], own, viewer, with_history=True, with_next=True)
+    return found[submission.id]
 
 
 def standings_of_all(
     session: Session,
     submissions: Sequence[Submission],
+    own: Mapping[UUID, OwnScores],
     viewer: Viewer,
     *,
     with_history: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
-    """Return the results of submissions to any places. with_history: include the ranks at the time of submission."""
+    """Return the results of submissions to any places, without the next teams above.
+
+    own: the scores of each of them; with_history: include the ranks at the time of submission.
+    """
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in submissions}
     by_place: defaultdict[tuple[int, int], list[Submission]] = defaultdict(list)
     for one in submissions:
         if current_run(one).status == RunStatus.SCORED:
             by_place[one.phase_task_id, one.team_id].append(one)
     for some in by_place.values():
-        siblings = _with(some, runs_of_team(session, some[0], MOST_SHOWN))
-        own = own_scores_of_all(session, siblings, viewer)
-        found |= standings_of(session, some, siblings, own, viewer, with_history=with_history)
+        found |= _standings(session, some, own, viewer, with_history=with_history)
     return found
 
 
-def _with(wanted: Sequence[Submission], siblings: Sequence[Submission]) -> list[Submission]:
-    """Add submissions that are too old to be among the siblings."""
-    known = {one.id for one in siblings}
-    return [*siblings, *(one for one in wanted if one.id not in known)]
-
-
-def standings_of(
+def _standings(
     session: Session,
     wanted: Sequence[Submission],
-    siblings: Sequence[Submission],
-    own: dict[UUID, OwnScores],
+    own: Mapping[UUID, OwnScores],
     viewer: Viewer,
     *,
-    with_history: bool = True,
+    with_history: bool,
+    with_next: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
     """Return the results by submission, on the boards it entered, in the organisers' order; empty if scores are not
-    shown.
-
-    siblings: all runs of the same team in the same place, newest first, including `wanted`; own: scores of each of
-    them.
-    with_history: include the ranks at the time of submission.
-    """
+    shown. wanted: scored runs of one team in one place."""
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
-    if not wanted:
+    asked, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
+    entered = [(board, [one for one in wanted if _is_on(one, board, own[one.id])]) for board in boards]
+    entered = [(board, here) for board, here in entered if here]
+    if not entered:
         return found
     certain = certainty_of(session, wanted, own)
-    for board in boards_of_run(session, wanted[0]):
-        oldest_first = [one for one in reversed(siblings) if _is_on(one, board, own[one.id])]
-        here = [one for one in wanted if any(one.id == other.id for other in oldest_first)]
-        if not here:
-            continue
-        asked = wanted[0].phase_task
-        shown = _with_own(
-            # A run shows scores of the public part, even if the private part ranks the board.
-            build_leaderboard(session, asked.phase, board, viewer, half=_half(own[wanted[0].id])),
-            {one.id for one in siblings},
-        )
-        then = ranks_over_time(session, asked.phase, asked, board, shown, here) if with_history else {}
-        for one in here:
-            standing = _standing(one, board, oldest_first, own, shown, then.get(one.id))
-            found[one.id].append(_with_certainty(standing, one, oldest_first, shown, certain.get(one.id)))
+    seen = sight_of_team(session, asked.phase, boards[0], wanted[0].team_id, viewer)
+    for board, here in entered:
+        column = _ranking_column(board)
+        beside = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
+        values = [_value(board, own[one.id], column) for one in here]
+        place = board_of_team(session, board, seen, values, with_next=with_next)
+        then = ranks_over_time(session, asked, place, board.id, here) if with_history else {}
+        settings = own[here[0].id].settings
+        why = _why(settings, is_chosen=settings.rule is EntryRule.CHOSEN and has_choice(session, here[0], board))
+        known = [_standing(session, one, board, own[one.id], place, beside[one.id]) for one in here]
+        # Comparisons of entries with others need all rows.
+        whole = _with_statistics(session, board, seen, place) if any(one.counts for one in known) else None
+        for one, standing in zip(here, known, strict=True):
+            before, right = then.get(one.id, (None, None))
+            ranks = replace(standing.ranks, before=before, then=right)
+            rivals = peer_comparison(whole, one.id) if standing.counts and whole is not None else None
+            ahead = standing.ahead if with_next else None
+            told = replace(standing, ranks=ranks, ahead=ahead, why=why, rivals=rivals)
+            found[one.id].append(_with_certainty(told, beside[one.id].before, certain.get(one.id)))
     return found
 
 
-def _half(own: OwnScores) -> Half | None:
-    return Half.PUBLIC if own.view.is_divided else None
-
-
-def _with_own(board: Leaderboard, runs: Collection[UUID]) -> Leaderboard:
-    """Mark the team's rows as own, so that organisers who look at its runs compare with the right row."""
-    rows = (row._replace(is_mine=row.is_mine or row.submission_id in runs) for row in board.rows)
-    return replace(board, rows=tuple(rows))
+def _with_statistics(session: Session, board: Board, seen: TeamSight, place: TeamBoard) -> Leaderboard | None:
+    """Return the board with all rows, if it has statistics that this viewer sees; else None."""
+    view, own = place.shown.view, seen.sources[0]
+    if view.board is not BoardShown.PUBLIC or not view.has_statistics or has_ladder(seen.sources):
+        return None
+    if not has_statistics(session, own.phase_task.id, board.id):
+        return None
+    return show(whole_board(session, board, seen.sources, half=seen.half), seen.sight)
 
 
 def _is_on(submission: Submission, board: Board, own: OwnScores) -> bool:
@@ -367,63 +394,50 @@ def _value(board: Board, own: OwnScores, column: BoardColumn) -> float | None:
     return rounded(score.value, effective_decimals(column, own.view.precision)) if score else None
 
 
+def _ranking_column(board: Board) -> BoardColumn:
+    return next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
+
+
 def _standing(
-    submission: Submission,
-    board: Board,
-    oldest_first: Sequence[Submission],
-    own: dict[UUID, OwnScores],
-    shown: Leaderboard,
-    then: tuple[int | None, int | None] | None,
+    session: Session, submission: Submission, board: Board, own: OwnScores, place: TeamBoard, beside: Beside
 ) -> RunStanding:
-    column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
-    mine, view = own[submission.id], own[submission.id].view
-    score = next(one for one in mine.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
-    values = {one.id: _value(board, own[one.id], column) for one in oldest_first}
-    value, decimals = values[submission.id], effective_decimals(column, view.precision)
-    place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
-    before = values[oldest_first[place - 1].id] if place else None
+    """Return the standing without the parts that several runs share."""
+    column, view, shown = _ranking_column(board), own.view, place.shown
+    score = next(one for one in own.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
+    decimals = effective_decimals(column, view.precision)
+    value = rounded(score.value, decimals)
     counts = _counts(shown, submission)
-    now = rank_now(shown, value, counts=bool(counts))
     return RunStanding(
         board=board,
         column=with_decimals(column, view.precision),
         score=Score(score.metric, score.split, value, score.reason, score.signature),
-        ranks=RunRanks(*(then or (None, None)), now=now.now, of=now.of),
-        change=difference_of(value, before, decimals),
-        to_best=difference_of(value, _best([v for key, v in values.items() if key != submission.id], column), decimals),
+        ranks=rank_now(session, place, value, counts=bool(counts)),
+        change=difference_of(value, _as_shown(beside.before.value, view, decimals), decimals)
+        if beside.before
+        else None,
+        to_best=difference_of(value, _as_shown(beside.best, view, decimals), decimals),
         to_baseline=difference_of(value, baseline_value(shown), decimals) if is_told(shown) else None,
         ahead=_ahead(shown, value, decimals),
         counts=counts,
-        is_chosen=board.name in mine.chosen_for,
-        why=_why(mine.settings, is_chosen=_any_chosen(board, own)),
+        is_chosen=board.name in own.chosen_for,
     )
 
 
-def _with_certainty(
-    standing: RunStanding,
-    submission: Submission,
-    oldest_first: Sequence[Submission],
-    shown: Leaderboard,
-    certain: StatisticsOfRun | None,
-) -> RunStanding:
-    """Add interval, test and comparison. certain: the run's statistics as far as its viewer may see them."""
-    rivals = peer_comparison(shown, submission.id) if standing.counts else None
+def _as_shown(value: float | None, view: View, decimals: int | None) -> float | None:
+    """Round as the scores of a run are rounded before they are compared."""
+    return rounded(rounded(value, view.precision), decimals)
+
+
+def _with_certainty(standing: RunStanding, before: RunBefore | None, certain: StatisticsOfRun | None) -> RunStanding:
+    """Add interval and test. certain: the run's statistics as far as its viewer may see them."""
     if certain is None or standing.score.value is None:
-        return replace(standing, rivals=rivals)
+        return standing
     name = standing.score.metric, standing.score.split
-    place = next(index for index, one in enumerate(oldest_first) if one.id == submission.id)
-    before = current_run(oldest_first[place - 1]).id if place else None
     return replace(
         standing,
         interval=certain.intervals.get(name),
-        change_test=pair_test_of(certain, before, name) if before is not None else None,
-        rivals=rivals,
+        change_test=pair_test_of(certain, before.run_id, name) if before is not None else None,
     )
-
-
-def _best(values: Sequence[float | None], column: BoardColumn) -> float | None:
-    known = [value for value in values if value is not None]
-    return (max if column.higher_is_better else min)(known, default=None)
 
 
 def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> NextTeam | None:
@@ -447,10 +461,6 @@ def _counts(board: Leaderboard, submission: Submission) -> bool | None:
     """Return True if a row shown as the viewer's own is this submission, None if no row is; use no other source."""
     rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
     return any(row.submission_id == submission.id for row in rows) if rows else None
-
-
-def _any_chosen(board: Board, own: dict[UUID, OwnScores]) -> bool:
-    return any(board.name in one.chosen_for for one in own.values())
 
 
 def _why(settings: EntrySettings, *, is_chosen: bool) -> str:

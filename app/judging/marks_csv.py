@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, bindparam, select
 
+from app.base.db import reading
 from app.judging.errors import InvalidMarks
 from app.judging.rows import marks_of
 from app.judging.selection import Material
-from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator, JudgingRound
+from app.models import NAME_CHARACTERS, JudgedAnswer, JudgedEntry, JudgedText, Judgement, JudgingAnnotator
 from evergold.scoring.characters import can_be_name
 from evergold.scoring.errors import Problems, shorten
 from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_whole
@@ -168,25 +168,49 @@ def _uuid(cell: str) -> UUID | None:
 EXPORTED_COLUMNS = ("submission", "language", "item", "annotator", "removed", *QUESTIONS, "decided_at")
 
 
-def export_csv(session: Session, judging: JudgingRound) -> str:
-    """Return complete judgements by submission, language, item and annotator; a shared paraphrase once per system."""
-    query = (
-        select(JudgedEntry.submission_id, JudgedText.language, JudgedText.item, JudgingAnnotator.name, Judgement)
-        .join(JudgedAnswer, JudgedAnswer.entry_id == JudgedEntry.id)
-        .join(JudgedText, JudgedText.id == JudgedAnswer.text_id)
-        .join(Judgement, Judgement.text_id == JudgedText.id)
-        .join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
-        .where(JudgedEntry.round_id == judging.id)
-        .order_by(JudgedEntry.id, JudgedText.language, JudgedText.item, JudgingAnnotator.name)
-    )
+def csv_pieces(engine: Engine, round_id: int) -> Iterator[str]:
+    """Yield complete judgements by submission, language, item and annotator; a shared paraphrase once per system.
+
+    A piece has those of one submission, and is read when it is wanted: no round is in memory as a whole.
+    """
+    yield _lines([EXPORTED_COLUMNS])
+    with reading(engine) as session:
+        entries = session.scalars(
+            select(JudgedEntry.id).where(JudgedEntry.round_id == round_id).order_by(JudgedEntry.id)
+        )
+        entry_ids = entries.all()
+    for entry_id in entry_ids:
+        with reading(engine) as session:
+            rows = [row for found in session.execute(_OF_ENTRY, {"entry": entry_id}) if (row := _row(*found))]
+        yield _lines(rows)
+
+
+#: Built once, since each submission executes it.
+_OF_ENTRY = (
+    select(JudgedEntry.submission_id, JudgedText.language, JudgedText.item, JudgingAnnotator.name, Judgement)
+    .join(JudgedAnswer, JudgedAnswer.entry_id == JudgedEntry.id)
+    .join(JudgedText, JudgedText.id == JudgedAnswer.text_id)
+    .join(Judgement, Judgement.text_id == JudgedText.id)
+    .join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)
+    .where(JudgedEntry.id == bindparam("entry"))
+    .order_by(JudgedText.language, JudgedText.item, JudgingAnnotator.name)
+)
+
+
+def _row(
+    submission_id: UUID, language: str, item: str, annotator: str, judgement: Judgement
+) -> tuple[object, ...] | None:
+    """Return the cells of a judgement; None if it is not complete."""
+    marks = marks_of(judgement)
+    if not is_whole(marks):
+        return None
+    given = marks.given if marks.is_removed else [None] * len(QUESTIONS)
+    removed = "yes" if marks.is_removed else "no"
+    moment = judgement.decided_at.isoformat()
+    return (submission_id, language, item, spreadsheet_name(annotator), removed, *given, moment)
+
+
+def _lines(rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(EXPORTED_COLUMNS)
-    for submission_id, language, item, annotator, judgement in session.execute(query):
-        marks = marks_of(judgement)
-        if is_whole(marks):
-            removed = "yes" if marks.is_removed else "no"
-            given = marks.given if marks.is_removed else [None] * len(QUESTIONS)
-            moment = judgement.decided_at.isoformat()
-            writer.writerow([submission_id, language, item, spreadsheet_name(annotator), removed, *given, moment])
+    csv.writer(text).writerows(rows)
     return text.getvalue()

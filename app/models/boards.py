@@ -18,6 +18,7 @@ class Standing(Base):
     - is_whole: chosen among all candidates there. If they were scored against several golds, each gold has another row:
       other phases show what was scored against theirs.
     - gold: that of the candidates; None for several.
+    - value: what the team is ranked by, rounded as ranks are; None if undefined.
     - facts: unchanging data of the run for a row, from `app.standings.entry`, so that a board reads this table only.
     """
 
@@ -25,6 +26,8 @@ class Standing(Base):
     __table_args__ = (
         Index("ix_standings_phase_task_id_board_id_team_id", "phase_task_id", "board_id", "team_id"),
         Index("ix_standings_phase_task_id_team_id", "phase_task_id", "team_id"),
+        # Everything that counting places looks at.
+        Index("ix_standings_place_value", "phase_task_id", "board_id", "value", "is_whole", "gold"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -38,6 +41,7 @@ class Standing(Base):
     ladder_value: Mapped[float | None]  # with `ladder`: the revealed ranking score
     system_id: Mapped[int | None] = mapped_column(ForeignKey("systems.id"))  # of the submission; may be set later
     facts: Mapped[str] = mapped_column(Text)
+    value: Mapped[float | None]
 
 
 class KeptBoard(Base):

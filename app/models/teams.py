@@ -115,7 +115,10 @@ class Team(Base):
     """Submitter in a competition, owner of the quota; a person alone is a team of one, created when first needed."""
 
     __tablename__ = "teams"
-    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+    __table_args__ = (
+        UniqueConstraint("competition_id", "name"),
+        Index("ix_teams_competition_id_kind", "competition_id", "kind"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"))

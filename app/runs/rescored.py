@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, aliased
 
 from app.models import Rescoring, RescoringState, RunStatus, ScoreRow, ScoringRun
@@ -39,22 +39,7 @@ class Rescored:
 
 def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[Rescored]]:
     """List, latest first, the published sets that replaced the current run of each of these submissions."""
-    replaced = aliased(ScoringRun)
-    rows = session.execute(
-        select(
-            ScoringRun.submission_id,
-            Rescoring.ended_at,
-            Rescoring.note,
-            replaced.id,
-            replaced.status,
-            ScoringRun.id,
-            ScoringRun.status,
-        )
-        .join(Rescoring, Rescoring.id == ScoringRun.rescoring_id)
-        .join(replaced, replaced.id == ScoringRun.replaced_id)
-        .where(ScoringRun.submission_id.in_(submission_ids), Rescoring.state == RescoringState.PUBLISHED)
-        .order_by(Rescoring.ended_at.desc(), Rescoring.id.desc())
-    ).all()
+    rows = session.execute(_RESCORINGS, {"ids": list(submission_ids)}).all()
     scores = _scores(session, {run_id for row in rows for run_id in (row[3], row[5])})
     found: defaultdict[UUID, list[Rescored]] = defaultdict(list)
     for submission_id, at, note, old_id, before, new_id, after in rows:
@@ -62,6 +47,25 @@ def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UU
             told = Rescored(at, note, RunStatus(before), RunStatus(after), scores[old_id], scores[new_id])
             found[submission_id].append(told)
     return found
+
+
+_replaced = aliased(ScoringRun)
+#: Built once: building it takes longer than executing it.
+_RESCORINGS = (
+    select(
+        ScoringRun.submission_id,
+        Rescoring.ended_at,
+        Rescoring.note,
+        _replaced.id,
+        _replaced.status,
+        ScoringRun.id,
+        ScoringRun.status,
+    )
+    .join(Rescoring, Rescoring.id == ScoringRun.rescoring_id)
+    .join(_replaced, _replaced.id == ScoringRun.replaced_id)
+    .where(ScoringRun.submission_id.in_(bindparam("ids", expanding=True)), Rescoring.state == RescoringState.PUBLISHED)
+    .order_by(Rescoring.ended_at.desc(), Rescoring.id.desc())
+)
 
 
 def _scores(session: Session, run_ids: Collection[int]) -> defaultdict[int, tuple[Score, ...]]:

@@ -11,26 +11,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnExpressionArgument, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import Integer, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.base.db import UtcDateTime, among
 from app.base.errors import EvergoldError
 from app.competitions.changed import boards_changed
 from app.models import (
     EntryChoice,
     EntryRule,
-    KeptBoard,
     Phase,
     PhaseTask,
     Standing,
     Submission,
-    System,
     Tally,
     Team,
-    TeamKind,
 )
 from app.standings.choose import Rules
-from app.standings.entry import AnyStanding, BoardEntry, stored_entries
+from app.standings.entry import AnyStanding, BoardEntry
+from app.standings.kept import KeptRows, kept_entries
 from app.standings.renew import (
     OnProgress,
     batches_of_teams,
@@ -84,9 +83,8 @@ def standings_of(
             return list(past.still)
         again = RunFilter(teams=past.since, until=bounds.until)
         return [*past.still, *standings_from_runs(session, phase_task_id, board_id, rules, gold, again)]
-    # On a board of all entries there is nothing to choose.
-    is_kept = bounds.rescoring is None and rules.rule is not EntryRule.ALL
-    kept = _kept(session, phase_task_id, board_id, rules, gold) if is_kept else None
+    rows = KeptRows(phase_task_id, board_id, rules, gold)
+    kept = kept_entries(session, rows) if bounds.rescoring is None else None
     if kept is not None:
         return [*kept]
     return [*standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)]
@@ -96,22 +94,39 @@ def past_of(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, moment: datetime, gold: str | None = None
 ) -> Past:
     """Return a board as of this moment. Raises TooFarBack if that would read more than TRIES_AT_MOST candidates."""
-    kept = None if rules.rule is EntryRule.ALL else _kept(session, phase_task_id, board_id, rules, gold)
-    since = None if kept is None else _teams_since(session, phase_task_id, board_id, moment)
-    if kept is None or since is None or len(since) > TEAMS_AT_MOST:
-        kept, since = [], None
-    _check_is_near(session, phase_task_id, since)
-    return Past([one for one in kept if since is None or one.team_id not in since], since)
+    rows = KeptRows(phase_task_id, board_id, rules, gold)
+    kept = kept_entries(session, rows)
+    since = active_since(session, rows, moment, is_kept=kept is not None)
+    return Past([one for one in kept or () if since is not None and one.team_id not in since], since)
+
+
+def active_since(session: Session, rows: KeptRows, moment: datetime, *, is_kept: bool) -> frozenset[int] | None:
+    """Return the teams on a board that did something since, whose candidates must be read; None for all teams.
+
+    Raises TooFarBack if they have more than TRIES_AT_MOST.
+    """
+    since = _teams_since(session, rows, moment) if is_kept else None
+    if since is not None and len(since) > TEAMS_AT_MOST:
+        since = None
+    _check_is_near(session, rows.phase_task_id, since)
+    return since
 
 
 def _check_is_near(session: Session, phase_task_id: int, teams: frozenset[int] | None) -> None:
-    counted = select(func.sum(Tally.runs)).where(Tally.phase_task_id == phase_task_id)
-    if teams is not None:
-        counted = counted.where(Tally.team_id.in_(teams))
-    if (session.scalar(counted) or 0) > TRIES_AT_MOST:
+    place = {"phase_task": phase_task_id}
+    if teams is None:
+        tries = session.scalar(_TRIES, place)
+    else:
+        tries = session.scalar(_TRIES_OF_TEAMS, {**place, "teams": teams})
+    if (tries or 0) > TRIES_AT_MOST:
         raise TooFarBack(
             "Since then came so much that it is not worked out who stood where; a later day may be near enough."
         )
+
+
+#: Built once: building them takes longer than executing them.
+_TRIES = select(func.sum(Tally.runs)).where(Tally.phase_task_id == bindparam("phase_task"))
+_TRIES_OF_TEAMS = _TRIES.where(among(Tally.team_id, "teams"))
 
 
 def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
@@ -120,61 +135,53 @@ def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
     return session.scalar(newest.order_by(Submission.submitted_at.desc()).offset(TRIES_AT_MOST - 1).limit(1))
 
 
-def _kept(
-    session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None
-) -> list[BoardEntry] | None:
-    """Return the cached standings, None if there are none or their rules differ. One query keeps both consistent."""
-    place = {"phase_task": phase_task_id, "board": board_id}
-    if gold is None:
-        rows = session.connection().execute(_WHOLE, place).all()
-    else:
-        rows = session.connection().execute(_OF_ONE_GOLD, {**place, "gold": gold}).all()
-    if not rows or rows[0].rules != rules.key:
-        return None
-    return stored_entries(row[1:] for row in rows if row.team_id is not None)
-
-
-def _of(
-    whose: ColumnExpressionArgument[bool],
-) -> Select[str, int, int, int, float | None, str, TeamKind, str | None, str]:
-    """Select the rules and standings of a cached board; a board without standings yields one row without a team."""
-    here = and_(Standing.phase_task_id == KeptBoard.phase_task_id, Standing.board_id == KeptBoard.board_id, whose)
-    standing = Standing.team_id, Standing.run_id, Standing.entries, Standing.ladder_value
-    return (
-        select(KeptBoard.rules, *standing, Team.name, Team.kind, System.name, Standing.facts)
-        .outerjoin(Standing, here)
-        .outerjoin(Team, Team.id == Standing.team_id)
-        .outerjoin(System, System.id == Standing.system_id)
-        .where(KeptBoard.phase_task_id == bindparam("phase_task"), KeptBoard.board_id == bindparam("board"))
-    )
-
-
-#: Built once, since every board executes this.
-_WHOLE, _OF_ONE_GOLD = _of(Standing.is_whole), _of(Standing.gold == bindparam("gold"))
-
-
-def _teams_since(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> frozenset[int]:
+def _teams_since(session: Session, rows: KeptRows, moment: datetime) -> frozenset[int]:
     """Return the teams on the board that submitted or chose since: their standings may have been different then."""
-    submitted = exists().where(
-        Submission.team_id == Standing.team_id,
-        Submission.phase_task_id == phase_task_id,
-        Submission.submitted_at >= moment,
-    )
-    chose = exists().where(
-        EntryChoice.team_id == Standing.team_id,
-        EntryChoice.phase_task_id == phase_task_id,
-        EntryChoice.board_id == board_id,
-        EntryChoice.chosen_at >= moment,
-    )
-    here = and_(Standing.phase_task_id == phase_task_id, Standing.board_id == board_id)
-    return frozenset(session.scalars(select(Standing.team_id).where(here, or_(submitted, chose))))
+    sent = session.execute(
+        _SENT_SINCE, {"phase_task": rows.phase_task_id, "since": moment, "most": TRIES_AT_MOST}
+    ).all()
+    if sum(count for _, count in sent) == TRIES_AT_MOST:  # so many that it is quicker to ask team by team
+        return frozenset(session.scalars(_ACTIVE_SINCE, {**rows.here, "since": moment}))
+    teams = {team for team, _ in sent}
+    if rows.rules.rule is EntryRule.CHOSEN:
+        teams |= set(session.scalars(_CHOSE_SINCE, {**rows.here, "since": moment}))
+    return frozenset(session.scalars(_ON_BOARD, {**rows.here, "teams": teams})) if teams else frozenset()
+
+
+# Built once: building them takes longer than executing.
+_SINCE = bindparam("since", type_=UtcDateTime())
+_newest = (
+    select(Submission.team_id)
+    .where(Submission.phase_task_id == bindparam("phase_task"), Submission.submitted_at >= _SINCE)
+    .limit(bindparam("most", type_=Integer()))
+    .subquery()
+)
+_SENT_SINCE = select(_newest.c.team_id, func.count()).group_by(_newest.c.team_id)
+_CHOSE_SINCE = select(EntryChoice.team_id).where(
+    EntryChoice.phase_task_id == bindparam("phase_task"),
+    EntryChoice.board_id == bindparam("board"),
+    EntryChoice.chosen_at >= _SINCE,
+)
+_HERE = and_(Standing.phase_task_id == bindparam("phase_task"), Standing.board_id == bindparam("board"))
+_ON_BOARD = select(Standing.team_id).where(_HERE, among(Standing.team_id, "teams"))
+_ACTIVE_SINCE = select(Standing.team_id).where(
+    _HERE,
+    or_(
+        exists().where(
+            Submission.team_id == Standing.team_id,
+            Submission.phase_task_id == bindparam("phase_task"),
+            Submission.submitted_at >= _SINCE,
+        ),
+        Standing.team_id.in_(_CHOSE_SINCE),
+    ),
+)
 
 
 #: Start of the sweep, before all teams.
 START = 0
 #: Limits of one slice of the sweep: teams, and candidates (scored runs) of these teams.
 TEAMS_OF_A_SLICE, TRIES_OF_A_SLICE = 20, 2000
-_VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value", "system_id", "facts")
+_VALUES = ("is_whole", "gold", "run_id", "entries", "ladder_value", "system_id", "facts", "value")
 
 Row = tuple[Any, ...]
 

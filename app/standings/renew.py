@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.db import among
+from app.competitions.visibility import rounded
 from app.models import (
     Board,
     CompetitionTask,
@@ -47,6 +48,7 @@ from app.models import (
     Team,
 )
 from app.standings.choose import Rules, TeamStanding, Try, choose, eligible, rules_of
+from app.standings.contenders import contenders_of, needs_all_tries
 from app.standings.entry import FACTS, KeptScore, facts_text
 from app.standings.tries import RunFilter, choices_of, is_rankable, scored_runs
 
@@ -119,13 +121,16 @@ def is_hidden() -> ColumnElement[bool]:
     )
 
 
-def renew_tally(session: Session, phase_task_id: int, team_id: int) -> None:
-    """Recount a team's submissions after a change to what counts. The caller holds the task's row."""
+def renew_tally(session: Session, phase_task_id: int, team_id: int) -> int:
+    """Recount a team's submissions after a change to what counts, and return it. The caller holds the task's row."""
     whose = {"of_task": phase_task_id, "of_team": team_id}
     session.flush()  # pending changes
-    if session.connection().execute(_RENEWED, whose).rowcount == 0:
-        session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=session.scalar(_ONES_OWN, whose) or 0))
+    runs: int | None = session.connection().execute(_RENEWED, whose).scalar()
+    if runs is None:
+        runs = session.scalar(_ONES_OWN, whose) or 0
+        session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=runs))
         session.flush()
+    return runs
 
 
 def renew_tallies(session: Session, phase_task_id: int) -> None:
@@ -170,11 +175,14 @@ _RENEWED = (
     update(Tally)
     .where(Tally.phase_task_id == bindparam("of_task"), Tally.team_id == bindparam("of_team"))
     .values(runs=_ONES_OWN.scalar_subquery())
+    .returning(Tally.runs)
 )
 
 
 #: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
+#: So many tries of a team are read for all boards at once, which is quicker than asking what may be chosen on each.
+READ_AT_ONCE = 100
 #: Called with the number of teams done, and of all teams.
 OnProgress = Callable[[int, int], None]
 
@@ -213,9 +221,10 @@ def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_ane
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
     before = {(team_id, row.board_id): row.stood_with for row in found if not copies_anew}
     for whose in {team_id, *(row.merged_into for row in found)} - {None}:
-        renew_tally(session, phase_task_id, whose)
+        tries = renew_tally(session, phase_task_id, whose)
         if kept:
-            _replace(session, phase_task_id, whose, kept, before)
+            rows = _rows_of_team(session, phase_task_id, whose, kept, tries)
+            _replace(session, phase_task_id, whose, rows, kept, before)
 
 
 def renew_all(
@@ -347,21 +356,45 @@ def _chosen_rows(
     ]
 
 
+def _rows_of_team(
+    session: Session, phase_task_id: int, team_id: int, boards: Mapping[int, Rules], tries: int
+) -> list[dict[str, Any]]:
+    """Return the same as `_chosen_rows` for one team; if it has many tries, from those alone that may be chosen."""
+    is_long = tries > READ_AT_ONCE
+    some = {board: rules for board, rules in boards.items() if is_long and not needs_all_tries(rules)}
+    found: list[dict[str, Any]] = []
+    others = {board: rules for board, rules in boards.items() if board not in some}
+    bounds = RunFilter(teams=[team_id])
+    choices = choices_of(session, phase_task_id, list(some.items()), bounds)
+    for board, rules in some.items():
+        of_team = contenders_of(session, phase_task_id, board, rules, bounds).get(team_id)
+        if of_team is None:
+            continue
+        if of_team.gold is None:  # each gold has a row of its own
+            others[board] = rules
+            continue
+        (chosen,) = choose(of_team.tries, rules, choices[board])
+        row = _row([chosen._replace(entries=of_team.entries)], of_team.tries, rules, of_team.gold, is_whole=True)
+        found.append({"phase_task_id": phase_task_id, "board_id": board, **row})
+    return found + _chosen_rows(session, phase_task_id, others, [team_id])
+
+
 def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Iterator[dict[str, Any]]:
     by_team = groupby(sorted(eligible(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
     for _, group in by_team:
         theirs = list(group)
         golds = sorted({one.gold for one in theirs})
-        systems = {one.run_id: one.system_id for one in theirs}
-        yield _row(choose(theirs, rules, choices), systems, golds[0] if len(golds) == 1 else None, is_whole=True)
+        yield _row(choose(theirs, rules, choices), theirs, rules, golds[0] if len(golds) == 1 else None, is_whole=True)
         for gold in golds if len(golds) > 1 else []:
-            yield _row(choose(theirs, rules, choices, gold), systems, gold, is_whole=False)
+            yield _row(choose(theirs, rules, choices, gold), theirs, rules, gold, is_whole=False)
 
 
 def _row(
-    standings: Sequence[TeamStanding], systems: Mapping[int, int | None], gold: str | None, *, is_whole: bool
+    standings: Sequence[TeamStanding], tries: Sequence[Try], rules: Rules, gold: str | None, *, is_whole: bool
 ) -> dict[str, Any]:
     (one,) = standings
+    chosen = next(found for found in tries if found.run_id == one.run_id)
+    told = chosen.value if one.ladder_value is None else one.ladder_value
     return {
         "team_id": one.team_id,
         "is_whole": is_whole,
@@ -369,7 +402,8 @@ def _row(
         "run_id": one.run_id,
         "entries": one.entries,
         "ladder_value": one.ladder_value,
-        "system_id": systems[one.run_id],
+        "system_id": chosen.system_id,
+        "value": rounded(told, rules.decimals),
     }
 
 
@@ -377,14 +411,14 @@ def _replace(
     session: Session,
     phase_task_id: int,
     team_id: int,
+    rows: list[dict[str, Any]],
     boards: Mapping[int, Rules],
     before: Mapping[tuple[int, int], int | None],
 ) -> None:
-    """Replace a team's rows on these boards by those that follow from its runs.
+    """Replace a team's rows on these boards by those that follow from its runs, without their facts.
 
     before: the run that counted, by team and board. For most runs it does not change, and no facts are copied again.
     """
-    rows = _chosen_rows(session, phase_task_id, boards, [team_id])
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
     stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)
@@ -413,7 +447,7 @@ def _are_updated(
 
 
 #: Columns of a team's row on a board that may change while the same run counts.
-_CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id")
+_CHOSEN = ("gold", "run_id", "entries", "ladder_value", "system_id", "value")
 _STANDINGS = cast(Table, Standing.__table__)
 
 

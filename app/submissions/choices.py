@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, NotFound
@@ -185,15 +185,18 @@ def withdraw_choice(session: Session, submission_id: UUID, user: User, now: date
 def chosen_for(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[str]]:
     """Return the names of the boards for which each submission was chosen."""
     found: defaultdict[UUID, list[str]] = defaultdict(list)
-    made = session.execute(
-        select(EntryChoice.submission_id, Board.name)
-        .join(Board, Board.id == EntryChoice.board_id)
-        .where(EntryChoice.submission_id.in_(submission_ids))
-        .order_by(Board.position, Board.id)
-    )
-    for submission_id, name in made:
+    for submission_id, name in session.execute(_CHOSEN_FOR, {"ids": list(submission_ids)}):
         found[submission_id].append(name)
     return found
+
+
+#: Built once: building it takes longer than executing it.
+_CHOSEN_FOR = (
+    select(EntryChoice.submission_id, Board.name)
+    .join(Board, Board.id == EntryChoice.board_id)
+    .where(EntryChoice.submission_id.in_(bindparam("ids", expanding=True)))
+    .order_by(Board.position, Board.id)
+)
 
 
 def boards_entered(session: Session, submission: Submission) -> list[Board]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, union, union_all
+from sqlalchemy import ColumnElement, Select, Uuid, and_, bindparam, func, literal, or_, select, union, union_all
 from sqlalchemy.orm import Session, defer, joinedload, selectinload
 
 from app.base.db import in_batches, likely
@@ -134,17 +134,20 @@ def current_run(submission: Submission) -> ScoringRun:
 
 def get_submission(session: Session, submission_id: UUID, user: User | None) -> Submission:
     """Return a submission with all a page needs. Raises NotFound except for its team, submitter and organisers."""
-    return _visible(session, _whole_submissions().where(Submission.id == submission_id), user)
+    return _visible(session, session.scalar(_WHOLE, {"id": submission_id}), user)
 
 
 def get_submission_with_report(session: Session, submission_id: UUID, user: User | None) -> Submission:
     """Return a submission as `get_submission` does, but its current run has the report instead of score rows."""
-    runs = selectinload(Submission.runs.and_(ScoringRun.is_current))
-    return _visible(session, _located_submissions().options(runs).where(Submission.id == submission_id), user)
+    return _visible(session, session.scalar(_WITH_REPORT, {"id": submission_id}), user)
 
 
-def _visible(session: Session, query: Select[Submission], user: User | None) -> Submission:
-    submission = session.scalar(query)
+def check_visible(session: Session, submission_id: UUID, user: User | None) -> None:
+    """Raise NotFound unless the viewer may see the submission."""
+    _visible(session, session.scalar(_PLACED, {"id": submission_id}), user)
+
+
+def _visible(session: Session, submission: Submission | None, user: User | None) -> Submission:
     if submission is None or user is None or not _may_see(session, submission, user):
         raise NotFound("There is no such submission, or it is not yours.")
     return submission
@@ -175,8 +178,27 @@ def list_submissions(
 
     Includes those of the user's teams and those that the user made for former teams.
     """
-    if any("\0" in (name or "") for name in (competition, phase, task)):  # PostgreSQL takes no NUL
-        return [], None
+    names = (competition, phase, task)
+    newest = newest_own(
+        session, user, names, status=status, with_withdrawn=with_withdrawn, after=after, limit=limit + 1
+    )
+    return load_submissions(session, newest[:limit]), (newest[limit - 1] if len(newest) > limit else None)
+
+
+def newest_own(
+    session: Session,
+    user: User,
+    names: tuple[str | None, str | None, str | None],
+    *,
+    status: RunStatus | None = None,
+    with_withdrawn: bool = True,
+    after: UUID | None = None,
+    limit: int,
+) -> list[UUID]:
+    """Return the ids of the user's newest submissions, as `list_submissions` lists them. names: of a competition, a
+    phase and a task."""
+    if any("\0" in (name or "") for name in names):  # PostgreSQL takes no NUL
+        return []
     conditions = []
     if status is not None:
         conditions.append(has_current_status(status))
@@ -184,22 +206,16 @@ def list_submissions(
         conditions.append(Submission.withdrawn_at.is_(None))
     if after is not None:
         conditions.append(_older_than(session, user, after))
+    competition, phase, task = names
     places = own_places(session, user, competition=competition, phase=phase, task=task)
-    newest = newest_in(session, [is_at(place, user) for place in places], conditions, limit + 1)
-    wanted = _whole_submissions().where(Submission.id.in_(newest[:limit]))
+    return newest_in(session, [is_at(place, user) for place in places], conditions, limit)
+
+
+def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
+    """Return these submissions with all a page needs, newest first."""
+    wanted = _whole_submissions().where(Submission.id.in_(ids))
     found = session.scalars(wanted.order_by(Submission.submitted_at.desc(), Submission.id.desc())).unique().all()
-    return list(found), (newest[limit - 1] if len(newest) > limit else None)
-
-
-def runs_of_team(session: Session, submission: Submission, limit: int) -> list[Submission]:
-    """List the team's latest submissions to the same task of the same phase, newest first."""
-    query = (
-        _whole_submissions()
-        .where(Submission.team_id == submission.team_id, Submission.phase_task_id == submission.phase_task_id)
-        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
-        .limit(limit)
-    )
-    return list(session.scalars(query).unique())
+    return list(found)
 
 
 def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
@@ -235,3 +251,14 @@ def _located_submissions() -> Select[Submission]:
         joinedload(Submission.system),
         joinedload(Submission.user),
     )
+
+
+# Built once: building them takes longer than executing them.
+_ASKED = Submission.id == bindparam("id", type_=Uuid())
+_WHOLE = _whole_submissions().where(_ASKED)
+_WITH_REPORT = _located_submissions().options(selectinload(Submission.runs.and_(ScoringRun.is_current))).where(_ASKED)
+_PLACED = (
+    select(Submission)
+    .options(joinedload(Submission.phase_task).joinedload(PhaseTask.phase).joinedload(Phase.competition))
+    .where(_ASKED)
+)

@@ -347,21 +347,20 @@ def _cells(
 
 def live_rows(
     session: Session,
-    asked: EntrySource,
     bounds: RunFilter,
+    asked: EntrySource,
     *,
     board: Board,
     columns: Sequence[BoardColumn],
     gold: str | None,
     half: Half | None,
-    is_carried: bool = False,
 ) -> list[LeaderboardRow]:
     """gold: the one in use; rows that are carried over were scored against it, or are not here."""
     assert half is None, "items are divided nowhere here"
     until = bounds.until
     rank_by = [(one.metric, one.split) for one in columns].index((board.rank_metric, board.rank_split))
     entries = entries_of(session, asked.phase_task, board, columns[rank_by], until, bounds.rescoring)
-    if is_carried:
+    if asked.is_carried:
         entries = [entry for entry in entries if entry.gold == gold]
     outdated = {entry.run_id for entry in entries if gold is not None and entry.gold != gold}
     settings = entry_settings(asked.phase, asked.phase_task)

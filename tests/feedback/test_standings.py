@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading
 from app.competitions.visibility import Viewer
+from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
 from app.models import EntryRule, RowStatus, TeamKind, User
 from app.standings import check
@@ -112,7 +113,8 @@ def test_lists_leave_out_the_ranks_of_then_and_nothing_else(
     ada = people[0]
     with reading(engine) as session:
         listed = [get_submission(session, one, ada) for one in runs.values()]
-        found = standings_of_all(session, listed, Viewer(ada, NOW + HOUR))
+        own = own_scores_of_all(session, listed, Viewer(ada, NOW + HOUR))
+        found = standings_of_all(session, listed, own, Viewer(ada, NOW + HOUR))
     for submission in runs.values():
         whole = told(engine, ada, submission)
         listed_one = found[submission][0]

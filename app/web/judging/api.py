@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from sqlalchemy.orm import Session
 
 from app.base import api_links
@@ -13,7 +14,7 @@ from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
 from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint, dismiss
-from app.judging.marks_csv import export_csv
+from app.judging.marks_csv import csv_pieces
 from app.judging.organising import WantedRound, organised_round, start_judging
 from app.judging.results import progress_of
 from app.judging.rounds import (
@@ -29,7 +30,7 @@ from app.judging.summary import results_for
 from app.judging.views import ImportOut, JudgingProgress, RoundList, RoundResults, describe_round
 from app.models import Right, User
 from app.web.http.context import Server, ServerHere
-from app.web.http.csv_answers import TAKES_BOM, CsvResponse
+from app.web.http.csv_answers import TAKES_BOM
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
@@ -132,14 +133,13 @@ def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: R
     responses=_CSV_RESPONSE | error_responses(401, 403, 404),
 )
 def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, round_name: RoundName) -> Response:
-    session = visit.session
-    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
-    text = export_csv(session, find_round(session, found, round_name))
+    found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)
+    judging = find_round(visit.session, found, round_name)
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
         "Cache-Control": "no-store",
     }
-    return CsvResponse(text, headers=headers)
+    return StreamingResponse(csv_pieces(visit.server.engine, judging.id), media_type="text/csv", headers=headers)
 
 
 @router.put(

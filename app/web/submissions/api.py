@@ -22,8 +22,8 @@ from app.cards.views import SubmissionCardOut
 from app.competitions.visibility import Viewer
 from app.feedback.compare import compare
 from app.feedback.items import Showing, compare_items
-from app.feedback.scores import own_scores_of, own_scores_of_all, own_scores_of_new
-from app.feedback.standings import standings_of_all, standings_of_one
+from app.feedback.scores import own_scores_of_all, own_scores_of_new
+from app.feedback.standings import standings_known, standings_of_all
 from app.feedback.views import ComparisonOut, SubmissionList, SubmissionOut, describe_comparison, describe_submission
 from app.models import RunStatus, TokenScope, User
 from app.runs.stages import stage_of
@@ -290,7 +290,7 @@ def read_submissions(
             session, user, **filters, status=status, with_withdrawn=True, after=after, limit=limit
         )
         own = own_scores_of_all(session, found, viewer)
-        standings = standings_of_all(session, found, viewer, with_history=ranks_then)
+        standings = standings_of_all(session, found, own, viewer, with_history=ranks_then)
         listed = [
             describe_submission(
                 one,
@@ -426,6 +426,6 @@ def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> Subm
     with reading(server.engine) as session:
         submission = get_submission(session, submission_id, viewer.user)
         stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
-        own = own_scores_of(session, submission, viewer)
-        standings = standings_of_one(session, submission, viewer)
-        return describe_submission(submission, stage, own, standings)
+        own = own_scores_of_all(session, [submission], viewer)
+        standings = standings_known(session, submission, own, viewer)
+        return describe_submission(submission, stage, own[submission.id], standings)

@@ -20,9 +20,9 @@ from app.feedback.compare import NotComparable, compare
 from app.feedback.history import MOST_SHOWN, History, Place, chart_svg, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
-from app.feedback.standings import RunStanding, standings_of
+from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Board, Competition, RunStatus, ScoringRun, Submission, User
-from app.submissions.find import current_run, get_submission, list_submissions
+from app.submissions.find import current_run, get_submission, list_submissions, load_submissions, newest_own
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render
 from app.web.html.workspace import Place as WorkspacePlace, workspace_of, workspace_of_task
@@ -133,15 +133,15 @@ def _where(competition: Competition, place: Place | None) -> WorkspacePlace:
 
 
 def _runs(session: Session, user: User, place: Place, board: str, page: int, now: datetime) -> Runs:
-    every, _ = list_submissions(
-        session, user, competition=place.competition, phase=place.phase, task=place.task, limit=MOST_SHOWN
-    )
+    every = newest_own(session, user, (place.competition, place.phase, place.task), limit=MOST_SHOWN)
     pages = max(1, -(-len(every) // PAGE_LENGTH))
     page = min(page, pages)
-    wanted = every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
-    own = own_scores_of_all(session, every, Viewer(user, now))
-    standings = standings_of(session, wanted, every, own, Viewer(user, now))
-    boards = [one for one in boards_of_run(session, every[0]) if any(_is_entered(one, standings[s.id]) for s in wanted)]
+    wanted = load_submissions(session, every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH])
+    own = own_scores_of_all(session, wanted, Viewer(user, now))
+    standings = standings_of_all(session, wanted, own, Viewer(user, now), with_history=True)
+    boards = [
+        one for one in boards_of_run(session, wanted[0]) if any(_is_entered(one, standings[s.id]) for s in wanted)
+    ]
     chosen = next((one for one in boards if one.name == board), boards[0] if boards else None)
     history = history_of(session, user, place, now, board=chosen.name) if chosen else None
     rows = [

@@ -20,7 +20,7 @@ from app.competitions.find import boards_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
-from app.feedback.standings import RunStanding, standings_of_one
+from app.feedback.standings import RunStanding, standings_known
 from app.models import CHECKED, TERMINAL, Board, Right, RunStatus, User, ValidationStatus
 from app.people.rights import may_organise
 from app.runs.stages import stage_of
@@ -216,8 +216,9 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         is_final_step = may_withdraw and not is_returnable(session, submission, now)
         is_editable = is_own and frozen_by(session, submission) is None
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
-        standings = standings_of_one(session, submission, viewer)
-        certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
+        known = {submission.id: own}
+        standings = standings_known(session, submission, known, viewer)
+        certain = certainty_of(session, [submission], known).get(submission.id)
         workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)

@@ -39,6 +39,7 @@ from app.competitions.limits import Quota, declared_limits, is_open_for, phase_s
 from app.competitions.tracks import tracks_of
 from app.competitions.visibility import Viewer
 from app.feedback.history import MOST_SHOWN
+from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all
 from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS, check_text_lengths
@@ -350,7 +351,8 @@ def _page(
         latest = latest_run(session, user, phase_task) if user else None
         form = _prefilled(session, form, _chosen(systems, system, latest), latest, form_of(phase_task))
         scored = scored_runs(session, user, phase_task, MOST_SHOWN) if user else []
-        standings = [one for some in standings_of_all(session, scored, Viewer(user, now)).values() for one in some]
+        own = own_scores_of_all(session, scored, Viewer(user, now))
+        standings = [one for some in standings_of_all(session, scored, own, Viewer(user, now)).values() for one in some]
         late = late_entries(session, used.allowance, phase_task.phase) if used.allowance else None
     phase = phase_task.phase
     response = render(

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading
 from app.models import CHECKED, TERMINAL, ScoringRun, User, Validation
 from app.runs.stages import stamp_of
-from app.submissions.find import get_submission
+from app.submissions import find
 from app.web.http.context import Server
 from app.web.http.waiting import wait_for_news
 
@@ -19,7 +19,7 @@ from app.web.http.waiting import wait_for_news
 def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
     """Raise NotFound unless this viewer may see the submission."""
     with reading(server.engine) as session:
-        get_submission(session, submission_id, user)
+        find.check_visible(session, submission_id, user)
 
 
 async def wait_for_change(

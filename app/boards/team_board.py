@@ -1,0 +1,277 @@
+"""A board as one team's own results are compared with it: a few rows are read, the others are counted.
+
+Read are the team's rows, those of baselines and of teams with a mark, and the next above; where the others stand, the
+database counts (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. Where standings
+are not kept, or a phase whose entries are carried over rounds otherwise, all rows are read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from app.boards.entries import rows_of
+from app.boards.leaderboard import EntrySource, entry_sources, rows_of_sources, sight_of, whole_board
+from app.boards.rows import Leaderboard, LeaderboardRow
+from app.boards.view import UnfilteredBoard, ViewerContext, show
+from app.competitions.columns import BoardColumn, visible_columns
+from app.competitions.entry_rules import entry_settings
+from app.competitions.ordering import effective_decimals
+from app.competitions.visibility import View, Viewer, rounded
+from app.gold.versions import gold_identity
+from app.models import Board, BoardShown, Phase, RowMark, Submission, Team, TeamKind
+from app.standings.choose import Rules, rules_of
+from app.standings.entry import BoardEntry
+from app.standings.kept import KeptRows, count_values, entries_at, kept_entries, kept_values, next_above, value_of
+from evergold.scoring.halves import Half
+
+#: For more places than these all values of a board are read at once.
+COUNTED_ONE_BY_ONE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSight:
+    """A task of a phase as somebody sees it who looks at the runs of one team.
+
+    sources: of the boards' entries; sight: what the viewer may see of them.
+    apart: teams whose rows are read, as they may not compete as others do.
+    half: the part of divided items whose scores teams see of their runs.
+    """
+
+    team_id: int
+    sources: Sequence[EntrySource]
+    sight: ViewerContext
+    apart: frozenset[int]
+    half: Half | None
+
+    def view_of(self, source: EntrySource) -> View:
+        """Return what the viewer sees of a source."""
+        return self.sight.carried[source.phase.name].view if source.is_carried else self.sight.own.view
+
+
+def sight_of_team(
+    session: Session,
+    phase: Phase,
+    board: Board,
+    team_id: int,
+    viewer: Viewer,
+) -> TeamSight:
+    """Return what holds for all boards of a task in a phase. board: any of them."""
+    sources = entry_sources(session, phase, board)
+    sight = sight_of(session, sources, viewer)
+    marked = session.execute(_MARKED, {"phase_tasks": [one.phase_task.id for one in sources]})
+    apart = {team for row in marked for team in row if team is not None}
+    apart |= {*session.scalars(_BASELINES, {"competition": phase.competition_id}), *sight.mine, team_id}
+    # A run shows scores of the public part, even if the private part ranks the board.
+    half = Half.PUBLIC if sight.own.view.is_divided else None
+    return TeamSight(team_id, sources, sight, frozenset(apart), half)
+
+
+_MARKED = (
+    select(RowMark.team_id, Submission.team_id)
+    .outerjoin(Submission, Submission.id == RowMark.submission_id)
+    .where(RowMark.phase_task_id.in_(bindparam("phase_tasks", expanding=True)))
+)
+_BASELINES = select(Team.id).where(Team.competition_id == bindparam("competition"), Team.kind == TeamKind.BASELINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The kept rows of a source, of which some were read.
+
+    entries: those of the teams apart; near: others that are next above; every: all values in order, if at hand;
+    counted: what was counted before, by value.
+    """
+
+    source: EntrySource
+    rows: KeptRows
+    entries: Sequence[BoardEntry]
+    near: Sequence[BoardEntry] = ()
+    every: Sequence[float] | None = None
+    counted: dict[float, tuple[int, int]] = field(default_factory=dict)
+
+    def unread_above(self, session: Session, value: float) -> tuple[int, int]:
+        """Return how many rows that were not read are better than a value, and how many have one."""
+        return self._without([*self.entries, *self.near], session, value)
+
+    def usual_above(self, session: Session, value: float) -> int:
+        """Return how many rows of teams that are not apart are better."""
+        return self._without(self.entries, session, value)[0]
+
+    def _without(self, read: Sequence[BoardEntry], session: Session, value: float) -> tuple[int, int]:
+        rules = self.rows.rules
+        if self.every is None:
+            if value not in self.counted:
+                self.counted[value] = count_values(session, self.rows, value)
+            better, count = self.counted[value]
+        else:
+            count = len(self.every)
+            better = (
+                count - bisect_right(self.every, value) if rules.higher_is_better else bisect_left(self.every, value)
+            )
+        known = [told for one in read if (told := value_of(one, rules)) is not None]
+        return better - _count_better(known, value, rules), count - len(known)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamBoard:
+    """A board with the rows that matter to a team.
+
+    shown: the rows that were read, as the viewer sees them.
+    mine: the values of the viewer's own rows.
+    reads: what was read of kept rows, and what was not; empty if `shown` has all rows.
+    own: what was read of the phase's own, None if nothing is kept.
+    competing: the values by team of those that were read of it, and have a rank; carried: those of rows carried over.
+    """
+
+    shown: Leaderboard
+    rules: Rules
+    mine: Sequence[float | None]
+    reads: Sequence[_Read]
+    own: _Read | None
+    competing: Mapping[int, float]
+    carried: Sequence[float]
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the phase's standings are kept, so that past ones follow from them."""
+        return self.own is not None
+
+    def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
+        """Return how many rows that were not read are better than a value (0 for None), and how many have one."""
+        asked = rounded(value, self.rules.decimals)
+        counts = [one.unread_above(session, asked or 0.0) for one in self.reads]
+        return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
+
+    def stood_above(self, session: Session, value: float, since: Collection[int] | None) -> int:
+        """Return how many entries of teams other than these are better than a rounded value; None: only those that were
+        carried over."""
+        above = _count_better(self.carried, value, self.rules)
+        above += sum(one.unread_above(session, value)[0] for one in self.reads if one.source.is_carried)
+        if self.own is None or since is None:
+            return above
+        usual = set(since).difference(one.team_id for one in self.own.entries)
+        gone = kept_values(session, self.own.rows, usual).values() if usual else ()
+        still = [told for team, told in self.competing.items() if team not in since]
+        above += self.own.usual_above(session, value) - _count_better(gone, value, self.rules)
+        return above + _count_better(still, value, self.rules)
+
+
+def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:
+    return sum(one > value if rules.higher_is_better else one < value for one in values)
+
+
+def board_of_team(
+    session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], *, with_next: bool
+) -> TeamBoard:
+    """Return a board of the task. values: whose places are wanted; with_next: also read the next rows above."""
+    own, *_ = seen.sources
+    rules = rules_of(own.phase, own.phase_task, board)
+    if rules is None:
+        raise LookupError(f"the task type of board {board.name!r} is not installed here")
+    reads = [_read(session, board, one, seen) for one in _shown_sources(seen)]
+    kept = [one for one in reads if one is not None]
+    is_enough = len(kept) == len(reads) and _round_alike(seen, kept)
+    if is_enough:
+        known = [value for value in values if value is not None]
+        kept = [_read_further(session, one, seen, board, known, with_next=with_next) for one in kept]
+        whole = _excerpt(session, board, seen, kept)
+    else:
+        whole = whole_board(session, board, seen.sources, half=seen.half)
+    theirs = {row.submission_id for row in whole.rows if row.team_id == seen.team_id and row.carried_from is None}
+    shown = with_own(show(whole, seen.sight), theirs)
+    ranks_by, place = rules.decimals, whole.rank_by
+    apart = [row for row in whole.rows if row.team_id in seen.apart and row.carried_from is None and row.competes]
+    carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
+    return TeamBoard(
+        shown=shown,
+        rules=rules,
+        mine=[row.cells[place].value for row in whole.rows if row.team_id in seen.sight.mine],
+        reads=kept if is_enough else (),
+        own=next((one for one in kept if not one.source.is_carried), None),
+        competing={
+            row.team_id: told
+            for row in apart
+            if row.team_id is not None and (told := rounded(row.cells[place].value, ranks_by)) is not None
+        },
+        carried=[told for value in carried if (told := rounded(value, ranks_by)) is not None],
+    )
+
+
+def with_own(board: Leaderboard, runs: Collection[UUID | None]) -> Leaderboard:
+    """Mark the team's rows as own, so that organisers who look at its runs compare with the right row."""
+    rows = (
+        row._replace(is_mine=row.is_mine or (row.submission_id in runs and row.submission_id is not None))
+        for row in board.rows
+    )
+    return replace(board, rows=tuple(rows))
+
+
+def _shown_sources(seen: TeamSight) -> list[EntrySource]:
+    """Return the sources whose rows the viewer sees at all."""
+    if seen.sight.own.view.board is BoardShown.HIDDEN:
+        return []
+    return [one for one in seen.sources if not one.is_carried or seen.view_of(one).board is BoardShown.PUBLIC]
+
+
+def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
+    """True if all rows compare by the digits that their own phase ranked them by."""
+    views = [seen.view_of(one.source) for one in kept]
+    return (
+        len({(view.precision, view.ranks_by, one.rows.rules.decimals) for view, one in zip(views, kept, strict=True)})
+        < 2
+    )
+
+
+def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) -> _Read | None:
+    """Read the rows of the teams apart; None if nothing is kept."""
+    rules = rules_of(source.phase, source.phase_task, board)
+    gold = gold_identity(session, seen.sources[0].phase_task) if source.is_carried else None
+    if rules is None or (source.is_carried and gold is None):
+        return None
+    rows = KeptRows(source.phase_task.id, board.id, rules, gold)
+    entries = kept_entries(session, rows, seen.apart)
+    return None if entries is None else _Read(source, rows, entries)
+
+
+def _read_further(
+    session: Session, read: _Read, seen: TeamSight, board: Board, values: Sequence[float], *, with_next: bool
+) -> _Read:
+    """Read what the places of these values need."""
+    near: dict[int, BoardEntry] = {}
+    rules, precision = read.rows.rules, seen.view_of(read.source).precision
+    shows_more = effective_decimals(_ranking_column(board, seen), precision) != rules.decimals
+    for value in values if with_next else ():
+        asked = rounded(value, rules.decimals) or 0.0
+        found = next_above(session, read.rows, asked, seen.apart)
+        # Where more digits are shown than ranks go by, a row of the same rank may look better.
+        found += entries_at(session, read.rows, asked, seen.apart) if shows_more else []
+        near |= {one.run_id: one for one in found}
+    is_list = len(values) > COUNTED_ONE_BY_ONE
+    every = sorted(kept_values(session, read.rows).values()) if is_list else None
+    return replace(read, near=tuple(near.values()), every=every)
+
+
+def _ranking_column(board: Board, seen: TeamSight) -> BoardColumn:
+    columns = visible_columns(board, seen.sources[0].phase_task.options_of(board.task))
+    return next(one for one in columns if (one.metric, one.split) == (board.rank_metric, board.rank_split))
+
+
+def _excerpt(session: Session, board: Board, seen: TeamSight, reads: Sequence[_Read]) -> UnfilteredBoard:
+    """Return a board of the rows that were read, with its ranking column alone."""
+    own, column = seen.sources[0], _ranking_column(board, seen)
+    of_source = {one.source.phase_task.id: one for one in reads}
+
+    def look(source: EntrySource) -> list[LeaderboardRow]:
+        read = of_source[source.phase_task.id]
+        entries = [*read.entries, *read.near]
+        return rows_of(session, source.phase_task, entries, (column,), read.rows.rules, None, seen.half)
+
+    rows = rows_of_sources(session, [one.source for one in reads], look) if reads else []
+    rule = entry_settings(own.phase, own.phase_task).rule
+    return UnfilteredBoard(columns=(column,), rank_by=0, rows=tuple(rows), entry_rule=rule, half=seen.half)

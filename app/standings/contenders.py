@@ -1,0 +1,182 @@
+"""The tries of teams that may be their entries, found by the database, so that a long past is not read again and again.
+
+Of a team's tries those that have a mark, the first and the last of the others, the chosen one, and those that look as
+good as the best. `app.standings.choose` chooses the same one from these as from all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Float, Select, String, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.base.db import UtcDateTime, among, likely
+from app.models import (
+    EntryChoice,
+    EntryRule,
+    GoldVersion,
+    RowMark,
+    RowStatus,
+    ScoreRow,
+    ScoringRun,
+    Submission,
+    Team,
+    TeamKind,
+)
+from app.standings.choose import Rules, Try, eligible
+from app.standings.tries import RunFilter, gold_of_run, is_rankable
+from evergold.scoring.task import NOT_ENTERED
+
+#: So much wider than a step of rounding is what looks equal, as floats are not exact.
+_WIDER = 1.01
+
+
+class Contenders(NamedTuple):
+    """Tries of one team that may be its entry, in order of submission.
+
+    entries: how many tries it has that may count at all.
+    gold: that of all its tries; None for several.
+    """
+
+    tries: Sequence[Try]
+    entries: int
+    gold: str | None
+
+
+def needs_all_tries(rules: Rules) -> bool:
+    """True if every try counts, or a record follows from all of them."""
+    return rules.rule is EntryRule.ALL or rules.is_ladder
+
+
+def contenders_of(
+    session: Session, phase_task_id: int, board_id: int, rules: Rules, bounds: RunFilter
+) -> dict[int, Contenders]:
+    """Return them by team. bounds: names the teams, and may have `until`; rules: not of those that need all tries."""
+    where: dict[str, Any] = {
+        "of_task": phase_task_id,
+        "of_board": board_id,
+        "of_teams": bounds.teams or (),
+        "metric": rules.metric,
+        "split": rules.split,
+        "sign": 1.0 if rules.higher_is_better else -1.0,
+        "step": 0.0 if rules.decimals is None else _WIDER * 10.0**-rules.decimals,
+    }
+    where |= {} if rules.track is None else {"track": rules.track}
+    where |= {} if bounds.until is None else {"until": bounds.until}
+    session.flush()
+    statement = _statement(has_track=rules.track is not None, has_end=bounds.until is not None)
+    found: dict[int, list[Try]] = {}
+    counted: dict[int, tuple[int, str, str]] = {}
+    for (
+        run_id,
+        team_id,
+        kind,
+        submission_id,
+        gold,
+        status,
+        is_late,
+        system_id,
+        value,
+        *counts,
+    ) in session.connection().execute(statement, where):
+        mark = RowStatus(status) if status is not None else None
+        one = Try(team_id, run_id, submission_id, kind == TeamKind.BASELINE, gold, value, mark, is_late, system_id)
+        found.setdefault(team_id, []).append(one)
+        counted[team_id] = tuple(counts)
+    return {team: _of_team(tries, *counted[team]) for team, tries in found.items()}
+
+
+def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) -> Contenders:
+    """Whatever was set aside is among the tries, so that the rest of all is known."""
+    aside = len(tries) - len(eligible(tries))
+    return Contenders(tries, count - aside, first_gold if first_gold == last_gold else None)
+
+
+@cache
+def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
+    """Build the statement once, since every end of a run executes it.
+
+    All tries are gone through twice: keeping them meanwhile would take longer.
+    """
+    every = _tries(
+        Submission.team_id,
+        Submission.submitted_at,
+        gold_of_run().label("gold"),
+        RowMark.status,
+        ScoreRow.value,
+        has_track=has_track,
+        has_end=has_end,
+    ).subquery("every")
+    is_free = every.c.status.is_(None)
+    of_team = (
+        select(
+            every.c.team_id,
+            func.count().label("tries"),
+            func.min(every.c.gold).label("first_gold"),
+            func.max(every.c.gold).label("last_gold"),
+            func.max(case((is_free, _SIGN * every.c.value))).label("best"),
+            func.min(case((is_free, every.c.submitted_at))).label("first_at"),
+            func.max(case((is_free, every.c.submitted_at))).label("last_at"),
+        )
+        .group_by(every.c.team_id)
+        .subquery("of_team")
+    )
+    columns = (
+        ScoringRun.id,
+        Submission.team_id,
+        Team.kind,
+        Submission.id,
+        gold_of_run(),
+        RowMark.status,
+        Submission.is_late,
+        Submission.system_id,
+        ScoreRow.value,
+        of_team.c.tries,
+        of_team.c.first_gold,
+        of_team.c.last_gold,
+    )
+    chosen = exists().where(EntryChoice.submission_id == Submission.id, EntryChoice.board_id == bindparam("of_board"))
+    return (
+        _tries(*columns, has_track=has_track, has_end=has_end)
+        .join(of_team, of_team.c.team_id == Submission.team_id)
+        .where(
+            or_(
+                RowMark.status.is_not(None),
+                Submission.submitted_at.in_((of_team.c.first_at, of_team.c.last_at)),
+                # As good as the best, as it looks when rounded.
+                _SIGN * ScoreRow.value
+                >= of_team.c.best - bindparam("step", type_=Float()) * (1 + func.abs(of_team.c.best)),
+                chosen,
+            )
+        )
+        .order_by(Submission.submitted_at, ScoringRun.id)
+    )
+
+
+_SIGN = bindparam("sign", type_=Float())
+
+
+def _tries(*columns: Any, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
+    """Select from all tries of the teams."""
+    is_ranking = and_(ScoreRow.metric == bindparam("metric"), ScoreRow.split == bindparam("split"))
+    query = (
+        select(*columns)
+        .select_from(Submission)
+        .join(Team, Team.id == Submission.team_id)
+        .join(ScoringRun, ScoringRun.submission_id == Submission.id)
+        .outerjoin(GoldVersion, GoldVersion.id == ScoringRun.gold_version_id)
+        .outerjoin(RowMark, RowMark.submission_id == Submission.id)
+        .outerjoin(ScoreRow, and_(ScoreRow.run_id == ScoringRun.id, is_ranking))
+        .where(ScoringRun.is_current, is_rankable(), likely(Submission.phase_task_id == bindparam("of_task")))
+        .where(among(Submission.team_id, "of_teams"))
+        .where(or_(ScoreRow.reason.is_(None), ScoreRow.reason != NOT_ENTERED))
+    )
+    if has_track:
+        is_for_all = and_(Submission.track.is_(None), Team.kind == TeamKind.BASELINE)
+        query = query.where(or_(Submission.track == bindparam("track", type_=String()), is_for_all))
+    if has_end:
+        query = query.where(Submission.submitted_at < bindparam("until", type_=UtcDateTime()))
+    return query

@@ -1,0 +1,176 @@
+"""Kept standings as they are read: all of a board, those of some teams, and places counted by an index.
+
+Nothing here reads a run. What is kept for other rules than those of now is not read at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, Select, and_, bindparam, case, func, select
+from sqlalchemy.orm import Session
+
+from app.base.db import among
+from app.competitions.visibility import rounded
+from app.models import EntryRule, KeptBoard, Standing, System, Team
+from app.standings.choose import Rules
+from app.standings.entry import BoardEntry, stored_entries
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRows:
+    """The kept standings of a board in a phase, chosen by these rules.
+
+    gold: those of runs scored against it alone, for another phase to show; None for what this phase shows.
+    """
+
+    phase_task_id: int
+    board_id: int
+    rules: Rules
+    gold: str | None = None
+
+    @property
+    def here(self) -> dict[str, Any]:
+        """The parameters of every statement."""
+        gold = {} if self.gold is None else {"gold": self.gold}
+        return {"phase_task": self.phase_task_id, "board": self.board_id, **gold}
+
+    @property
+    def sign(self) -> float:
+        """1 if higher is better, else -1."""
+        return 1.0 if self.rules.higher_is_better else -1.0
+
+
+def kept_entries(session: Session, rows: KeptRows, teams: Collection[int] | None = None) -> list[BoardEntry] | None:
+    """Return the entries, of these teams or of all; None if none are kept, or they were chosen by other rules.
+
+    One query keeps rules and entries consistent.
+    """
+    if rows.rules.rule is EntryRule.ALL:  # where there is nothing to choose
+        return None
+    where = rows.here if teams is None else {**rows.here, "teams": teams}
+    found = (
+        session.connection().execute(_entries(of_gold=rows.gold is not None, of_teams=teams is not None), where).all()
+    )
+    if not found or found[0].rules != rows.rules.key:
+        return None
+    return stored_entries(row[1:] for row in found if row.team_id is not None)
+
+
+def kept_values(session: Session, rows: KeptRows, teams: Collection[int] | None = None) -> dict[int, float]:
+    """Return the values that teams are ranked by, of these teams or of all; without teams whose value is undefined."""
+    where = rows.here if teams is None else {**rows.here, "teams": teams}
+    statement = _values(of_gold=rows.gold is not None, of_teams=teams is not None)
+    return {team: value for team, value in session.connection().execute(statement, where)}
+
+
+def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, int]:
+    """Return how many teams have a better value, and how many have any."""
+    where = {**rows.here, "value": value}
+    more, less, every = session.connection().execute(_counts(of_gold=rows.gold is not None), where).one()
+    return more if rows.rules.higher_is_better else less, every
+
+
+def next_above(session: Session, rows: KeptRows, value: float, without: Collection[int]) -> list[BoardEntry]:
+    """Return all entries with the next better value, but for those of some teams."""
+    place = {**rows.here, "value": value, "without": without}
+    statement = _next(of_gold=rows.gold is not None, is_higher=rows.rules.higher_is_better)
+    found = session.connection().execute(statement, place).scalar()
+    return [] if found is None else entries_at(session, rows, found, without)
+
+
+def entries_at(session: Session, rows: KeptRows, value: float, without: Collection[int]) -> list[BoardEntry]:
+    """Return all entries with this value, but for those of some teams."""
+    found = session.connection().execute(
+        _at(of_gold=rows.gold is not None), {**rows.here, "value": value, "without": without}
+    )
+    return stored_entries(row for row in found)
+
+
+def value_of(entry: BoardEntry, rules: Rules) -> float | None:
+    """Return what an entry is ranked by, rounded as ranks are; None if undefined."""
+    if entry.ladder_value is not None:
+        return rounded(entry.ladder_value, rules.decimals)
+    score = (entry.scores or ())[rules.columns.index((rules.metric, rules.split))]
+    return None if score is None else rounded(score[0], rules.decimals)
+
+
+# ----------------------------------------------------------------------------------------------------------- statements
+# Each is built once: building one takes longer than executing it.
+
+_ENTRY = (
+    Standing.team_id,
+    Standing.run_id,
+    Standing.entries,
+    Standing.ladder_value,
+    Team.name,
+    Team.kind,
+    System.name,
+    Standing.facts,
+)
+
+
+def _which(*, of_gold: bool) -> ColumnElement[bool]:
+    return Standing.gold == bindparam("gold") if of_gold else Standing.is_whole.expression
+
+
+def _place(*, of_gold: bool) -> ColumnElement[bool]:
+    here = and_(Standing.phase_task_id == bindparam("phase_task"), Standing.board_id == bindparam("board"))
+    return and_(here, _which(of_gold=of_gold))
+
+
+@cache
+def _entries(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
+    """Select the rules and entries of a board; a board without entries yields one row without a team."""
+    here = and_(
+        Standing.phase_task_id == KeptBoard.phase_task_id,
+        Standing.board_id == KeptBoard.board_id,
+        _which(of_gold=of_gold),
+    )
+    here = and_(here, among(Standing.team_id, "teams")) if of_teams else here
+    return (
+        select(KeptBoard.rules, *_ENTRY)
+        .outerjoin(Standing, here)
+        .outerjoin(Team, Team.id == Standing.team_id)
+        .outerjoin(System, System.id == Standing.system_id)
+        .where(KeptBoard.phase_task_id == bindparam("phase_task"), KeptBoard.board_id == bindparam("board"))
+    )
+
+
+@cache
+def _values(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
+    query = select(Standing.team_id, Standing.value).where(_place(of_gold=of_gold), Standing.value.is_not(None))
+    return query.where(among(Standing.team_id, "teams")) if of_teams else query
+
+
+@cache
+def _counts(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
+    """Select the numbers of higher, of lower, and of all values."""
+    asked = bindparam("value", type_=Float())
+    return select(
+        func.count(case((Standing.value > asked, 1))),
+        func.count(case((Standing.value < asked, 1))),
+        func.count(Standing.value),
+    ).where(_place(of_gold=of_gold))
+
+
+@cache
+def _next(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
+    asked = bindparam("value", type_=Float())
+    is_better = Standing.value > asked if is_higher else Standing.value < asked
+    query = select(Standing.value).where(_place(of_gold=of_gold), is_better, ~among(Standing.team_id, "without"))
+    return query.order_by(Standing.value if is_higher else Standing.value.desc()).limit(1)
+
+
+@cache
+def _at(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
+    return (
+        select(*_ENTRY)
+        .join(Team, Team.id == Standing.team_id)
+        .outerjoin(System, System.id == Standing.system_id)
+        .where(_place(of_gold=of_gold), Standing.value == bindparam("value", type_=Float()))
+        .where(~among(Standing.team_id, "without"))
+    )

@@ -1,0 +1,60 @@
+"""What kept standings tell of a run is what all runs tell, in competitions drawn at random, to whoever looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, delete
+
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.competitions.visibility import SeenAs, Viewer
+from app.feedback.scores import own_scores_of_all
+from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
+from app.models import KeptBoard, User
+from app.submissions.find import get_submission
+from tests.feedback.random_world import RandomWorld, add_random_world
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.soak] if seed > 3 else []) for seed in range(30)]
+)
+def test_standings_that_are_kept_tell_the_same_as_all_runs(engine: Engine, seed: int) -> None:
+    found = add_random_world(engine, seed)
+    lookers: list[tuple[User, SeenAs | None]] = [(one, None) for one in found.people]
+    lookers += [(found.organiser, None), (found.organiser, SeenAs.PARTICIPANT)]
+    kept = [told(engine, found, *one) for one in lookers]
+    assert sum(map(len, kept)) > len(found.submissions)
+    with writing(engine) as session:  # whatever was chosen is chosen again from all runs
+        session.execute(delete(KeptBoard))
+    for looker, before in zip(lookers, kept, strict=True):
+        assert told(engine, found, *looker) == before, looker
+
+
+def told(
+    engine: Engine, found: RandomWorld, viewer: User, seen_as: SeenAs | None
+) -> Mapping[UUID, tuple[list[object], list[object]]]:
+    """Of each run that somebody may see: by itself, and in a list."""
+    answers: dict[UUID, tuple[list[object], list[object]]] = {}
+    with reading(engine) as session:
+        seen = []
+        for one in found.submissions:
+            try:
+                seen.append(get_submission(session, one, viewer))
+            except NotFound:
+                continue
+        looker = Viewer(viewer, found.now, seen_as)
+        own = own_scores_of_all(session, seen, looker)
+        listed = standings_of_all(session, seen, own, looker, with_history=True)
+        for run in seen:
+            alone = standings_of_one(session, run, looker)
+            answers[run.id] = [_plain(one) for one in alone], [_plain(one) for one in listed[run.id]]
+    return answers
+
+
+def _plain(one: RunStanding) -> tuple[object, ...]:
+    """Boards are other objects in each session."""
+    values = {name: getattr(one, name) for name in one.__slots__ if name != "board"}
+    return one.board.name, *values.items()
