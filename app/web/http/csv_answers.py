@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import codecs
-from typing import Annotated
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import Depends, Query
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
+
+
+def _has_mark(scope: Scope) -> bool:
+    return parse_qs(scope.get("query_string", b"")).get(b"bom", [b"1"])[-1] != b"0"
+
+
+class CsvStream(StreamingResponse):
+    """A table that is made while it is sent, with the mark unless its address says otherwise."""
+
+    media_type = "text/csv"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer."""
+        if _has_mark(scope):
+            self.body_iterator = _marked(self.body_iterator)
+        await super().__call__(scope, receive, send)
+
+
+async def _marked(pieces: AsyncIterable[Any]) -> AsyncIterator[Any]:
+    yield codecs.BOM_UTF8
+    async for piece in pieces:
+        yield piece
 
 
 class CsvResponse(Response):
@@ -22,7 +45,7 @@ class CsvResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer."""
-        if parse_qs(scope.get("query_string", b"")).get(b"bom", [b"1"])[-1] == b"0":
+        if not _has_mark(scope):
             self.body = bytes(self.body).removeprefix(codecs.BOM_UTF8)
             self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from sqlalchemy.orm import Session
 
 from app.base import api_links
@@ -139,7 +138,7 @@ def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, ro
         "Content-Disposition": f'attachment; filename="{found.name}-{round_name}-marks.csv"',
         "Cache-Control": "no-store",
     }
-    return StreamingResponse(csv_pieces(visit.server.engine, judging.id), media_type="text/csv", headers=headers)
+    return CsvStream(csv_pieces(visit.server.engine, judging.id), headers=headers)
 
 
 @router.put(
