@@ -1,6 +1,6 @@
 """A cgroup for each run, where the worker's own was delegated to it: the kernel then counts all that a run holds.
 
-Only version 2. EVERGOLD_SANDBOX_CGROUPS tells that the worker's cgroup is its own to divide (systemd: `Delegate=memory
+Only version 2. With EVERGOLD_SANDBOX_CGROUPS the worker's cgroup is its own to divide (systemd: `Delegate=memory
 pids`): root could write everywhere, so nothing is guessed. A cgroup that passes memory on to others may hold no
 processes itself, so the worker's move into `worker` below it, and runs get neighbours of that.
 """
@@ -49,7 +49,7 @@ class Group:
 def group_for(limits: Limits, in_memory: int) -> Iterator[Group | None]:
     """Make a cgroup for a run, and remove it with all that is in it; None where none is delegated.
 
-    in_memory: bytes of files that lie in memory, which the kernel counts to whoever writes them. Raises
+    in_memory: bytes of files that lie in memory, which the kernel counts, too. Raises
     SandboxUnavailable if the setting promises more than there is.
     """
     if not sandbox_settings().cgroups:
@@ -75,6 +75,8 @@ def group_for(limits: Limits, in_memory: int) -> Iterator[Group | None]:
 def delegated() -> Path:
     """Return the cgroup in which runs get theirs, ready for them. Raises SandboxUnavailable."""
     own = _own()
+    if own.name.endswith(".scope"):  # a log-in of somebody who tries a command: its processes are not ours to move
+        raise _unusable(PermissionError(f"{own.name} is a session's"))
     base = own.parent if own.name == LEAF else own
     try:
         if own == base:
