@@ -119,7 +119,8 @@ def _read_moment(text: str | None) -> datetime | None:
 
 
 def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems: Problems) -> list[Published]:
-    """Return the results of a table with the columns of historic rows, adding what is wrong to `problems`, by line."""
+    """Return the results of a table with the columns of historic rows, adding what is wrong to `problems`, by line; none if
+    anything is."""
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
     dates = _dates(table)
@@ -141,7 +142,7 @@ def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems:
             result = results.setdefault((team, date), Published(team, achieved_at, {}))
             result.scores[f"{metric} {split}"] = float(value)
     said = _parse_score(table, problems)
-    return [_with_scores(result, said[key]) for key, result in results.items()]
+    return [] if problems.errors else [_with_scores(result, said[key]) for key, result in results.items()]
 
 
 def _dates(table: Table) -> list[str]:
