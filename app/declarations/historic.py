@@ -119,8 +119,9 @@ def _read_moment(text: str | None) -> datetime | None:
 
 
 def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems: Problems) -> list[Published]:
-    """Return the results of a table with the columns of historic rows, adding what is wrong to `problems`, by line; none if
-    anything is."""
+    """Return the results of a table with the columns of historic rows; none if `problems` has any, to which those of this
+    table are added by line.
+    """
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
     dates = _dates(table)
