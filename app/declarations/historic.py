@@ -119,8 +119,8 @@ def _read_moment(text: str | None) -> datetime | None:
 
 
 def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems: Problems) -> list[Published]:
-    """Return the results of a table with the columns of historic rows; none if `problems` has any, to which those of this
-    table are added by line.
+    """Return the results of a table with the columns of historic rows; none if `problems` has any, to which those of
+    this table are added by line.
     """
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
