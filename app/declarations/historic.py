@@ -121,7 +121,9 @@ def _read_moment(text: str | None) -> datetime | None:
 
 
 def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems: Problems) -> list[Published]:
-    """Return the results of a table with the columns of historic rows, adding what is wrong to `problems`, by line."""
+    """Return the results of a table with the columns of historic rows; none if `problems` has any, to which those of
+    this table are added by line.
+    """
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
     dates = _dates(table)
@@ -143,7 +145,7 @@ def results_of(table: Table, task: AnyTask, offered: Sequence[Column], problems:
             result = results.setdefault((team, date), Published(team, achieved_at, {}))
             result.scores[f"{metric} {split}"] = float(value)
     said = _parse_score(table, problems)
-    return [_with_scores(result, said[key]) for key, result in results.items()]
+    return [] if problems.errors else [_with_scores(result, said[key]) for key, result in results.items()]
 
 
 def _dates(table: Table) -> list[str]:

@@ -292,6 +292,25 @@ def test_what_is_said_of_published_systems_stands_beside_their_names(sqlite_engi
     assert (bo.method, bo.card) == ("", None)
 
 
+def test_published_ranks_are_kept_and_follow_their_file(sqlite_engine: Engine, demo: Folder) -> None:
+    def ranks() -> dict[str, int | None]:
+        with reading(sqlite_engine) as session:
+            phase, board = find_board(find_competition(session, "demo"), "evaluation", "zero-shot")
+            return {
+                row.team: row.published_rank for row in build_leaderboard(session, phase, board, Viewer(None, NOW)).rows
+            }
+
+    header = "team,metric,split,value,rank"
+    lines = "Ada,macro_f1,zero_shot/all,0.5,3\nAda,macro_f1,zero_shot/en,0.25,\nBo,macro_f1,zero_shot/all,0.4,\n"
+    (demo.folder / "historic.csv").write_text(f"{header}\n{lines}", encoding="utf-8")
+    apply(sqlite_engine, demo)
+    assert ranks() == {"Ada": 3, "Bo": None}
+    assert made(apply(sqlite_engine, demo)) == []
+    demo.change("0.5,3", "0.5,1", "historic.csv")
+    assert len(made(apply(sqlite_engine, demo))) == 1
+    assert ranks() == {"Ada": 1, "Bo": None}
+
+
 def test_published_results_follow_their_file(sqlite_engine: Engine, demo: Folder) -> None:
     apply(sqlite_engine, demo)
     demo.change("Bo,,macro_f1,zero_shot/all,0.4\n", "", "historic.csv")

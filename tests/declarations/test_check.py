@@ -208,7 +208,7 @@ def test_baseline_that_would_be_rejected_is_quoted(demo: Competition) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("team,date,metric,split,value", "team,metric,split,value", "the column date is missing"),
+        ("team,date,metric,split,value", "team,date,split,value", "the column metric is missing"),
         ("0.25", "", "line 3, column value: the value is empty"),
         ("0.25", "nan", "is not a finite number"),
         ("0.25", "25.0", "lies outside the range of macro_f1, 0 to 1; percent are written as fractions"),
@@ -239,6 +239,19 @@ def test_what_historic_rows_say_of_a_system_is_checked_by_line(demo: Competition
     rows = [f"{line},{method}" for line, method in zip(lines, said, strict=True)]
     path.write_text("\n".join([f"{header},method", *rows]) + "\n", encoding="utf-8")
     assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
+
+
+@pytest.mark.parametrize("rank", ["0", "-1", "1.5", "first", "12345", "²"])
+def test_rank_of_a_published_result_is_a_whole_number(demo: Competition, rank: str) -> None:
+    lines = f"Ada,macro_f1,zero_shot/all,0.5,2\nBo,macro_f1,zero_shot/all,0.4,{rank}\n"
+    demo.write("historic.csv", f"team,metric,split,value,rank\n{lines}")
+    words = "line 3, column rank: a rank is a whole number from 1, or empty"
+    assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
+
+
+def test_published_results_need_no_date(demo: Competition) -> None:
+    demo.write("historic.csv", "team,metric,split,value\nAda,macro_f1,zero_shot/all,0.5\n")
+    assert demo.said() == []
 
 
 def test_links_of_historic_rows_are_checked_by_line(demo: Competition) -> None:

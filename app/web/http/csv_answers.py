@@ -13,7 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 
 def _has_mark(scope: Scope) -> bool:
-    return parse_qs(scope.get("query_string", b"")).get(b"bom", [b"1"])[-1] != b"0"
+    query: bytes = scope.get("query_string", b"")
+    return parse_qs(query).get(b"bom", [b"1"])[-1] != b"0"
 
 
 class CsvStream(StreamingResponse):

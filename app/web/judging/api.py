@@ -29,7 +29,7 @@ from app.judging.summary import results_for
 from app.judging.views import ImportOut, JudgingProgress, RoundList, RoundResults, describe_round
 from app.models import Right, User
 from app.web.http.context import Server, ServerHere
-from app.web.http.csv_answers import TAKES_BOM
+from app.web.http.csv_answers import TAKES_BOM, CsvStream
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body

@@ -117,12 +117,11 @@ def test_a_new_system_stands_beside_the_published_ones_in_both_phases(astitch: S
     shown = page(astitch, "/competitions/astitch/phases/test/boards/coarse-en-few-shot")
     markup.check(shown)
     assert "ada noise 0.7399" in text_of(shown)
-    # Table 4 of the paper: XLNet, few-shot, without context and with the expression, dev 0.959 and test 0.971.
+    # Table 4 of the paper: XLNet, few-shot, without context and with the expression, dev 0.959 and test 0.971; table 12
+    # has its zero-shot on dev.
     side_by_side = page(astitch, "/competitions/astitch/tasks/coarse-en/results")
     markup.check(side_by_side)
-    row = (
-        "XLNet base (cased), no context, with MWE published – not published 0.8970 0.9590 – not published 0.8740 0.9710"
-    )
+    row = "XLNet base (cased), no context, with MWE published 0.8230 0.8970 0.9590 – not published 0.8740 0.9710"
     assert row in text_of(side_by_side)
     assert "/competitions/astitch/tasks/coarse-en/results" in page(astitch, "/competitions/astitch")
     with astitch.client() as reader:
@@ -166,7 +165,7 @@ def check_board(site: Site, split: str, team: str) -> dict[str, Any]:
     wanted = expected_values()
     document = board(site, f"ncimp/open/{split.replace('/', '-')}")
     found = values(document, team)
-    assert len(found) == 9
+    assert len(found) == 24
     for name, value in found.items():
         metric, _, of = name.partition(" ")
         assert of == split
