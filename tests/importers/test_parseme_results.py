@@ -148,7 +148,7 @@ def test_percent_are_divided_only_where_pages_show_percent(tmp_path: Path) -> No
         (board(submissions=[{"scores": []}]), "not-a-leaderboard", "submissions.0.owner"),
         (board(submissions=[submission("", "0.5", None)]), "no-team", "submission 1"),
         (board(submissions=[submission("ada", "half", None)]), "bad-value", "submission 1: mwe_f1 macro: 'half'"),
-        (board(submissions=[submission("ada", "NaN", None)]), "bad-value", "is not a number"),
+        (board(submissions=[submission("ada", "NaN", None)]), "bad-value", "is not a finite number"),
         (board(submissions=[]), "no-results", "no score"),
         (board(submissions=[submission("ada", "0.5", None)] * 2), "duplicate-score", "ada has mwe_f1 macro 2 times"),
         ("", "empty-file", "empty"),

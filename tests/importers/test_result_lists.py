@@ -52,7 +52,7 @@ def test_ranks_in_brackets_behind_scores_are_no_part_of_them(tmp_path: Path) -> 
     found = read(tmp_path, "#,User,F1 Score\n1,a,0.9385 (1)\n2,b,0.9346 (2)\n3,c,-\n")
     assert [(row[0], row[4]) for row in found.rows] == [("a", "0.9385"), ("b", "0.9346")]
     mixed = "#,User,F1 Score\n1,a,0.9385 (1)\n2,b,0.9346\n"
-    assert problems(tmp_path, mixed) == ["line 2: macro_f1 zero_shot/all: '0.9385 (1)' is not a number"]
+    assert problems(tmp_path, mixed) == ["line 2: macro_f1 zero_shot/all: '0.9385 (1)' is not a finite number"]
 
 
 def test_any_headings_can_be_given(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_numbers_that_are_more_than_positions_are_asked_about(tmp_path: Path) ->
 def test_everything_wrong_is_told_by_line(tmp_path: Path) -> None:
     text = ",User,F1 Score,Date\n1,a,many,2022-01-01\n2,,0.5,2022-01-01\n3,c,88.95,2022-01-01\n"
     assert sorted(problems(tmp_path, text)) == [
-        "line 2: macro_f1 zero_shot/all: 'many' is not a number",
+        "line 2: macro_f1 zero_shot/all: 'many' is not a finite number",
         "line 3: the team has no name",
         "line 4: macro_f1 zero_shot/all: 88.95 lies outside the range of macro_f1; are the scores of this list "
         "percent?",

@@ -21,6 +21,7 @@ from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.base.storage import FolderStorage, check_name, store_upload
 from app.models import CompetitionTask, PhaseTask, ScoringRun, User, Validation, ValidationStatus
 from app.submissions.validations import KEPT
+from evergold.scoring import validate
 from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 from tests.processes import kill, start, wait_until
@@ -60,6 +61,28 @@ def open_for_ever(engine: Engine, ada: User) -> User:
     with writing(engine) as session:
         the_phase_task(session).phase.ends_at = None
     return ada
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_label_that_nobody_declared_has_the_verdict_that_it_has_at_home(
+    engine: Engine, open_for_ever: User, workplace: Path, tmp_path: Path, is_blind: bool
+) -> None:
+    """Validated and scored on the server, with blind items and without, and by `validate` at home: one sentence."""
+    files = {"gold": "id,label\n1,pos\n2,neg\n", "items": "id\n1\n2\n", "prediction": "id,label\n1,POS\n2,NEG\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (workplace / "gold" / "gold.csv").write_text(files["gold"])
+    blind = store_upload([files["items"].encode()], FolderStorage(workplace / "storage"), 1000)
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(task_type="table", options={}))
+        session.execute(update(PhaseTask).values(items_sha256=blind.sha256 if is_blind else None, options={}))
+    found = check(engine, ask(engine, open_for_ever, files["prediction"]))
+    run_id = upload(engine, open_for_ever, files["prediction"])
+    score_submission(run_id)
+    at_home = [one.as_dict() for one in validate("table", tmp_path / "items", tmp_path / "prediction")]
+    assert found.status == ValidationStatus.VALID
+    assert found.problems == the_run(engine, run_id).problems == at_home
+    assert "this file has 2: NEG, POS" in at_home[0]["message"]
 
 
 @pytest.mark.both

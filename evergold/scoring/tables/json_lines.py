@@ -52,8 +52,8 @@ def read_json_lines(
     text = decode_text(data, problems)
     if text is None:
         return None
-    if (document := _document(text)) is not None:
-        return _read_document(*document, columns, faults, problems, limits)
+    if (start := _start_of_document(text)) is not None:
+        return _Document(text, start, columns).read(faults, problems, limits)
     rows = re.split("\r\n?|\n", text)
     if len(rows) > limits.lines:
         problems.add("too-many-rows", f"the file has more than {limits.lines:,} lines")
@@ -74,18 +74,16 @@ def read_json_lines(
     return lines, skipped
 
 
-def _document(text: str) -> tuple[str, int] | None:
-    """Return a text that is one list or one dictionary of several lines, and where it begins; None for JSON lines."""
+def _start_of_document(text: str) -> int | None:
+    """Return where a text begins that is one list, or one dictionary of several lines or of rows; None: JSON lines."""
     start = _skip(text, 0)
     if text[start : start + 1] == "[":
-        return text, start
+        return start
     first, _, rest = text[start:].partition("\n")
-    is_row = (value := _decoded(first)) is not None
-    if is_row and (
-        rest.strip() or not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values())
-    ):
-        return None
-    return (text, start) if is_row or _decoded(text[start:]) is not None else None
+    if (value := _decoded(first)) is None:
+        return start if _decoded(text[start:]) is not None else None
+    holds_rows = isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+    return start if holds_rows and not rest.strip() else None
 
 
 def _decoded(text: str) -> object:
@@ -96,69 +94,81 @@ def _decoded(text: str) -> object:
         return None
 
 
-def _read_document(
-    text: str, start: int, columns: Sequence[str], faults: RowProblems, problems: Problems, limits: TableLimits
-) -> tuple[list[Line], int] | None:
-    """Return the elements of a list, or of a dictionary whose values are rows; a dictionary that is a row, alone."""
-    repeated: list[str] = []
-    decoder = _decoder(repeated)
-    if text[start] == "{":
+class _Document:
+    """A list of rows, a dictionary of rows, or one row over several lines. columns: keys of a row."""
+
+    def __init__(self, text: str, start: int, columns: Sequence[str]) -> None:
+        self.text, self.start, self.columns = text, start, columns
+        #: Keys that the value decoded last has twice.
+        self._repeated: list[str] = []
+        self._decoder = _decoder(self._repeated)
+
+    def read(self, faults: RowProblems, problems: Problems, limits: TableLimits) -> tuple[list[Line], int] | None:
+        """Return the rows, as `read_json_lines` does."""
+        if self.text[self.start] == "{":
+            whole, line = self._decoder.decode(self.text[self.start :]), 1 + self.text.count("\n", 0, self.start)
+            if self._is_row(whole):
+                if self._repeated:
+                    _note_repeated(self._repeated, line, faults)
+                return ([], 1) if self._repeated else ([Line(line, whole)], 0)
+            if not self._has_rows(whole):
+                problems.add("wrong-json", json_fault(self.columns), line=line)
+                return None
+            self._repeated.clear()
         try:
-            whole = decoder.decode(text[start:])
-        except (ValueError, RecursionError):
-            whole = {}
+            return self._rows(faults, problems, limits)
+        except json.JSONDecodeError as fault:
+            problems.add("wrong-json", f"this is not JSON: {fault.msg} (character {fault.colno})", line=fault.lineno)
+        except RecursionError:
+            problems.add("wrong-json", "lists inside lists without end")
+        return None
+
+    def _is_row(self, whole: dict[str, Any]) -> bool:
+        are_objects = (isinstance(value, dict) for value in whole.values())
+        return any(name in whole for name in self.columns) and not all(are_objects)
+
+    def _has_rows(self, whole: dict[str, Any]) -> bool:
         rows = list(whole.values())
-        if any(name in whole for name in columns) and not all(isinstance(row, dict) for row in rows):
-            return [Line(_line(text, start), whole)], 0
-        if not rows or not all(isinstance(row, dict) and set(columns) <= row.keys() for row in rows):
-            problems.add("wrong-json", json_fault(columns), line=_line(text, start))
-            return None
-    lines: list[Line] = []
-    skipped, counted, line = 0, 0, 1
-    try:
-        for place, value in _elements(text, start, decoder):
-            line, counted = line + text.count("\n", counted, place), place
+        return bool(rows) and all(isinstance(row, dict) and set(self.columns) <= row.keys() for row in rows)
+
+    def _rows(self, faults: RowProblems, problems: Problems, limits: TableLimits) -> tuple[list[Line], int] | None:
+        lines: list[Line] = []
+        skipped, counted, line = 0, 0, 1
+        for place, value in self._elements():
+            line, counted = line + self.text.count("\n", counted, place), place
             if len(lines) + skipped >= limits.rows:
                 problems.add("too-many-rows", f"the file has more than {limits.rows:,} rows")
                 return None
-            if repeated:
-                _note_repeated(repeated, line, faults)
-            if repeated or not isinstance(value, dict):
-                skipped += 1
-                if not repeated:
-                    faults.add(
-                        "not-an-object", f"each element of the list is an object: {json_fault(columns)}", line, ""
-                    )
-                repeated.clear()
-            else:
+            if isinstance(value, dict) and not self._repeated:
                 lines.append(Line(line, value))
-    except json.JSONDecodeError as fault:
-        problems.add("wrong-json", f"this is not JSON: {fault.msg} (character {fault.colno})", line=fault.lineno)
-        return None
-    except RecursionError:
-        problems.add("wrong-json", "lists inside lists without end", line=line)
-        return None
-    if not lines and not skipped:
-        problems.add("empty-file", "the list has no rows")
-        return None
-    return lines, skipped
+                continue
+            skipped += 1
+            if self._repeated:
+                _note_repeated(self._repeated, line, faults)
+                self._repeated.clear()
+            else:
+                faults.add("not-an-object", f"this element is no object: {json_fault(self.columns)}", line, "")
+        if not lines and not skipped:
+            problems.add("empty-file", "the list has no rows")
+            return None
+        return lines, skipped
 
-
-def _elements(text: str, start: int, decoder: json.JSONDecoder) -> Iterator[tuple[int, Any]]:
-    """Yield the elements of a list, or the values of a dictionary, with their positions; raise JSONDecodeError."""
-    closing = "]" if text[start] == "[" else "}"
-    place = _skip(text, start + 1)
-    while text[place : place + 1] != closing:
-        if closing == "}":
-            _, place = decoder.raw_decode(text, place)
-            place = _expect(text, _skip(text, place), ":")
-        value, end = decoder.raw_decode(text, place)
-        yield place, value
-        place = _skip(text, end)
-        if text[place : place + 1] != closing:
-            place = _expect(text, place, ",")
-    if text[_skip(text, place + 1) :]:
-        raise json.JSONDecodeError("there is text behind its end", text, _skip(text, place + 1))
+    def _elements(self) -> Iterator[tuple[int, Any]]:
+        """Yield the elements of a list, or the values of a dictionary, with their positions; raise JSONDecodeError."""
+        text = self.text
+        closing = "]" if text[self.start] == "[" else "}"
+        place = _skip(text, self.start + 1)
+        while text[place : place + 1] != closing:
+            if closing == "}":
+                _, place = self._decoder.raw_decode(text, place)
+                place = _expect(text, _skip(text, place), ":")
+            value, end = self._decoder.raw_decode(text, place)
+            yield place, value
+            place = _skip(text, end)
+            if text[place : place + 1] != closing:
+                place = _expect(text, place, ",")
+        if text[_skip(text, place + 1) :]:
+            raise json.JSONDecodeError("there is text behind its end", text, _skip(text, place + 1))
 
 
 def _expect(text: str, place: int, sign: str) -> int:
@@ -170,10 +180,6 @@ def _expect(text: str, place: int, sign: str) -> int:
 def _skip(text: str, place: int) -> int:
     found = _SPACE.match(text, place)
     return found.end() if found else place
-
-
-def _line(text: str, place: int) -> int:
-    return 1 + text.count("\n", 0, place)
 
 
 def _note_repeated(repeated: Sequence[str], line: int, faults: RowProblems) -> None:

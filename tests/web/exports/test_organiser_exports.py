@@ -59,7 +59,7 @@ def opened(answer: httpx.Response) -> zipfile.ZipFile:
 
 def manifest(answer: httpx.Response) -> list[dict[str, str]]:
     """Without the entry of the phase that went before, of which there is no file."""
-    lines = csv.DictReader(io.StringIO(opened(answer).read("manifest.csv").decode(), newline=""))
+    lines = csv.DictReader(io.StringIO(opened(answer).read("manifest.csv").decode("utf-8-sig"), newline=""))
     return [line for line in lines if line["team"] != EARLIER_TEAM]
 
 

@@ -54,7 +54,7 @@ def test_its_page_takes_it_back_and_says_so_to_organisers_too(site: Site) -> Non
             session.execute(update(User).where(User.username == "grace").values(is_administrator=True))
         answer = browser.get(f"{API}/competitions/{COMPETITION}/predictions.zip")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as exported:
-        lines = csv.DictReader(io.StringIO(exported.read("manifest.csv").decode(), newline=""))
+        lines = csv.DictReader(io.StringIO(exported.read("manifest.csv").decode("utf-8-sig"), newline=""))
         (line,) = (one for one in lines if one["team"] != EARLIER_TEAM)
     assert (line["withdrawn_at"], line["stands_on"]) == ("2026-01-10T12:00:00+00:00", "")
 
