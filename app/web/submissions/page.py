@@ -19,9 +19,10 @@ from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
+from app.feedback.neighbours import neighbours_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
-from app.models import CHECKED, TERMINAL, Board, Right, RunStatus, User, ValidationStatus
+from app.models import CHECKED, TERMINAL, Board, EntryRule, Right, RunStatus, User, ValidationStatus
 from app.people.rights import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import (
@@ -219,6 +220,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         known = {submission.id: own}
         standings = standings_known(session, submission, known, viewer)
         certain = certainty_of(session, [submission], known).get(submission.id)
+        first = next((one for one in standings if one.counts), None)
+        neighbours = neighbours_of(session, submission.phase_task.phase, first, viewer) if first else None
         workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
@@ -247,6 +250,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "seen_as": viewer.seen_as,
         "error": error,
         "standings": standings,
+        "neighbours": neighbours,
+        "goes_back": may_withdraw and own.settings.rule is EntryRule.LAST,
         "workspace": workspace,
         "title": _title(RunStatus(run.status), standings),
         "scores": scores,
