@@ -83,5 +83,6 @@ def _answer(
     seen = look_at(session, *where, viewer)
     pictures = pictures_of(session, seen, split=split, teams=teams)
     view = view_of_board(session, *where, viewer)
+    session.close()
     found = pictures_out(place, pictures, view) if name is None else picture_out(place, find_picture(pictures, name))
     return Response(found.model_dump_json(), media_type="application/json", headers=headers)
