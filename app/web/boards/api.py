@@ -196,6 +196,7 @@ def _answer(
     else:
         whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
     shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
+    session.close()  # a long board is written without a connection
     if asked.format == "json":
         text = board_json(competition, phase, board, shown, official)
         return Response(text, media_type="application/json", headers=headers)
@@ -279,6 +280,7 @@ def _answer_results(visit: Visit, place: tuple[str, str], written: Written) -> R
     if is_known(visit.request, etag):
         return not_modified(headers)
     results = build_results(session, competition, task, viewer)
+    session.close()
     response = written(competition, task, results)
     response.headers.update(headers)
     return response

@@ -83,6 +83,7 @@ def _answer(
     seen = look_at(session, *where, viewer)
     pictures = pictures_of(session, seen, split=split, teams=teams)
     view = view_of_board(session, *where, viewer)
+    session.close()
     found = (
         describe_pictures(place, pictures, view)
         if name is None

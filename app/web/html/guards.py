@@ -21,7 +21,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
-from app.competitions.visibility import Viewer
 from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
@@ -182,8 +181,7 @@ def form_again(
     """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
 
     errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
-    it names; a page with a visit, or a viewer, shows the user who sent the form, as nobody sends one while viewing as
-    another.
+    it names; a page with a visit shows the user who sent the form, as nobody sends one while viewing as another.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)
@@ -191,8 +189,6 @@ def form_again(
 
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
         known = dict(sent)
-        if "viewer" in parameters:
-            known["viewer"] = Viewer(sent["user"], sent["server"].clock())
         with ExitStack() as until_shown:
             if "visit" in parameters:
                 user = sent["upload"].user if "upload" in sent else sent["user"]

@@ -61,7 +61,7 @@ def user_visit_of(request: Request, user: User) -> Iterator[UserVisit]:
 
 
 async def public_visit(request: Request) -> AsyncIterator[Visit]:
-    """Visit as somebody who is not logged in, ignoring a log-in."""
+    """Visit as somebody who is not logged in, even if the request has a login."""
     with visit_of(request, Viewer(None, server_of(request).clock())) as visit:
         yield visit
 
