@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from evergold.scoring.errors import shorten
+from evergold.scoring.running import ProgramScores
 from evergold.scoring.task import API_VERSIONS, AnyTask, Score, Task
 
 GROUP = "evergold.tasks"
@@ -92,6 +93,7 @@ def _load(point: EntryPoint) -> AnyTask:
         distribution=origin,
         score=partial(_signed_scores, task.score, origin),
         score_with_outcomes=partial(_signed_with_outcomes, both, origin) if both else None,
+        run=partial(_signed_run, task.run, origin) if task.run else None,
     )
 
 
@@ -105,6 +107,11 @@ def _signed_with_outcomes(
 ) -> tuple[list[Score], dict[str, Any]]:
     scores, outcomes = both(*arguments)
     return [_signed(one, origin) for one in scores], outcomes
+
+
+def _signed_run(run: Callable[..., ProgramScores], origin: str, *arguments: Any) -> ProgramScores:
+    found = run(*arguments)
+    return dataclasses.replace(found, scores=[_signed(one, origin) for one in found.scores])
 
 
 def _signed(score: Score, origin: str) -> Score:
