@@ -74,7 +74,9 @@ def test_other_content_and_other_names_are_another_program(tmp_path: Path) -> No
         ({"score.py": SCORE}, {"command": "python3 score.py"}, None),
         ({"score.py": SCORE, "metadata": "command: python3 score.py\n"}, {}, None),
         ({"__init__.py": "", "main.py": ""}, {"contract": "evalai"}, None),
-        ({"main.py": ""}, {"contract": "evalai"}, "has no __init__.py: an EvalAI program is a package"),
+        ({"main.py": ""}, {"contract": "evalai"}, None),
+        ({"script/__init__.py": "", "more/a.py": ""}, {"contract": "evalai"}, None),
+        ({"score.py": ""}, {"contract": "evalai"}, "has no __init__.py: an EvalAI program is a package"),
     ],
 )
 def test_a_program_that_cannot_be_started_is_told(
