@@ -23,6 +23,7 @@ from app.cli import (
     role,
     rows,
     runs,
+    sandbox,
     server,
     standings,
     storage,
@@ -51,6 +52,7 @@ for part in (
     audit,
     backup,
     workers,
+    sandbox,
     host,
 ):
     commands.add_typer(part.commands)

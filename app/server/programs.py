@@ -221,5 +221,10 @@ def gold_command(arguments: Sequence[str]) -> list[str]:
     return [*_PYTHON, "workers.gold_commands", *arguments]
 
 
+def sandbox_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command for what belongs to a worker's machine: its sandbox, and environments of programs."""
+    return [*_PYTHON, "workers.sandbox.commands", *arguments]
+
+
 def sweep_command() -> list[str]:
     return [*_PYTHON, "workers.sweep"]
