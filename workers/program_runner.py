@@ -115,7 +115,7 @@ def end_of(outcome: Outcome, limits: Limits, environment: str, image: str | None
 
 
 def failure_of(outcome: Outcome, limits: Limits) -> str | None:
-    """Say how the program failed, as after "the program"; None if it ended well and left scores."""
+    """Describe how the program failed, as after "the program"; None if it ended well and left scores."""
     if outcome.ended is Ended.FINISHED:
         return None if outcome.scores is not None else "ended without scores.json or scores.txt in its output"
     if outcome.ended is Ended.FAILED:

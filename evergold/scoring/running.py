@@ -50,7 +50,7 @@ class ProgramCall:
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """How a program ended.
+    """The end of a program.
 
     failure: in words, as after "the program"; None: it ended by itself, with exit code 0, and left scores.
     scores: what it wrote, by key, with values of any kind; None with a failure.
@@ -86,7 +86,7 @@ class ProgramMissing(ScoringError):
 
 @dataclass(frozen=True, slots=True)
 class ProgramScores:
-    """What a run came to.
+    """The result of a run.
 
     scores: declared metrics alone; empty where the program failed. failure: as in `ProgramEnd`.
     log: JSON-able, for the organisers alone, but for the parts that they show to teams.

@@ -21,14 +21,14 @@ DEFAULT = "default"
 
 
 class Contract(StrEnum):
-    """How the program expects its files, and where it leaves its scores."""
+    """The rules by which a program finds its files and leaves its scores."""
 
     CODABENCH = "codabench"
     EVALAI = "evalai"
 
 
 class Audience(StrEnum):
-    """Who reads what the program said."""
+    """The readers of a part of the log."""
 
     ORGANISERS = "organisers"
     TEAMS = "teams"
@@ -123,7 +123,7 @@ class DeclaredMetric(_Part):
 
 
 class Shown(_Part):
-    """Who reads the program's output, errors and page."""
+    """The readers of the program's output, errors and page."""
 
     stdout: Audience = Audience.ORGANISERS
     stderr: Audience = Audience.ORGANISERS
@@ -150,7 +150,7 @@ class ProgramOptions(Options):
 
     contract: codabench (folders `ref` and `res`, scores.json) or evalai (a package with `evaluate`); command: words, as
     in the program's own `metadata.yaml`, which counts where this is absent; steps: only `scoring` today; phase: what
-    EvalAI programs are told as `phase_codename`; environment: `default`, or lines of requirements; absent: those of the
+    EvalAI programs get as `phase_codename`; environment: `default`, or lines of requirements; absent: those of the
     program's requirements.txt, or else `default`; python: the Python it needs; image: a container's name with its
     digest, instead of an environment; limits: bounds of one run; files: required, allowed and largest files of an
     upload; metrics: what the program writes, or what is made of that; shown: who reads stdout, stderr and details,
