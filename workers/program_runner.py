@@ -14,6 +14,7 @@ from pathlib import Path
 from app.base.config import get_settings
 from app.base.storage import local_file, storage_of
 from app.base.text import readable_size
+from evergold.scoring.program.options import DEFAULT
 from evergold.scoring.program.packing import InvalidProgram, command_in_folder, unpack
 from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, ProgramMissing
 from workers.overrun import readable_time
@@ -61,7 +62,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
     Raises SandboxUnavailable if it is not built on this machine.
     """
-    lines: tuple[str, ...] | None = call.environment if isinstance(call.environment, tuple) else None
+    lines = None if call.environment == DEFAULT else call.environment
     if call.environment is None:
         with suppress(OSError, UnicodeDecodeError):
             lines = tuple((folder / REQUIREMENTS).read_text(encoding="utf-8").splitlines())

@@ -31,8 +31,8 @@ class RunFiles:
 class ProgramCall:
     """One call of a program.
 
-    program: its sha256; command: its words, where `$input`, `$output` and `$program` are not replaced yet; None: as the
-    program's own `metadata` says. reference, submission: folders. environment, python, image: as declared.
+    program: its sha256; command: its words, where `$input`, `$output` and `$program` are not replaced yet; None: that
+    of the program's own `metadata`. reference, submission: folders. environment, python, image: as declared.
     limits: by name, in seconds and bytes.
     """
 
@@ -41,7 +41,7 @@ class ProgramCall:
     command: str | None
     reference: Path
     submission: Path
-    environment: str | tuple[str, ...] | None
+    environment: tuple[str, ...] | None
     python: str | None
     image: str | None
     phase: str

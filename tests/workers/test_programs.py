@@ -284,7 +284,8 @@ def test_another_program_does_not_open_the_gold_until_it_is_put_again(
     [
         {"command": "python3 $program/score.py $input $output $hidden"},
         {"environment": ["six==1.17.0"]},
-        {"environment": None},
+        {"environment": []},
+        {"environment": "default"},
         {"python": "3.7"},
         {"contract": "evalai"},
     ],
@@ -319,7 +320,7 @@ def test_a_rescoring_set_keeps_its_program_and_its_gold(engine: Engine, ada: Use
 
 
 def test_a_program_put_into_the_database_does_not_open_the_gold(engine: Engine, ada: User, forms: Path) -> None:
-    other = zipped({"score.py": OTHER, "metadata.yaml": programs.METADATA})
+    other = zipped(programs.files_of(OTHER))
     stored = store_upload([other], storage_of(get_settings()), limit_bytes=len(other))
     with writing(engine) as session:
         session.execute(

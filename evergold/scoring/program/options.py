@@ -17,7 +17,8 @@ from evergold.scoring.task import Options
 
 _IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}")
 _METRIC = r"^[A-Za-z0-9][A-Za-z0-9_.@+-]*$"
-DEFAULT = "default"
+#: The environment of a program that needs no packages but the usual ones.
+DEFAULT = ("default",)
 
 
 class Contract(StrEnum):
@@ -131,15 +132,12 @@ class Shown(_Part):
 
 
 def _requirement_lines(value: Any) -> Any:
-    if value is None or value == DEFAULT:
-        return value
-    if isinstance(value, str):
-        return tuple(line.strip() for line in value.splitlines() if line.strip())
-    return tuple(value) if isinstance(value, list | tuple) else value
+    """Split a text, such as `default` alone, into its lines."""
+    return tuple(line.strip() for line in value.splitlines() if line.strip()) if isinstance(value, str) else value
 
 
-def _check_requirements(lines: Literal["default"] | tuple[str, ...] | None) -> Any:
-    for line in lines if isinstance(lines, tuple) else ():
+def _check_requirements(lines: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    for line in lines or ():
         if not line.strip() or len(line) > 300 or line.lstrip().startswith("-") or not line.isprintable():
             raise ValueError(f"{shorten(line)!r} is no requirement: write `default`, or lines such as numpy==2.1.0")
     return lines
@@ -162,7 +160,7 @@ class ProgramOptions(Options):
     command: str | None = Field(None, min_length=1, max_length=2_000)
     steps: tuple[str, ...] = ("scoring",)
     phase: str = Field("", max_length=200)
-    environment: Literal["default"] | tuple[str, ...] | None = None
+    environment: tuple[str, ...] | None = Field(None, max_length=200)
     python: str | None = Field(None, pattern=r"^[23]\.\d{1,2}$")
     image: str | None = None
     limits: ProgramLimits = ProgramLimits()
@@ -182,7 +180,7 @@ class ProgramOptions(Options):
 
     @field_validator("environment")
     @classmethod
-    def _are_requirements(cls, value: Any) -> Any:
+    def _are_requirements(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return _check_requirements(value)
 
     @field_validator("image")
