@@ -20,6 +20,7 @@ from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, Program
 from workers.overrun import readable_time
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
 from workers.sandbox.environments import Wanted, default_wanted, find_environment
+from workers.sandbox.evalai import evalai_command
 from workers.sandbox.scores import parse_scores
 
 REQUIREMENTS = "requirements.txt"
@@ -72,8 +73,6 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
     """Return the words of the command. Raises ProgramMissing if none is declared, or it is no line of words."""
     if call.contract == "evalai":
-        from workers.sandbox.evalai import evalai_command
-
         return evalai_command(call.phase)
     command = call.command if call.command is not None else command_in_folder(folder)
     try:
