@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select
@@ -122,6 +123,36 @@ def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> Non
     assert "0.7500" in board
     assert f"program:{(program or '')[:12]}|environment:" in board
     assert "There are no intervals: this score comes from the organisers' own program." in board
+    opened_everywhere(site, olga, team, good)
+
+
+def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: str) -> None:
+    """Every page and answer about a task, a board and a scored file has an answer for a program, too."""
+    places = (COMPETITION, PHASE, "forms")
+    api = f"{API}/competitions/{COMPETITION}"
+    board = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/boards/forms"
+    seen = {
+        olga: [f"{api}/leaks", f"/competitions/{COMPETITION}/desk", f"{API}{submission}/program-log"],
+        team: [
+            *(f"{submission}{end}" for end in ("", "/report")),
+            links.compare(UUID(submission.rsplit("/", 1)[1])),
+            *(f"{API}{submission}{end}" for end in ("", "/report", "/report.csv")),
+            links.board(*places),
+            f"/competitions/{COMPETITION}",
+            f"/competitions/{COMPETITION}/data",
+            links.results(COMPETITION, TASK),
+            links.runs(COMPETITION),
+            "/guide/metrics",
+            "/guide/tasks",
+            *(f"{board}{end}" for end in ("", ".csv", "/table", "/feed.atom")),
+            api,
+            f"{api}/phases/{PHASE}/tasks/{TASK}",
+        ],
+    }
+    for who, paths in seen.items():
+        for path in paths:
+            assert who.browser.get(path).status_code == 200, (who.name, path)
+    assert team.browser.get(f"{API}{submission}/program-log").json()["error"]["code"] == "no_program_log"
 
 
 def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_command(site: Site, tmp_path: Path) -> None:
