@@ -48,6 +48,8 @@ from app.models import (
     Slices,
 )
 from app.teams.questions import QuestionKind
+from evergold.scoring.program.options import ProgramOptions
+from evergold.scoring.program.results import NAME as PROGRAM_TYPE
 
 
 class CardFieldDeclaration(Declaration):
@@ -221,6 +223,11 @@ class TaskDeclaration(Declaration):
     type: str = Field(description="a task type; `evergold tasks` lists them all")
     title: Title
     description: Markdown = Field("", description="Markdown: the task, file formats, scoring")
+    program: RelativePath | None = Field(
+        None,
+        description="of task type program: a folder or zip with the organisers' own scoring program, relative to the "
+        "folder of this file; it is kept on the server, and never offered for download",
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 
@@ -428,8 +435,21 @@ class PhasesFile(Declaration):
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json."""
+    """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json.
+
+    Options of an organisers' own program are completed by editors, too: they are long.
+    """
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
+    template = "#/$defs/program-{model}"
+    options = ProgramOptions.model_json_schema(ref_template=template)
+    options["properties"] = {name: one for name, one in options["properties"].items() if not one.get("readOnly")}
+    options["properties"]["environment"]["anyOf"].append({"const": "default"})
+    own = {f"program-{name}": one for name, one in options.pop("$defs").items()}
+    schema["$defs"] |= {**own, "program-options": options}
+    schema["$defs"]["TaskDeclaration"] |= {
+        "if": {"properties": {"type": {"const": PROGRAM_TYPE}}, "required": ["type"]},
+        "then": {"properties": {"options": {"$ref": "#/$defs/program-options"}}},
+    }
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, Mirror, Moment, example
-from app.base.queue import GPU_QUEUE
 from app.boards.views import DifferenceTestOut, IntervalOut
 from app.competitions.views import EXAMPLE_VISIBILITY, VisibilityOut, describe_visibility
 from app.feedback.compare import Better, Comparison
@@ -182,7 +181,9 @@ class SubmissionProgress(ApiModel):
 class WaitingOut(ApiModel):
     """A kind of worker that is not there; the submission is scored when one comes, and loses nothing meanwhile."""
 
-    queue: str = Field(examples=["gpu"])
+    queue: str = Field(
+        description="gpu, sandbox (of organisers' own programs), or gold, sealed for the program", examples=["gpu"]
+    )
     since: Moment
 
 
@@ -460,7 +461,7 @@ def describe_submission(
         queue_position=stage.position,
         stage=stage.name,
         progress=_progress(stage),
-        waiting_for=WaitingOut(queue=GPU_QUEUE, since=stage.waiting.since) if stage.waiting else None,
+        waiting_for=WaitingOut(queue=stage.waiting.kind, since=stage.waiting.since) if stage.waiting else None,
         stamp=stage.stamp,
         filename=submission.filename,
         size_bytes=submission.size_bytes,

@@ -18,6 +18,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
+from app.competitions.metrics import metrics_of
 from app.models import Right, RowStatus, User
 from app.web.boards.query import HalfAsked
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
@@ -89,7 +90,7 @@ def _row_page(
         asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
         return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
 
-    table = scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None
+    table = scores_table(metrics_of(board.task), scores, leaderboard.precision, sort, linked) if scores else None
     if table is not None and row.kind == "historic":
         table = replace(table, caption="Every score of this system that was published.")
     return render_page(

@@ -9,8 +9,10 @@ from uuid import UUID
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
+from app.feedback.program_logs import find_program_log
 from app.feedback.reports import CSV_COLUMNS, Report, find_report, find_text, report_csv
 from app.feedback.views import ReportOut, describe_report
+from app.runs.views import ProgramLogOut
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.csv_answers import TAKES_BOM, CsvResponse
 from app.web.http.errors import error_responses
@@ -87,6 +89,19 @@ def read_report_text(visit: ApiVisit, _: ApiUser, submission_id: UUID, name: str
     report = _visible_report(visit, submission_id)
     text = find_text(report, name)
     return _answer(visit.request, report, name, lambda: PlainTextResponse(f"{text}\n"))
+
+
+@router.get(
+    "/submissions/{submission_id}/program-log",
+    operation_id="get_program_log",
+    summary="The log of the organisers' own program",
+    description="Of a submission that the organisers' own program scored, or could not score: for organisers its exit "
+    "code, output, errors and page; for the team what the organisers show of these, and else 404 with the code "
+    "`no_program_log`.",
+    responses=_ERRORS,
+)
+def read_program_log(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> ProgramLogOut:
+    return find_program_log(visit.session, submission_id, visit.viewer)
 
 
 def _visible_report(visit: Visit, submission_id: UUID) -> Report:

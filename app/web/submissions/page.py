@@ -10,6 +10,7 @@ from uuid import UUID
 from anyio.to_thread import run_sync
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
 
 from app.base import links
 from app.base.db import reading, writing
@@ -17,9 +18,11 @@ from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
 from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
+from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
 from app.feedback.neighbours import neighbours_of
+from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
 from app.models import CHECKED, TERMINAL, Board, EntryRule, Right, RunStatus, User, ValidationStatus
@@ -49,7 +52,6 @@ from app.web.http.identity import ViewerHere, VisitorHere, viewer_as
 from app.web.http.routers import page_router
 from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
 from evergold.scoring.task import Metric, Score
-from evergold.scoring.tasks import TASKS
 
 #: Nobody compares more digits.
 DECIMALS = 4
@@ -222,11 +224,12 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         certain = certainty_of(session, [submission], known).get(submission.id)
         first = next((one for one in standings if one.counts), None)
         neighbours = neighbours_of(session, submission.phase_task.phase, first, viewer) if first else None
+        program_log = log_for(session, submission, viewer.user, own.view)
         workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
-    metrics = TASKS[submission.phase_task.task.task_type].metrics
+    metrics = metrics_of(submission.phase_task.task)
     scores = _scores(boards, own)
     return {
         "submission": submission,
@@ -236,6 +239,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "message": stage.message,
         "reasons": stage.waiting.reasons if stage.waiting and is_organiser else (),
         "is_final": run.status in TERMINAL,
+        "program_log": program_log,
+        "program_page": Markup(program_log.page) if program_log and program_log.page else "",  # noqa: S704 - sanitised
         "phase": phase,
         "competition": competition,
         "task": submission.phase_task.task,
