@@ -68,6 +68,7 @@ class Limits:
     ratio: unpacked over packed size of a member; checked only above `RATIO_APPLIES_ABOVE_BYTES`, since small honest
     files compress well.
     name_characters: one member's whole path.
+    repeats: whether a file may be there several times with the same content, as some zip tools write it.
     """
 
     entries: int = 1_000
@@ -75,6 +76,7 @@ class Limits:
     member_bytes: int = 64 * _MIB
     ratio: int = 200
     name_characters: int = 255
+    repeats: bool = False
 
 
 LIMITS = Limits()
@@ -319,12 +321,18 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
         name = str(PurePosixPath(entry.filename))
         if fault:
             problems.add(*fault, text=entry.orig_filename)
+        elif name in members and limits.repeats and _is_repeated(entry, members[name]):
+            continue
         elif name in members:
             problems.add("duplicate-member", f"{shorten(name)} is in the zip twice", text=name)
         else:
             members[name] = entry
     problems.raise_if_any(error)
     return members
+
+
+def _is_repeated(entry: zipfile.ZipInfo, first: zipfile.ZipInfo) -> bool:
+    return (entry.CRC, entry.file_size) == (first.CRC, first.file_size)
 
 
 def _name_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:
