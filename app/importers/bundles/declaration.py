@@ -13,7 +13,7 @@ from app.importers.bundles.moments import shown_moment
 from app.importers.bundles.notes import Fate, Notes
 from app.importers.bundles.pages import lowered
 from app.importers.bundles.plan import Board, Given, Metric, Page, Part, Phase, Plan, Sample, Task, one_line
-from app.importers.writing import LATER, Inline, refuse_existing, write_text, yaml_text
+from app.importers.writing import Inline, refuse_existing, write_text, yaml_text
 from evergold.scoring.archives import begins_as_zip
 from evergold.scoring.errors import Problems
 
@@ -29,7 +29,7 @@ MAIN_FILE, NOTES_FILE = "competition.yaml", "IMPORT.md"
 class Written:
     """Files that were written.
 
-    - document: the declaration; paths: all files; gold: those below the gold folder, by (phase, task).
+    - document: the declaration; paths: all files; gold: those below the gold folder that open a task, by (phase, task).
     - guesses: environments by the place of the program.
     """
 
@@ -41,7 +41,7 @@ class Written:
 
 
 def write_plan(plan: Plan, folder: Path, gold: Path, comment: str) -> Written:
-    """Write everything below `folder`, and gold below `gold`.
+    """Write everything below `folder`, and gold below `gold`, to be sealed: programs open no other gold.
 
     Raises InvalidBundle if there is a competition already, InvalidFile, OSError.
     """
@@ -202,9 +202,11 @@ def _part(
 ) -> dict[str, Any]:
     declared: dict[str, Any] = {}
     if part.gold is not None:
-        name = f"{plan.name}/{phase.name}/{part.task}{_ending(part.gold)}"
-        written.gold[phase.name, part.task] = keep_packed(part.gold, gold / name)
-        declared["gold"] = f"{LATER}{name}" if part.is_closed else name
+        # A single file keeps its name: programs may look for it, or read something from it.
+        name = f"{part.task}.zip" if part.gold.is_dir() or begins_as_zip(part.gold) else part.gold.name
+        kept = keep_packed(part.gold, gold / plan.name / phase.name / part.task / name)
+        if not part.is_closed:
+            written.gold[phase.name, part.task] = kept
     options = dict(part.options)
     if part.seconds is not None:
         options["limits"] = Inline(limits_of(part.seconds))
@@ -216,11 +218,6 @@ def _part(
     if samples := [_baseline(one, f"baselines/{part.task}", written) for one in part.samples]:
         declared["baselines"] = samples
     return declared
-
-
-def _ending(gold: Path) -> str:
-    """Return `.zip` for what is kept as a zip, else the file's own ending."""
-    return ".zip" if gold.is_dir() or begins_as_zip(gold) else gold.suffix
 
 
 def _download(given: Given, place: str, written: Written) -> dict[str, Any]:
@@ -239,13 +236,10 @@ def _baseline(sample: Sample, place: str, written: Written) -> dict[str, Any]:
     return Inline(name=sample.name, file=target.relative_to(written.folder).as_posix())
 
 
-def note_environments(plan: Plan, written: Written, notes: Notes, line_of: Mapping[str, int], path: str) -> None:
-    """Add a note on the environment of each program; line_of: the line of its key, by the place of the program."""
+def note_environments(plan: Plan, written: Written, notes: Notes, keys: Mapping[str, tuple[str, int]]) -> None:
+    """Add a note on the environment of each program; keys: path and line of its key, by the place of the program."""
     for place, guess in written.guesses.items():
-        program = next(one.program for one in plan.tasks if one.program.place == place)
         missing = f". It imports what this does not have: {', '.join(guess.missing)}" if guess.missing else ""
+        compare = ". Compare a score with one from there before you publish" if guess.is_guess else ""
         fate = Fate.OPEN if guess.is_guess or guess.missing else Fate.BECAME
-        compare = " Compare a score with one from there before you publish." if guess.is_guess else ""
-        notes.add(
-            fate, path, line_of.get(place, 1), f"environment of `{program.place}`: {guess.words}{missing}.{compare}"
-        )
+        notes.add(fate, *keys[place], f"environment of `{place}`: {guess.words}{missing}{compare}.")

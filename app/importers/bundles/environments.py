@@ -28,6 +28,8 @@ PINS: Mapping[str, Mapping[str, str]] = {
 _BESIDE: Mapping[str, str] = {"nltk": "3.6.7", "psutil": "5.9.8", "tqdm": "4.64.1"}
 #: Names that packages are imported by, where they differ.
 _PACKAGES = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
+#: Stands for the workers of EvalAI, which install a program's requirements.txt.
+EVALAI = "evalai"
 #: The image that Codabench takes where a bundle names none.
 DEFAULT_IMAGE = "codalab/codalab-legacy:py37"
 _TAG = re.compile(r"(?:codalab/codalab-legacy|codalab/codalab|python)(?::(?P<tag>[a-z0-9._-]+))?")
@@ -60,13 +62,16 @@ def guess_environment(program: Path, image: str) -> Guess:
     """
     wanted = imported_packages(program)
     if (program / "requirements.txt").is_file():
-        words = "the program's own requirements.txt; whether its container had the same is not known"
-        return Guess({}, is_guess=bool(wanted), words=words)
+        own = "the program's own requirements.txt"
+        if image == EVALAI:
+            return Guess({}, is_guess=False, words=f"{own}, as there")
+        return Guess({}, is_guess=bool(wanted), words=f"{own}; whether its container had the same is not known")
     if not wanted and _is_python(program):
         words = "the default one: the program imports nothing but Python's own library"
         return Guess({"environment": "default"}, is_guess=False, words=words)
     python = _python_of(image or DEFAULT_IMAGE)
     named = f"image `{image}`" if image else f"no image is named, so that it ran in `{DEFAULT_IMAGE}`"
+    named = "workers of EvalAI" if image == EVALAI else named
     if python is None:
         words = (
             f"{named} cannot be looked into: the default environment stands in for it. With docker or podman, declare "
@@ -135,6 +140,8 @@ def _is_python(program: Path) -> bool:
 
 def _python_of(image: str) -> str | None:
     """Return the Python of a known image, None for an image of somebody's own."""
+    if image == EVALAI:
+        return "3.9"
     match = _TAG.fullmatch(image.strip().removeprefix("docker.io/").lower())
     if not match:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from app.importers.bundles.archive import Bundle
+from app.importers.bundles.archive import Bundle, InvalidBundle
 from app.importers.bundles.moments import Asked, Assumed, Question, Read, read_moment
 from app.importers.bundles.notes import Fate, Keys, Notes, text_of
 from app.importers.bundles.pages import page_text
@@ -33,7 +33,7 @@ class Reading:
     notes: Notes = field(default_factory=Notes)
     questions: list[Question] = field(default_factory=list)
     programs: dict[Path, Program] = field(default_factory=dict)
-    program_lines: dict[str, int] = field(default_factory=dict)
+    program_keys: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def root(self) -> Keys:
@@ -42,8 +42,6 @@ class Reading:
 
     def finish(self) -> None:
         """Add what is not known, then raise InvalidBundle with all problems, or Asked with all questions."""
-        from app.importers.bundles.archive import InvalidBundle
-
         self.notes.add_unknown(self.bundle.main)
         self.notes.problems.raise_if_any(InvalidBundle)
         if self.questions:
@@ -122,14 +120,17 @@ class Reading:
             return ""
         return page.text
 
-    def program(self, found: Path, line: int, image: str, contract: str = "codabench") -> Program:
-        """Return the program in a file or folder of the bundle; the same place gives the same program."""
+    def program(self, found: Path, key: tuple[str, int], image: str, contract: str = "codabench") -> Program:
+        """Return the program in a file or folder of the bundle; the same place gives the same program.
+
+        key: path and line of the key that names it; image: the container that it ran in.
+        """
         folder = self.bundle.contents(found)
         if folder not in self.programs:
             taken = [one.place.rpartition("/")[2] for one in self.programs.values()]
             place = f"programs/{name_of(found.stem if found.is_file() else found.name, taken, 'scoring')}"
             self.programs[folder] = Program(folder, place, contract, image=image)
-            self.program_lines[place] = line
+            self.program_keys[place] = key
         return self.programs[folder]
 
     def command(self, program: Program) -> str:

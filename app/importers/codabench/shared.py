@@ -31,12 +31,6 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
 
 
-def note_flags(root: Keys) -> None:
-    """Add what logs and pages of a program are here."""
-    if root.has("enable_detailed_results"):
-        root.note("enable_detailed_results", Fate.BECAME, "`shown.details`: without scripts, styles and pictures")
-
-
 def limits_of(keys: Keys, per_day: str, total: str) -> dict[str, int]:
     """Return the limits of a phase; there a person has them, here a team and a task."""
     day = keys.whole(per_day, "`limits.per_day`, of a team for a task", 5)

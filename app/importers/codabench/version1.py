@@ -14,8 +14,9 @@ from app.importers.bundles.notes import Fate, Keys, text_of
 from app.importers.bundles.plan import Given, Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
 from app.importers.bundles.reading import RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
-from app.importers.codabench.shared import IGNORED, limits_of, logo_of, note_flags, visibility_of
+from app.importers.codabench.shared import IGNORED, limits_of, logo_of, visibility_of
 
+_DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 _OPERATIONS = {
     "avg": "mean_of",
     "average": "mean_of",
@@ -57,7 +58,7 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
     plan = Plan(
         name=name_of(title, otherwise="competition"),
         title=title,
-        summary=one_line(root.text("description", "`summary`"), 500, ""),
+        summary=one_line(root.text("description", _DESCRIPTION), 500, ""),
         pages=pages,
         terms=terms,
         mode="approval" if asks else "confirmed",
@@ -73,7 +74,6 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
 
 
 def _note_settings(root: Keys) -> None:
-    note_flags(root)
     for key, words in IGNORED.items():
         if key in root.node.entries:
             root.note(key, Fate.NONE, words)
@@ -86,7 +86,7 @@ def _note_settings(root: Keys) -> None:
 
 def _pages(reading: Reading) -> tuple[tuple[Page, ...], str]:
     root, pages, terms = reading.root, [], ""
-    description = root.text("description", "`summary`")
+    description = root.text("description", _DESCRIPTION)
     if len(description) > 500 or "\n" in description.strip():
         pages.append(Page("", description))
     html = root.node.entries.get("html")
@@ -211,7 +211,7 @@ def _asked(reading: Reading, keys: Keys, image: str, takes_results: bool) -> _As
         keys.note("scoring_program", Fate.OPEN, "no scoring program: the phase is left out")
     program = None
     if found is not None:
-        program = reading.program(found, keys.line("scoring_program"), image)
+        program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
         if not reading.command(program):
             keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
     return _Asked(keys, title, start, program, gold, _is_closed(keys, takes_results))

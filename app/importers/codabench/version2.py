@@ -26,7 +26,6 @@ from app.importers.codabench.shared import (
     IGNORED,
     limits_of,
     logo_of,
-    note_flags,
     visibility_of,
 )
 
@@ -39,6 +38,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
     "force_latest_multiple": ("all", "all submissions stand on the board"),
     "force_best": ("best", "the best submission of a team"),
 }
+_DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 _COMPUTATIONS = {"sum": "sum_of", "avg": "mean_of", "min": "min_of", "max": "max_of"}
 _QUESTIONS_MOST, _CHOICE_CHARACTERS, _QUESTION_CHARACTERS = 20, 80, 60
 
@@ -71,7 +71,7 @@ def read_version2(reading: Reading, *, takes_results: bool) -> Plan:
     plan = Plan(
         name=name_of(title, otherwise="competition"),
         title=title,
-        summary=one_line(root.text("description", "`summary`"), 500, ""),
+        summary=one_line(root.text("description", _DESCRIPTION), 500, ""),
         pages=_pages(reading),
         terms=reading.terms(terms, root, "terms"),
         mode="confirmed" if approves else "approval",
@@ -89,7 +89,6 @@ def read_version2(reading: Reading, *, takes_results: bool) -> Plan:
 
 
 def _note_settings(root: Keys) -> None:
-    note_flags(root)
     for key, words in IGNORED.items():
         if key in root.node.entries:
             root.note(key, Fate.NONE, words)
@@ -99,7 +98,7 @@ def _note_settings(root: Keys) -> None:
 def _pages(reading: Reading) -> tuple[Page, ...]:
     pages = []
     root = reading.root
-    description = root.text("description", "`summary`, and whole at the top of `description` where it is longer")
+    description = root.text("description", _DESCRIPTION)
     if len(description) > 500 or "\n" in description.strip():
         pages.append(Page("", description))
     if reward := root.text("reward", "a paragraph of `description`"):
@@ -219,7 +218,7 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
             if not keys.has("scoring_program"):
                 keys.note("scoring_program", Fate.OPEN, "no scoring program: the task is left out")
             continue
-        program = reading.program(found, keys.line("scoring_program"), image)
+        program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
         if not reading.command(program):
             keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
         offered = [Given("input_data.zip", "Input data", data)] if offers_input and data is not None else []
