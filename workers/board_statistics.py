@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -38,12 +38,13 @@ from app.boards.statistics_work import (
 from app.boards.view import UnfilteredBoard
 from app.competitions.columns import visible_columns
 from app.competitions.entry_rules import entry_settings
+from app.competitions.metrics import metrics_of
 from app.gold.versions import gold_identity
 from app.models import Board, EntryRule, Phase, PhaseTask, RowStatus
 from evergold.scoring.halves import Half
 from evergold.scoring.resampling import intervals as run_intervals
 from evergold.scoring.resampling.draws import METHOD_VERSION, RESAMPLES
-from evergold.scoring.task import AnyTask
+from evergold.scoring.task import AnyTask, Metric
 from evergold.scoring.tasks import get_task
 from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
@@ -63,9 +64,11 @@ class RunsOfTask:
 
     scores: those of all its boards' columns.
     ranking: those that rank.
+    metrics: those of the task, by name.
     """
 
     task: AnyTask
+    metrics: Mapping[str, Metric]
     scores: tuple[Score, ...]
     ranking: tuple[Score, ...]
 
@@ -106,7 +109,8 @@ def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
         return None
     columns = [one for board in boards for one in visible_columns(board, phase_task.options_of(board.task))]
     scores = tuple(dict.fromkeys((one.metric, one.split) for one in columns))
-    return RunsOfTask(task, scores, tuple(dict.fromkeys((one.rank_metric, one.rank_split) for one in boards)))
+    metrics = metrics_of(boards[0].task)
+    return RunsOfTask(task, metrics, scores, tuple(dict.fromkeys((one.rank_metric, one.rank_split) for one in boards)))
 
 
 def _run_key(wanted: RunsOfTask, gold: str) -> str:
@@ -129,7 +133,7 @@ def _of_team(
         one.run_id: StatisticsOfRun(
             one.key,
             one.before,
-            intervals_of(samples.of(one.run_id, wanted.task), wanted.task, wanted.scores),
+            intervals_of(samples.of(one.run_id, wanted.task), wanted.metrics, wanted.scores),
             {
                 **{key: at for key, at in kept[one.run_id].differences.items() if key[0] in one.before},
                 **{(a, score): at for score, of in found.items() for (a, b), at in of.items() if b == one.run_id},
@@ -241,6 +245,7 @@ class _BoardOfRuns:
 
     board_id: int
     task: AnyTask
+    metrics: Mapping[str, Metric]
     gold: str
     runs: tuple[int, ...]
     compared: tuple[int, ...]
@@ -278,11 +283,11 @@ def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
             for half in (Half.PUBLIC, Half.PRIVATE) if phase_task.private_part else (None,):
                 kept = statistics_of(session, phase_task_id, board.id, half)
                 whole = whole_board(session, board, sources, half=half)
-                found.append(replace(_board(board.id, task, gold, whole, kept), half=half))
+                found.append(replace(_board(board, task, gold, whole, kept), half=half))
     return found
 
 
-def _board(board_id: int, task: AnyTask, gold: str, whole: UnfilteredBoard, kept: Statistics | None) -> _BoardOfRuns:
+def _board(board: Board, task: AnyTask, gold: str, whole: UnfilteredBoard, kept: Statistics | None) -> _BoardOfRuns:
     runs = {row.run_id: row for row in whole.rows if row.run_id is not None}
     compared = [run for run, row in runs.items() if _is_compared(row, whole.rank_by)]
     columns = [whole.columns[whole.rank_by], *whole.columns]
@@ -290,7 +295,8 @@ def _board(board_id: int, task: AnyTask, gold: str, whole: UnfilteredBoard, kept
     key = _key(task, gold, scores)
     known = kept if kept is not None and kept.key == key else Statistics(key)
     few = compared if len(compared) <= MOST_COMPARED else []
-    return _BoardOfRuns(board_id, task, gold, tuple(sorted(runs)), tuple(sorted(few)), scores, known)
+    ids = tuple(sorted(runs)), tuple(sorted(few))
+    return _BoardOfRuns(board.id, task, metrics_of(board.task), gold, *ids, scores, known)
 
 
 def _is_compared(row: LeaderboardRow, rank_by: int) -> bool:
@@ -309,7 +315,7 @@ def _of_board(board: _BoardOfRuns, samples: Samples, resamples: int) -> Statisti
     intervals = {
         run: known.intervals.get(run, {})
         if run in known.runs
-        else intervals_of(samples.of(run, board.task, half), board.task, board.scores)
+        else intervals_of(samples.of(run, board.task, half), board.metrics, board.scores)
         for run in board.runs
     }
     pairs = {pair: one for pair, one in known.pairs.items() if set(pair) <= set(board.compared)}

@@ -24,7 +24,7 @@ from app.runs.validations import (
 )
 from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
 from evergold.scoring.excerpts import with_excerpts
-from evergold.scoring.task import read_options
+from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task
 from workers.confined import confined
 from workers.device import ready_for
@@ -32,6 +32,7 @@ from workers.faults import logged, named
 from workers.gold import gold_of, read_items
 from workers.lease import renewing_lease, retry_while_db_down
 from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
+from workers.programs import named_upload
 from workers.score import LACKING, fetch, worker_name
 
 #: Errors that a retry cannot fix.
@@ -87,10 +88,20 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
     """Return the warnings for a file that can be scored. Raises what reading raises, mainly InvalidPrediction."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
+    if task.run is not None:
+        return _for_program(task, options, claim)
     with ready_for(task, gold_is_sealed=claim.sealed_gold is not None):
         gold = gold_of(task, options, claim).content if claim.items_sha256 is None else None
         items = read_items(task, options, claim, gold)
         prediction = task.read_prediction(_file(claim), items, options)
+    warnings: tuple[Problem, ...] = prediction.warnings
+    return warnings
+
+
+def _for_program(task: AnyTask, options: Options, claim: CheckClaim) -> tuple[Problem, ...]:
+    """Check a file for an organisers' own program: by what is declared, without the program, and without gold."""
+    with named_upload(_file(claim), claim.filename) as path:
+        prediction = task.read_prediction(path, task.read_items(path, options), options)
     warnings: tuple[Problem, ...] = prediction.warnings
     return warnings
 

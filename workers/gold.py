@@ -30,10 +30,11 @@ from app.gold.binding import Binding
 from app.gold.sealing import Takes, is_listed_public
 from app.models import SealedKind
 from app.runs.claims import SealedGold
+from app.runs.workers import NOT_FOR_PROGRAM
 from evergold.scoring.archives import HEAD_BYTES, Limits, is_ignored, is_zip, read_members
 from evergold.scoring.errors import InvalidGold, InvalidItems, Problem
 from evergold.scoring.task import AnyTask, Options
-from workers.gold_errors import GoldNotFound, SealBroken
+from workers.gold_errors import GoldNotFound, GoldRefused, SealBroken
 from workers.keys import key_file, read_keys
 from workers.sealed import Opened, open_into
 from workers.settings import settings_of
@@ -41,6 +42,8 @@ from workers.settings import settings_of
 #: Gold comes from organisers, so these limits guard against mistakes rather than attacks.
 LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+#: This many bytes from the start tell a tar and a zip.
+ARCHIVE_HEAD_BYTES = HEAD_BYTES + len(_TAR_MAGIC)
 
 T = TypeVar("T")
 
@@ -69,9 +72,9 @@ def laid_out(path: Path, read: Callable[[Path], T]) -> T:
 def _unpack(path: Path, folder: Path) -> bool:
     """Unpack an archive; False if the gold is a single file, as are a zip with one member and an .npz."""
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES + len(_TAR_MAGIC))
-    if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
-        _unpack_tar(path, folder)
+        head = file.read(ARCHIVE_HEAD_BYTES)
+    if is_tar(head):
+        unpack_tar(path, folder)
         return True
     if is_zip(head) and _is_folder(path):
         for name, content in read_members(path, LIMITS, InvalidGold).items():
@@ -82,8 +85,14 @@ def _unpack(path: Path, folder: Path) -> bool:
     return False
 
 
-def _unpack_tar(path: Path, folder: Path) -> None:
-    folder.mkdir()
+def is_tar(head: bytes) -> bool:
+    """Return whether a file with this start, of at least `ARCHIVE_HEAD_BYTES`, is a tar."""
+    return head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT)
+
+
+def unpack_tar(path: Path, folder: Path) -> None:
+    """Unpack gold that was put as a folder. Raises InvalidGold."""
+    folder.mkdir(exist_ok=True)
     try:
         with tarfile.open(path, "r:") as archive:
             archive.extractall(folder, filter="data")  # nothing outside the folder, no devices
@@ -222,7 +231,7 @@ def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Ope
 
 def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
     """Write the content of this version and return its other fields. Raises as `gold_of` does."""
-    path = _sealed_path(sealed)
+    path = sealed_path(sealed)
     opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
     if opened.commitment != sealed.commitment:
         raise SealBroken("this gold is not the one that its commitment stands for")
@@ -230,7 +239,8 @@ def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
     return opened
 
 
-def _sealed_path(sealed: SealedGold) -> Path:
+def sealed_path(sealed: SealedGold) -> Path:
+    """Return the file of this version. Raises GoldNotFound."""
     storage = sealed_storage_of(get_settings())
     try:
         return local_file(storage, sealed.sha256)
@@ -239,7 +249,13 @@ def _sealed_path(sealed: SealedGold) -> Path:
 
 
 def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
-    """Raise SealBroken if gold was sealed for another place; gold without a binding fits any place and is hidden."""
+    """Raise SealBroken if gold was sealed for another place, or GoldRefused for another program.
+
+    Gold without a binding fits any place and is hidden; a program never opens it.
+    """
+    if sealed.place.program and (binding is None or not binding.has_program_of(sealed.place)):
+        why = "it was sealed for another program, or for another environment"
+        raise GoldRefused(f"{NOT_FOR_PROGRAM}: {why}; put the gold of {sealed.place} again")
     if binding is not None and not binding.covers(sealed.place):
         raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; put it there again")
 
@@ -272,7 +288,7 @@ def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
 
 def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> tuple[Any, Binding | None]:
     """Parse sealed gold; the clear text exists only while the task type reads it."""
-    with private_folder(_sealed_path(sealed).stat().st_size) as folder:
+    with private_folder(sealed_path(sealed).stat().st_size) as folder:
         with (folder / "sealed-gold").open("wb") as clear:
             opened = open_sealed_gold(sealed, clear)
         return laid_out(folder / "sealed-gold", lambda gold: task.read_gold(gold, options)), opened.binding

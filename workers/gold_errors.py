@@ -9,3 +9,7 @@ class GoldNotFound(Exception):
 
 class SealBroken(Exception):
     """The file is not what was sealed: truncated, modified, replaced, or of another kind."""
+
+
+class GoldRefused(SealBroken):
+    """Gold is not opened for an organisers' program: it was sealed for another one, or it is not sealed."""

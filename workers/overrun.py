@@ -11,15 +11,16 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from app.base.config import MEBIBYTE, get_settings
 from app.base.text import readable_size
-from evergold.scoring.errors import Problem
-from evergold.scoring.task import AnyTask
+from evergold.scoring.errors import InvalidOptions, Problem
+from evergold.scoring.task import AnyTask, read_options
 from workers.confined import RunLimits
 from workers.faults import log_and_continue
 from workers.settings import settings_of
@@ -67,12 +68,20 @@ def memory_bound() -> Bound:
     return Bound("too-much-memory", f"{readable_size(settings_of(RunLimits).memory_mebibytes * MEBIBYTE)} of memory")
 
 
-def scoring_seconds(task: AnyTask | None) -> tuple[int, int]:
-    """Return the seconds that a run of this task type may take: until its first progress report, and in total.
+#: Seconds beside those of an organisers' own program: its sandbox ends it, so that no process of ours has to end.
+_AROUND_PROGRAMS = 120
+
+
+def scoring_seconds(task: AnyTask | None, options: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the seconds that a run of this task may take: until its first progress report, and in total.
 
     Our own types that need torch report before they encode: until then they have no more time than other types.
     """
     settings = get_settings()
+    if task is not None and task.seconds_by is not None:
+        with suppress(InvalidOptions):  # told by scoring itself
+            seconds = settings.run_limit_seconds + (task.seconds_of(read_options(task, options)) or 0)
+            return seconds + _AROUND_PROGRAMS, seconds + _AROUND_PROGRAMS
     if task is None or not task.needs_gpu:
         return settings.run_limit_seconds, settings.run_limit_seconds
     is_ours = not task.distribution

@@ -161,11 +161,11 @@ def _power(wanted: _GoldOfTask, systems: list[Sample]) -> Power:
     """Return the smallest detectable differences of the ranking metrics in all splits."""
     if not systems:
         return Power(wanted.gold, wanted.key, "", ())
-    found = resolutions(systems)
+    found, metrics = resolutions(systems), wanted.task.metrics_of(wanted.options)
     scores = tuple(
         SmallestDifference(metric, split, one.smallest, one.size)
         for (metric, split), one in found.items()
-        if metric in wanted.ranking and wanted.task.metrics[metric].has_interval
+        if metric in wanted.ranking and metrics[metric].has_interval
     )
     words = {0: MADE_UP, 1: ONE_BASELINE}.get(len(wanted.baselines), f"{len(wanted.baselines)} baselines")
     words += "; of the public part" if wanted.division else ""

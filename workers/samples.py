@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from sqlalchemy import Engine
@@ -18,7 +18,7 @@ from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.pairs import Difference, compare_all
 from evergold.scoring.resampling.sample import Sample
 from evergold.scoring.resampling.swaps import NotComparable
-from evergold.scoring.task import AnyTask
+from evergold.scoring.task import AnyTask, Metric
 from workers.gold_errors import SealBroken
 from workers.score import read_outcomes
 
@@ -56,12 +56,14 @@ class Samples:
         return task.sample(outcomes) if outcomes is not None and task.sample is not None else None
 
 
-def intervals_of(sample: Sample | None, task: AnyTask, scores: Sequence[Score]) -> dict[Score, Interval]:
+def intervals_of(
+    sample: Sample | None, metrics: Mapping[str, Metric], scores: Sequence[Score]
+) -> dict[Score, Interval]:
     """Compute the intervals of those scores that have one."""
     if sample is None:
         return {}
     few = sample.only([name for name in scores if name in sample.names])
-    found = run_intervals.intervals(few, task.metrics)
+    found = run_intervals.intervals(few, metrics)
     return {name: Interval(**asdict(one)) for name, one in found.items() if not isinstance(one, str)}
 
 

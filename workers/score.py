@@ -26,9 +26,16 @@ from app.base.storage import Storage, check_name, local_file, sealed_storage_of,
 from app.competitions.private_part import division_of
 from app.gold.recorded import KeysChanged
 from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
-from app.models import ScoringRun, SealedFile, SealedKind
+from app.models import PROGRAM, ScoringRun, SealedFile, SealedKind
 from app.runs.claims import Claim, SealedGold, claim_next_upload, claim_run
-from app.runs.outcomes import put_back, record_failure, record_overrun, record_rejection, record_scores
+from app.runs.outcomes import (
+    put_back,
+    record_failure,
+    record_overrun,
+    record_program_failure,
+    record_rejection,
+    record_scores,
+)
 from app.runs.report import packed_results
 from app.runs.validations import CheckClaim
 from evergold.scoring.bertscore.models import BrokenModel, ModelNotFound
@@ -43,12 +50,14 @@ from evergold.scoring.errors import (
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.halves import Division, Half, half, signed
 from evergold.scoring.optional import MissingPackage
+from evergold.scoring.running import NoSandbox, ProgramMissing
 from evergold.scoring.task import AnyTask, ItemResult, Options, Score, item_results, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task
 from workers.confined import confined
 from workers.device import NoSuchDevice, ready_for
 from workers.faults import logged, named
 from workers.gold import gold_of, read_items
+from workers.gold_errors import GoldRefused
 from workers.keys import Keys, NoKeyForIt, key_file, own_recipients, read_keys
 from workers.lease import ClaimLost, Progress, renewing_lease, reporting_progress, retry_while_db_down
 from workers.overrun import (
@@ -60,6 +69,8 @@ from workers.overrun import (
     memory_bound,
     scoring_seconds,
 )
+from workers.program_runner import sandboxed
+from workers.programs import run_program
 from workers.sealed import opened_bytes
 
 #: Key for the outcomes of both parts of divided items; no task type uses it for its own.
@@ -144,6 +155,8 @@ def fetch(claim: Claim | CheckClaim) -> None:
     """Fetch the file, blind items and sealed gold of a claim. Raises StorageAway, StorageDamaged."""
     name = check_name(claim.validation_id) if isinstance(claim, CheckClaim) else stored_name(claim.sha256)
     _fetch(storage_of(get_settings()), name, claim.sha256)
+    if isinstance(claim, Claim) and (program := claim.options.get(PROGRAM)):
+        _fetch(storage_of(get_settings()), stored_name(program), program)
     fetch_gold(claim.sealed_gold, claim.items_sha256)
 
 
@@ -161,7 +174,18 @@ def _fetch(storage: Storage, name: str, sha256: str) -> None:
 
 
 #: Errors that another worker, or a later attempt, may not hit.
-LACKING = (UnknownTask, MissingPackage, ModelNotFound, BrokenModel, NoSuchDevice, NoKeyForIt, StorageAway)
+LACKING = (
+    UnknownTask,
+    MissingPackage,
+    ModelNotFound,
+    BrokenModel,
+    NoSuchDevice,
+    NoKeyForIt,
+    StorageAway,
+    NoSandbox,
+    ProgramMissing,
+    GoldRefused,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +201,16 @@ class Scored:
     outcomes: dict[str, Any] | None
     items: list[ItemResult] | None = None  # None wherever gold is not public
     private_scores: Sequence[Score] = ()
+    program_log: dict[str, Any] | None = None  # of an organisers' own program
+
+
+@dataclass(frozen=True, slots=True)
+class FailedByProgram:
+    """A file that the organisers' own program could not score. failure: as after "the program"."""
+
+    failure: str
+    log: dict[str, Any]
+    warnings: tuple[Problem, ...]
 
 
 def score_submission(run_id: int) -> Ending:
@@ -201,7 +235,7 @@ def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
 
 def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
     is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
-    first_seconds, allowed_seconds = scoring_seconds(TASKS.get(claim.task_type))
+    first_seconds, allowed_seconds = scoring_seconds(TASKS.get(claim.task_type), claim.options)
     late = partial(_record_overrun, engine, claim)
     try:
         with (
@@ -248,10 +282,12 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def score_claim(claim: Claim, progress: Progress) -> Scored:
+def score_claim(claim: Claim, progress: Progress) -> Scored | FailedByProgram:
     """Read gold, items and prediction, and score. Raises what scoring raises."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
+    if task.run is not None:
+        return _by_program(task, options, claim)
     opened = gold_of(task, options, claim)
     gold, shows_items = opened.content, opened.is_public and claim.gold_is_public
     items = read_items(task, options, claim, gold)
@@ -262,6 +298,26 @@ def score_claim(claim: Claim, progress: Progress) -> Scored:
         if division is None:
             return _scored(task, gold, prediction, options, shows_items)
         return _in_two(task, gold, prediction, options, division)
+
+
+def _by_program(task: AnyTask, options: Options, claim: Claim) -> Scored | FailedByProgram:
+    """Run the organisers' program, in a sandbox, on gold that is opened for this one run."""
+    if division_of(claim.private_part) is not None:
+        raise InvalidOptions([Problem("private-part", "items of an organisers' own program cannot be divided")])
+    upload = local_file(storage_of(get_settings()), claim.sha256)
+    found = run_program(task, options, claim, upload, sandboxed)
+    if found.failure is not None:
+        return FailedByProgram(found.failure, found.log, tuple(found.warnings))
+    return Scored(
+        scores=list(found.scores),
+        columns=frozenset((column.metric, column.split) for column in task.columns(options)),
+        task_version=task.version,
+        warnings=tuple(found.warnings),
+        aggregates=None,
+        texts={},
+        outcomes=None,
+        program_log=found.log,
+    )
 
 
 def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_items: bool) -> Scored:
@@ -296,7 +352,7 @@ def _claim(engine: Engine, claiming: Callable[..., Claim | None], lease_seconds:
         return claiming(session, worker=worker_name(), lease_seconds=lease_seconds, now=datetime.now(UTC))
 
 
-def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
+def _outcome(claim: Claim, progress: Progress) -> Scored | FailedByProgram | InvalidPrediction:
     try:
         return score_claim(claim, progress)
     except InvalidPrediction as error:
@@ -304,8 +360,16 @@ def _outcome(claim: Claim, progress: Progress) -> Scored | InvalidPrediction:
     return InvalidPrediction(told.problems, told.omitted)
 
 
-def _record(engine: Engine, claim: Claim, outcome: Scored | InvalidPrediction, as_of: datetime | None = None) -> bool:
+def _record(
+    engine: Engine, claim: Claim, outcome: Scored | FailedByProgram | InvalidPrediction, as_of: datetime | None = None
+) -> bool:
     now = as_of or datetime.now(UTC)
+    if isinstance(outcome, FailedByProgram):
+        said, told = packed(outcome.log), outcome.warnings
+        with writing(engine) as session:
+            return record_program_failure(
+                session, claim, failure=outcome.failure, program_log=said, warnings=told, now=now
+            )
     if isinstance(outcome, InvalidPrediction):
         with writing(engine) as session:
             return record_rejection(session, claim, problems=outcome.problems, omitted=outcome.omitted, now=now)
@@ -333,6 +397,7 @@ def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime)
                 outcomes=sealed,
                 items=items,
                 private_scores=outcome.private_scores,
+                program_log=packed(outcome.program_log) if outcome.program_log is not None else None,
                 now=now,
             )
     except KeysChanged:
@@ -346,8 +411,9 @@ def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime)
 def _put_back(engine: Engine, claim: Claim, lacking: Exception) -> bool:
     """Put the run back with the reason in full: it names packages and models, never gold."""
     reason = f"{worker_name()} cannot score it: {lacking}"
+    newer = isinstance(lacking, GoldRefused)
     with writing(engine) as session:
-        return put_back(session, claim, reason=reason, now=datetime.now(UTC))
+        return put_back(session, claim, reason=reason, now=datetime.now(UTC), with_newer_gold=newer)
 
 
 def _record_overrun(engine: Engine, claim: Claim, bound: Bound) -> bool:

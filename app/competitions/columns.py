@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.competitions.metrics import metrics_of
 from app.models import Board
-from evergold.scoring.tasks import TASKS
 
 LANGUAGES, MACRO = "languages", "macro"
 #: Score by human judges: never declared, present once a round of judgements is published (`app.boards.entries`).
@@ -34,7 +34,7 @@ class BoardColumn:
 
 def board_columns(board: Board) -> tuple[BoardColumn, ...]:
     """Return the declared columns with metadata of their metrics. `board.task` must be loaded."""
-    metrics = TASKS[board.task.task_type].metrics
+    metrics = metrics_of(board.task)
     return tuple(
         BoardColumn(
             metric=column["metric"],
@@ -55,7 +55,7 @@ def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColu
     options: of the task, overridden by those of the phase.
     """
     columns = board_columns(board)
-    metric = TASKS[board.task.task_type].metrics.get(LANGUAGES)
+    metric = metrics_of(board.task).get(LANGUAGES)
     declared = options.get(LANGUAGES)
     if metric is None or not isinstance(declared, list) or len(declared) < 2:
         return columns
@@ -72,7 +72,7 @@ def further_columns(
     board: Board, columns: tuple[BoardColumn, ...], scores: Iterable[tuple[str, str]]
 ) -> tuple[BoardColumn, ...]:
     """Return columns for the (metric, split) pairs that the board does not declare, in their order."""
-    metrics, known = TASKS[board.task.task_type].metrics, {(column.metric, column.split) for column in columns}
+    metrics, known = metrics_of(board.task), {(column.metric, column.split) for column in columns}
     return tuple(
         BoardColumn(
             metric=metric,

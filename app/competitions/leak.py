@@ -156,7 +156,7 @@ def _leak(asked: Asked, size: GoldSize | None) -> Leak:
 
 def _shown(asked: Asked) -> list[Shown]:
     """Return the scores that a team sees of a submission while it can still submit again."""
-    declared, metrics = asked.declared, asked.task.metrics
+    declared, metrics = asked.declared, asked.task.metrics_of(asked.options)
     names: dict[Score, None] = dict.fromkeys(board.rank_by for board in asked.boards)
     if declared.slices is Slices.COLUMNS:
         names |= {score: None for board in asked.boards for score in board.columns}

@@ -20,7 +20,7 @@ from app.declarations.model import CompetitionDeclaration
 from evergold.scoring.errors import InvalidFile, Problems, shorten
 from evergold.scoring.tables.numerals import finite_number
 from evergold.scoring.tables.reading import Table, TableLimits, read_table
-from evergold.scoring.task import AnyTask, Column, read_options
+from evergold.scoring.task import AnyTask, Column, Metric, read_options
 from evergold.scoring.tasks import TASKS
 
 COLUMNS = ("team", "date", "metric", "split", "value")
@@ -46,10 +46,13 @@ class Published:
     code: str = ""
 
 
-def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[Published]:
+def read_historic(
+    path: Path, task: AnyTask, offered: Iterable[Column], metrics: Mapping[str, Metric] | None = None
+) -> list[Published]:
     """Return the results in file order. Raises InvalidFile with every problem, OSError if it cannot be opened.
 
     offered: the scores of the task in the phase on whose board the results are shown.
+    metrics: those of the task, by name; None: those of its type.
     """
     with path.open("rb") as file:
         data = file.read(_BYTES + 1)
@@ -57,7 +60,7 @@ def read_historic(path: Path, task: AnyTask, offered: Iterable[Column]) -> list[
     if len(data) > _BYTES:
         problems.add("too-large", f"the file is larger than {_BYTES // 2**20} MiB")
     table = None if problems.errors else read_table(data, COLUMNS, problems, optional=SAID_COLUMNS, limits=_LIMITS)
-    results = _read_rows(table, task, list(offered), problems) if table is not None else []
+    results = _read_rows(table, task, list(offered), metrics or task.metrics, problems) if table is not None else []
     problems.raise_if_any(InvalidFile)
     return results
 
@@ -70,8 +73,9 @@ def read_published(declared: CompetitionDeclaration, folder: Path) -> PublishedR
     """Return the published results of a checked declaration. folder: of its files."""
     found = {}
     for board in declared.boards:
+        metrics = declared_metrics(declared, board.task)
         places = ((one, offered_scores(declared, board.task, one.phase)) for one in board.historic)
-        found[board.name] = [read_historic(folder / one.file, *offered) for one, offered in places]
+        found[board.name] = [read_historic(folder / one.file, *offered, metrics) for one, offered in places]
     return found
 
 
@@ -84,6 +88,13 @@ def offered_scores(
     asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
     options = [{**found.options, **one.options} for one in asked] or [found.options]
     return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
+
+
+def declared_metrics(declared: CompetitionDeclaration, task: str) -> Mapping[str, Metric]:
+    """Return the metrics of the task, by name."""
+    found = next(one for one in declared.tasks if one.name == task)
+    type_ = TASKS[found.type]
+    return type_.metrics_of(read_options(type_, found.options))
 
 
 def published_document(results: PublishedResults) -> dict[str, Any]:
@@ -111,7 +122,9 @@ def _read_moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Problems) -> list[Published]:
+def _read_rows(
+    table: Table, task: AnyTask, offered: list[Column], metrics: Mapping[str, Metric], problems: Problems
+) -> list[Published]:
     results: dict[tuple[str, str], Published] = {}
     first: dict[tuple[str, ...], int] = {}
     for line, *cells in zip(table.lines, *(table[name] for name in COLUMNS), strict=True):
@@ -123,7 +136,7 @@ def _read_rows(table: Table, task: AnyTask, offered: list[Column], problems: Pro
         for column, fault in (
             ("team", _team_fault(team)),
             ("metric", score_fault(metric, split, task, offered)),
-            ("value", _value_fault(value, metric, task)),
+            ("value", _value_fault(value, metric, metrics.get(metric))),
         ):
             if fault:
                 problems.add("bad-value", fault, line=line, column=column)
@@ -191,11 +204,10 @@ def _loosely(split: str) -> str:
     return "".join(character for character in split.lower() if character.isalnum())
 
 
-def _value_fault(text: str, metric: str, task: AnyTask) -> str | None:
+def _value_fault(text: str, metric: str, known: Metric | None) -> str | None:
     number = finite_number(text)
     if number is None:
         return f"{shorten(text)!r} is not a number"
-    known = task.metrics.get(metric)
     low = known.minimum if known else None
     high = known.maximum if known else None
     if (low is not None and number < low) or (high is not None and number > high):

@@ -212,6 +212,11 @@ class TaskDeclaration(Declaration):
     type: str = Field(description="a task type; `evergold tasks` lists them all")
     title: Title
     description: Markdown = Field("", description="Markdown: the task, file formats, scoring")
+    program: RelativePath | None = Field(
+        None,
+        description="of task type program: a folder or zip with the organisers' own scoring program, relative to the "
+        "folder of this file; it is kept on the server, and never offered for download",
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="of the task type, see docs/tasks.md")
 
 

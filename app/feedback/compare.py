@@ -5,7 +5,7 @@ Only scores that were computed in the same way are compared. For single items se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -18,14 +18,14 @@ from app.base.errors import EvergoldError
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval
 from app.boards.run_statistics import StatisticsOfRun
+from app.competitions.metrics import metrics_of
 from app.competitions.ordering import difference_of
 from app.competitions.visibility import SeenAs, min_decimals
 from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, CompetitionTask, RunStatus, Submission, User
 from app.submissions.find import current_run, get_submission
-from evergold.scoring.task import Score
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.task import Metric, Score
 
 Better = Literal["a", "b", "equal"]
 
@@ -104,7 +104,7 @@ def compare(
     decimals = min_decimals(own[a.id].view.precision, own[b.id].view.precision)
     hidden = own[a.id].hidden_words or own[b.id].hidden_words
     task = a.phase_task.task
-    rows = [] if hidden else _rows(task.task_type, own[a.id], own[b.id], decimals, _ranking(session, task))
+    rows = [] if hidden else _rows(metrics_of(task), own[a.id], own[b.id], decimals, _ranking(session, task))
     certain = certainty_of(session, [a, b], own)
     rows = [_with_certainty(row, certain.get(a.id), certain.get(b.id), current_run(a).id) for row in rows]
     return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
@@ -117,16 +117,17 @@ def _ranking(session: Session, task: CompetitionTask) -> list[tuple[str, str]]:
 
 
 def _rows(
-    task_type: str, a: OwnScores, b: OwnScores, decimals: int | None, first: Sequence[tuple[str, str]]
+    metrics: Mapping[str, Metric], a: OwnScores, b: OwnScores, decimals: int | None, first: Sequence[tuple[str, str]]
 ) -> list[Compared]:
     of_a = {(score.metric, score.split): score for score in a.scores}
     of_b = {(score.metric, score.split): score for score in b.scores}
     keys = dict.fromkeys([*(key for key in first if key in of_a or key in of_b), *of_a, *of_b])
-    return [_compared(task_type, key, of_a.get(key), of_b.get(key), decimals) for key in keys]
+    return [_compared(metrics.get(key[0]), key, of_a.get(key), of_b.get(key), decimals) for key in keys]
 
 
-def _compared(task_type: str, key: tuple[str, str], a: Score | None, b: Score | None, decimals: int | None) -> Compared:
-    metric = TASKS[task_type].metrics.get(key[0])
+def _compared(
+    metric: Metric | None, key: tuple[str, str], a: Score | None, b: Score | None, decimals: int | None
+) -> Compared:
     is_same = a is not None and b is not None and a.signature == b.signature
     difference, better = None, None
     if is_same and a and b and a.value is not None and b.value is not None:

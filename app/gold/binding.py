@@ -9,8 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 
 _START = b"evergold-sealed 2 gold "
 #: Limit of the line: a competition has at most some hundred phases, each with a name of 64 characters.
@@ -19,7 +23,10 @@ LINE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class GoldPlace:
-    """The place of a gold version according to the database; options: `options_digest` of the current ones."""
+    """The place of a gold version according to the database.
+
+    options: `options_digest` of the current ones; program: `program_digest` of those with which it is opened.
+    """
 
     competition: str
     phase: str
@@ -27,6 +34,7 @@ class GoldPlace:
     task_type: str
     version: int
     options: str
+    program: str = ""
 
     def __str__(self) -> str:
         return f"{self.competition}/{self.phase}/{self.task}, version {self.version}, {self.task_type}"
@@ -39,6 +47,7 @@ class Binding:
     versions: version numbers by phase.
     is_public: whether it was declared public when it was sealed.
     options: the digest of the options at that time, by phase.
+    programs: for task types that run organisers' programs, the digest of what opens gold in a run, by phase.
 
     Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
     could query the lines of one label after the other.
@@ -50,9 +59,18 @@ class Binding:
     versions: Mapping[str, int]
     options: Mapping[str, str]
     is_public: bool = False
+    programs: Mapping[str, str] = field(default_factory=dict)
 
     def covers(self, place: GoldPlace) -> bool:
-        """Return whether the file is the gold of this place."""
+        """Return whether the file is the gold of this place, for this program."""
+        return self.is_of(place) and self.has_program_of(place)
+
+    def has_program_of(self, place: GoldPlace) -> bool:
+        """Return whether it was sealed for the program that would open it; True where no program does."""
+        return self.programs.get(place.phase, "") == place.program
+
+    def is_of(self, place: GoldPlace) -> bool:
+        """Return whether the file is the gold of this place, whatever program it was sealed for."""
         here = (self.competition, self.task, self.task_type, self.versions.get(place.phase))
         return here == (place.competition, place.task, place.task_type, place.version)
 
@@ -73,6 +91,7 @@ class Binding:
             "versions": dict(self.versions),
             "options": dict(self.options),
             "public": self.is_public,
+            **({"programs": dict(self.programs)} if self.programs else {}),
         }
         line = _START + json.dumps(document, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES:
@@ -83,6 +102,20 @@ class Binding:
 def options_digest(options: Mapping[str, Any]) -> str:
     """Return a digest that is equal for equal declared options."""
     return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def program_digest(task_type: str, options: Mapping[str, Any]) -> str:
+    """Return a digest of all that opens gold in a run: the program and what it runs in; empty if no program does.
+
+    Options that the task type cannot read give a digest for which no gold is sealed.
+    """
+    task = TASKS.get(task_type)
+    if task is None or task.bound_to is None:
+        return ""
+    try:
+        return task.bound_to(read_options(task, options))
+    except InvalidOptions:
+        return "invalid"
 
 
 def read_binding(line: bytes) -> Binding | None:
@@ -98,6 +131,7 @@ def read_binding(line: bytes) -> Binding | None:
             dict(document["versions"]),
             dict(document["options"]),
             document["public"] is True,
+            dict(document.get("programs", {})),
         )
     except (ValueError, TypeError, KeyError):
         return None

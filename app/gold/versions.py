@@ -18,7 +18,7 @@ from app.base.storage import Storage
 from app.competitions.changed import boards_changed
 from app.competitions.find import find_phase_task
 from app.competitions.organisers import OrganiserLimits, check_owner_bytes_left
-from app.gold.binding import Binding, GoldPlace, options_digest
+from app.gold.binding import Binding, GoldPlace, options_digest, program_digest
 from app.gold.recorded import record_sealed
 from app.gold.sealing import Sealed, forget_sealed
 from app.models import (
@@ -68,7 +68,10 @@ def bind_gold(session: Session, phase_tasks: Sequence[PhaseTask], *, is_public: 
     first = phase_tasks[0]
     versions = {one.phase.name: _next_number(list_gold(session, one)) for one in phase_tasks}
     options = {one.phase.name: options_digest(one.options_of(one.task)) for one in phase_tasks}
-    return Binding(first.phase.competition.name, first.task.name, first.task.task_type, versions, options, is_public)
+    type_ = first.task.task_type
+    digests = {one.phase.name: program_digest(type_, one.options_of(one.task)) for one in phase_tasks}
+    programs = {phase: digest for phase, digest in digests.items() if digest}
+    return Binding(first.phase.competition.name, first.task.name, type_, versions, options, is_public, programs)
 
 
 def put_gold(
@@ -151,8 +154,9 @@ def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
     """Return the place of this version."""
     phase, task = phase_task.phase, phase_task.task
-    options = options_digest(phase_task.options_of(task))
-    return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number, options)
+    options = phase_task.options_of(task)
+    digests = options_digest(options), program_digest(task.task_type, options)
+    return GoldPlace(phase.competition.name, phase.name, task.name, task.task_type, number, *digests)
 
 
 def _any_in_use(versions: Sequence[GoldVersion]) -> bool:

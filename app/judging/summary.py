@@ -19,6 +19,7 @@ from app.base.db import likely
 from app.base.errors import NotFound
 from app.boards.marks import marks_of
 from app.boards.view import neutral_name
+from app.competitions.metrics import metrics_of
 from app.competitions.visibility import View, min_decimals, rounded, until_words, view_of
 from app.judging.results import MACRO, document_of, progress_of
 from app.judging.selection import AUTOMATIC_METRICS
@@ -40,7 +41,6 @@ from app.people.rights import may_organise
 from app.runs.report import read_report
 from evergold.scoring.correlation import kendall, pearson, spearman
 from evergold.scoring.task import NOT_ENTERED
-from evergold.scoring.tasks import TASKS
 
 #: Any two points lie on a line.
 LEAST_SYSTEMS = 3
@@ -58,7 +58,7 @@ def results_for(
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
         raise NotFound(f"There is no such round of judgements, or it is not published.{when}")
     document = judging.results if judging.results is not None else document_of(session, judging)
-    metric = TASKS[judging.phase_task.task.task_type].metrics[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
+    metric = metrics_of(judging.phase_task.task)[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
     decimals = None if view.precision is None else min_decimals(view.precision, 2 + 2 * metric.percent)
     languages = document["languages"]
     splits = [MACRO, *languages] if len(languages) > 1 else languages

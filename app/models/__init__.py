@@ -28,6 +28,7 @@ from app.models.boards import (
 )
 from app.models.columns import NAME_CHARACTERS as NAME_CHARACTERS
 from app.models.competitions import (
+    PROGRAM as PROGRAM,
     Allowance as Allowance,
     Audience as Audience,
     Board as Board,

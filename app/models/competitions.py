@@ -28,6 +28,9 @@ from app.base.db import Base
 from app.models.columns import NAME_CHARACTERS, STORED_FILE
 from app.models.teams import Team
 
+#: The option that has the sha256 of a task's program; filled in from the task, never declared.
+PROGRAM = "program_sha256"
+
 
 class EntryRule(StrEnum):
     """Rule that selects a team's entry among its scored submissions in a phase."""
@@ -142,6 +145,8 @@ class CompetitionTask(Base):
     title: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")
     options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    # The organisers' own scoring program, packed; only for task types that run one. Never offered for download.
+    program_sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
     position: Mapped[int] = mapped_column(default=0)
 
 
@@ -221,8 +226,9 @@ class PhaseTask(Base):
     files: Mapped[list[PublicFile]] = relationship(lazy="raise", order_by="PublicFile.position")
 
     def options_of(self, task: CompetitionTask) -> dict[str, Any]:
-        """Return the options used for scoring: the task's, with the overrides of this phase."""
-        return {**task.options, **self.options}
+        """Return the options used for scoring: the task's, with the overrides of this phase, and its program."""
+        options = {**task.options, **self.options}
+        return options if task.program_sha256 is None else {**options, PROGRAM: task.program_sha256}
 
 
 class Audience(StrEnum):

@@ -33,7 +33,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.base.db import UtcDateTime
-from app.gold.binding import GoldPlace, options_digest
+from app.gold.binding import GoldPlace, options_digest, program_digest
 from app.models import (
     Competition,
     CompetitionTask,
@@ -76,7 +76,8 @@ def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -
 def _claim_columns(run: FromClause) -> Select[*tuple[Any, ...]]:
     """Select a run with its submission and task."""
     return (
-        select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.team_id, PhaseTask, CompetitionTask)
+        select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.filename, Submission.team_id)
+        .add_columns(PhaseTask, CompetitionTask)
         .join_from(run, Submission, Submission.id == run.c.submission_id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
@@ -123,6 +124,8 @@ class Claim:
     gold_is_public: bool = False
     team_id: int = 0
     private_part: dict[str, Any] = field(default_factory=dict)  # as declared; empty: the items are not divided
+    filename: str = ""  # as the team sent it
+    has_own_gold: bool = False  # of a rescoring set, which names its gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ class SealedGold:
     """A gold version as needed to open it.
 
     keys: the sealed file key, by id of the worker's key.
+    filename: of the gold as it was put.
     place: what it is the gold of according to the database; opening it checks that it was sealed for that.
     """
 
@@ -137,6 +141,7 @@ class SealedGold:
     commitment: str
     keys: Mapping[str, bytes]
     place: GoldPlace
+    filename: str = ""
 
 
 def claim_run(session: Session, run_id: int, *, worker: str, lease_seconds: float, now: datetime) -> Claim | None:
@@ -183,7 +188,9 @@ def _claim(session: Session, claimed: Row[*tuple[Any, ...]], token: str) -> Clai
         options=options,
         gold=claimed.gold,
         items_sha256=items_sha256,
-        sealed_gold=sealed_gold_of(session, claimed.gold_version_id),
+        sealed_gold=sealed_gold_of(session, claimed.gold_version_id, options),
+        filename=claimed.filename,
+        has_own_gold=claimed.rescoring_id is not None,
         gold_is_public=phase_task.gold_is_public,
         team_id=claimed.team_id,
         private_part=private_part,
@@ -228,13 +235,18 @@ def claiming_one(which: ColumnElement[int]) -> Claiming:
 _CLAIMING = claiming_one(bindparam("wanted"))
 
 
-def sealed_gold_of(session: Session, gold_version_id: int | None) -> SealedGold | None:
-    """Return the gold version as needed to open it; None for plain gold."""
-    return None if gold_version_id is None else sealed_gold(session, gold_version_id)
+def sealed_gold_of(
+    session: Session, gold_version_id: int | None, options: Mapping[str, Any] | None = None
+) -> SealedGold | None:
+    """Return the gold version as needed to open it; None for plain gold. options: as for `sealed_gold`."""
+    return None if gold_version_id is None else sealed_gold(session, gold_version_id, options)
 
 
-def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
-    """Return the gold version as needed to open it."""
+def sealed_gold(session: Session, gold_version_id: int, options: Mapping[str, Any] | None = None) -> SealedGold:
+    """Return the gold version as needed to open it.
+
+    options: those with which it is opened, as they name the program that does; None: those of now.
+    """
     version, file, phase_task, phase, competition, task = session.execute(
         select(GoldVersion, SealedFile, PhaseTask, Phase, Competition, CompetitionTask)
         .join(SealedFile, SealedFile.id == GoldVersion.sealed_file_id)
@@ -246,9 +258,10 @@ def sealed_gold(session: Session, gold_version_id: int) -> SealedGold:
     ).one()
     sealed_keys = select(SealedKey.key_id, SealedKey.sealed_key).where(SealedKey.sealed_file_id == file.id)
     keys = {key_id: key for key_id, key in session.execute(sealed_keys.order_by(SealedKey.id))}
-    options = options_digest(phase_task.options_of(task))
-    place = GoldPlace(competition.name, phase.name, task.name, task.task_type, version.number, options)
-    return SealedGold(file.sha256, version.commitment, keys, place)
+    present = phase_task.options_of(task)
+    digests = options_digest(present), program_digest(task.task_type, present if options is None else options)
+    place = GoldPlace(competition.name, phase.name, task.name, task.task_type, version.number, *digests)
+    return SealedGold(file.sha256, version.commitment, keys, place, version.filename)
 
 
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:

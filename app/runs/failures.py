@@ -69,6 +69,19 @@ The team was told that it was not their fault, and it uses none of their quota. 
 `evergold runs --failed` lists them. Once the cause is fixed, `evergold runs --failed --queue-again` scores them. The
 next mail comes in {hours} hours at the earliest.
 """
+_PROGRAM_MAIL = """\
+Your own scoring program could not score a file:
+
+  task        {place}
+  team        {team}
+  submission  {submission}
+  what        {failure}
+
+What it wrote is on the page of the submission, which organisers alone can read. The team was told that the program
+could not score the file, and nothing else; it uses none of their quota, and is not tried again. Once the program is
+corrected, put it and its gold again, and rescore with the rejected submissions. The next mail comes in {hours} hours at
+the earliest.
+"""
 
 Columns = TypeVarTuple("Columns")
 
@@ -135,9 +148,23 @@ def note_failure(session: Session, run_id: int, now: datetime) -> None:
     log.error("run_failed", run_id=run_id, **details)
 
 
-def _mail_organisers(session: Session, competition: str, body: str, now: datetime) -> None:
+def note_program_failure(session: Session, run_id: int, now: datetime) -> None:
+    """Record that the organisers' own program has just failed on the file of this run."""
+    row = session.execute(_of_runs().where(ScoringRun.id == run_id)).one()
+    failed = _failed(row)
+    details = {"submission": str(failed.submission_id), "place": failed.place, "team": failed.team}
+    told = {**details, "failure": failed.failure}
+    audit.record(session, ACTOR, "run.program_fail", f"run {run_id}", told, now=now)
+    body = _PROGRAM_MAIL.format(**told, hours=MAIL_EVERY // timedelta(hours=1))
+    _mail_organisers(session, failed.competition, body, now, what="Your program failed")
+    log.warning("program_failed", run_id=run_id, **told)
+
+
+def _mail_organisers(
+    session: Session, competition: str, body: str, now: datetime, what: str = "Scoring failed"
+) -> None:
     """Mail the organisers of the competition, or the administrators if it has none."""
-    subject = f"Scoring failed in '{competition}'"
+    subject = f"{what} in '{competition}'"
     lately = select(OutgoingMail.id).where(OutgoingMail.subject == subject, OutgoingMail.created_at > now - MAIL_EVERY)
     if session.scalar(lately.limit(1)) is not None:
         return
@@ -259,10 +286,13 @@ def _matters() -> ColumnElement[bool]:
 
 
 def _of_failed_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
+    return _of_runs().where(ScoringRun.status == RunStatus.FAILED)
+
+
+def _of_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
     return (
         _placed(select(ScoringRun, Submission, Competition.name, Phase.name, CompetitionTask.name, Team.name))
         .join(Team, Team.id == Submission.team_id)
-        .where(ScoringRun.status == RunStatus.FAILED)
         .execution_options(populate_existing=True)
     )
 

@@ -26,23 +26,27 @@ from app.runs.claims import (
     as_parameters,
     delay_next_turn,
 )
-from app.runs.failures import note_failure
+from app.runs.failures import note_failure, note_program_failure
 from app.runs.private_scores import private_document
 from app.runs.report import _packed_report
 from app.runs.result_mails import WANTS_MAIL, mail_result
+from app.runs.stages import PROGRAM_FAILED
 from app.runs.validations import CheckClaim, record_check_failure, record_invalid
 from app.standings.renew import renew_team
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
 
 
-def put_back(session: Session, claim: Claim, *, reason: str, now: datetime) -> bool:
+def put_back(session: Session, claim: Claim, *, reason: str, now: datetime, with_newer_gold: bool = False) -> bool:
     """Return a run to the queue for a worker that has what this one lacks; costs no attempt.
 
+    with_newer_gold: it is scored against the gold that is in use then, unless a rescoring set names its gold.
     Workers are notified after the usual time only, since the same worker would just put it back again. `reason` is for
     organisers.
     """
     again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
+    if with_newer_gold and not claim.has_own_gold:
+        again["gold_version_id"] = None
     return _update_claimed(session, claim, **again, attempts=ScoringRun.attempts - 1, failure=reason, sent_at=now)
 
 
@@ -62,6 +66,7 @@ def record_scores(
     outcomes: Sealed | None = None,
     items: bytes | None = None,
     private_scores: Sequence[Score] = (),
+    program_log: bytes | None = None,
     now: datetime,
 ) -> bool:
     """Record scores, status and new board versions in one transaction; False, without changes, if the claim is void.
@@ -71,6 +76,7 @@ def record_scores(
     outcomes: per item, sealed for the workers.
     items: packed by `app.runs.report`; stored only if gold is public at this moment.
     private_scores: those of the private part; only columns of boards are stored.
+    program_log: what the organisers' own program said, packed by `app.runs.program_logs`.
 
     Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
     outcomes are sealed to a key that is no longer in use.
@@ -92,6 +98,7 @@ def record_scores(
         report=_packed_report(scores, aggregates, texts),
         item_results=items if is_public else None,
         private_scores=private_document(private_scores, columns) or None,
+        **({} if program_log is None else {"program_log": program_log}),
     )
     if ended is None:
         if changed is not None:  # the claim became void while waiting for the lock on the task
@@ -116,6 +123,25 @@ def record_rejection(
     told = [problem.as_dict() for problem in problems]
     ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
     return ended is not None
+
+
+def record_program_failure(
+    session: Session, claim: Claim, *, failure: str, program_log: bytes, warnings: Sequence[Problem], now: datetime
+) -> bool:
+    """Reject a file that the organisers' own program could not score: final, free of quota, with one neutral sentence.
+
+    It is not tried again: programs fail alike each time. A run of a rescoring set fails, since its file was scored
+    before. failure, program_log: for the organisers, who are told.
+    """
+    is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
+    told = [problem.as_dict() for problem in (PROGRAM_FAILED, *warnings)]
+    said: dict[str, Any] = {"failure": f"the program {failure}", "program_log": program_log}
+    said |= {"status": RunStatus.REJECTED, "problems": told} if is_current else {"status": RunStatus.FAILED}
+    ended = _end(session, claim, now, **said)
+    if ended is None:
+        return False
+    (note_program_failure if is_current else note_failure)(session, claim.run_id, now)
+    return True
 
 
 def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:

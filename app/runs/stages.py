@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.models import RunStatus, ScoringRun
 from app.runs.workers import Waiting, queue_position, waiting_for_worker
+from evergold.scoring.errors import Problem
 
 StageName = Literal["queued", "waiting", "checking", "scoring", "scored", "rejected", "failed"]
 
@@ -26,7 +27,23 @@ STATUS_WORDS = {
     RunStatus.FAILED: "Scoring failed. That was not your fault, and uses none of your quota; "
     "the organisers can see it.",
 }
+#: All that a team reads of a run that the organisers' own program failed.
+PROGRAM_FAILED = Problem(
+    "program-failed",
+    "the organisers' own program could not score this file; the organisers can read what the program said",
+)
+#: Instead, of a file that the organisers' own program could not score: the file need not be wrong.
+PROGRAM_FAILED_WORDS = (
+    "The organisers' own program could not score your file. It uses none of your quota; the organisers can see it."
+)
 _MINUTE = 60
+
+
+def status_words(run: ScoringRun) -> str:
+    """Return what the state of a run means, for the team."""
+    if run.status == RunStatus.REJECTED and any(one.get("code") == PROGRAM_FAILED.code for one in run.problems[:1]):
+        return PROGRAM_FAILED_WORDS
+    return STATUS_WORDS[RunStatus(run.status)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +76,7 @@ def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *
     with_position: also determine its place in the queue, which reads all that is queued.
     """
     status = RunStatus(run.status)
-    message, stamp = STATUS_WORDS[status], stamp_of(status, run.checked_at, run.items_done)
+    message, stamp = status_words(run), stamp_of(status, run.checked_at, run.items_done)
     if status == RunStatus.QUEUED:
         position = queue_position(session, run, task_type) if with_position else None
         waiting = waiting_for_worker(session, run, task_type, now)

@@ -36,6 +36,7 @@ class CheckClaim:
     gold: str
     items_sha256: str | None
     sealed_gold: SealedGold | None = None
+    filename: str = ""  # as it was sent
 
 
 def claim_validation(
@@ -76,6 +77,7 @@ def claim_validation(
         gold=phase_task.gold or "",
         items_sha256=phase_task.items_sha256,
         sealed_gold=sealed_gold_of(session, _gold_in_use(session, phase_task)),
+        filename=validation.filename,
     )
 
 

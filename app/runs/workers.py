@@ -18,7 +18,7 @@ from app.base.queue import GPU_QUEUE
 from app.base.times import in_utc
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.claims import in_queue
-from evergold.scoring.tasks import gpu_types, needs_gpu
+from evergold.scoring.tasks import TASKS, gpu_types, needs_gpu
 
 #: Interval between registrations of a worker …
 BEAT_SECONDS = 10.0
@@ -26,17 +26,25 @@ BEAT_SECONDS = 10.0
 SILENT_SECONDS = 45.0
 
 
+#: How a worker begins to say that gold is not opened for a program of the organisers'.
+NOT_FOR_PROGRAM = "this gold is not opened for this program"
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that no live worker can take; reasons: sentences for organisers, never for participants."""
+    """A run that no live worker can take; reasons: sentences for organisers, never for participants.
+
+    lacks: what it waits for, in the words of a sentence.
+    """
 
     since: datetime
     reasons: tuple[str, ...]
+    lacks: str = "a worker with torch"
 
     @property
     def words(self) -> str:
         """`Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:03 UTC.`"""
-        return f"Your file has arrived and has been waiting for a worker with torch since {_minute(self.since)}."
+        return f"Your file has arrived and has been waiting for {self.lacks} since {_minute(self.since)}."
 
 
 # ---------------------------------------------------------------------------------------------------------- presence
@@ -120,7 +128,11 @@ def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, 
 
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
     """Return why this run waits, if it lacks a worker rather than just waiting for its turn."""
-    if run.status != RunStatus.QUEUED or not needs_gpu(task_type):
+    if run.status != RunStatus.QUEUED:
+        return None
+    if runs_program(task_type):
+        return _waiting_for_sandbox(run)
+    if not needs_gpu(task_type):
         return None
     workers = live_workers(session, now)
     if not _listening(workers):
@@ -128,6 +140,19 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     if run.failure and not run.attempts:  # it was put back, see `app.runs.outcomes.put_back`
         return Waiting(run.queued_at, (run.failure,))
     return None
+
+
+def runs_program(task_type: str) -> bool:
+    """Return whether scores of this task type come from a program of the organisers'."""
+    task = TASKS.get(task_type)
+    return task is not None and task.run is not None
+
+
+def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
+    if not run.failure or run.attempts:  # it was not put back
+        return None
+    lacks = "gold sealed for this program" if NOT_FOR_PROGRAM in run.failure else "a worker with a sandbox"
+    return Waiting(run.queued_at, (run.failure,), lacks)
 
 
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:

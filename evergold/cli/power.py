@@ -85,7 +85,7 @@ def _resolutions(runs: list[Scored], metrics: list[str], share: float) -> dict[N
 
     wanted = named_scores(runs, metrics)
     found = resolutions([run.sample for run in runs], share)
-    known = runs[0].task.metrics
+    known = runs[0].metrics
     kept = {
         name: one for name, one in found.items()
         if known[name[0]].has_interval and (wanted is None or name in wanted)

@@ -15,7 +15,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from evergold.scoring.errors import shorten
-from evergold.scoring.task import API_VERSION, AnyTask, Score, Task
+from evergold.scoring.running import ProgramScores
+from evergold.scoring.task import API_VERSIONS, AnyTask, Score, Task
 
 GROUP = "evergold.tasks"
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -80,9 +81,9 @@ def _load(point: EntryPoint) -> AnyTask:
         raise _Unusable(f"cannot be loaded ({point.value}): {reason}") from None
     if not isinstance(task, Task):
         raise _Unusable(f"cannot be used: {point.value} is no evergold.scoring.task.Task")
-    if task.api_version != API_VERSION:
+    if task.api_version not in API_VERSIONS:
         version = "does not say its api_version" if task.api_version is None else f"has api_version {task.api_version}"
-        raise _Unusable(f"{version}; this Evergold needs {API_VERSION}")
+        raise _Unusable(f"{version}; this Evergold needs {' or '.join(map(str, API_VERSIONS))}")
     if task.name != point.name:
         raise _Unusable(f"cannot be used: it calls itself '{task.name}'")
     origin = distribution_of(point)
@@ -92,6 +93,7 @@ def _load(point: EntryPoint) -> AnyTask:
         distribution=origin,
         score=partial(_signed_scores, task.score, origin),
         score_with_outcomes=partial(_signed_with_outcomes, both, origin) if both else None,
+        run=partial(_signed_run, task.run, origin) if task.run else None,
     )
 
 
@@ -105,6 +107,11 @@ def _signed_with_outcomes(
 ) -> tuple[list[Score], dict[str, Any]]:
     scores, outcomes = both(*arguments)
     return [_signed(one, origin) for one in scores], outcomes
+
+
+def _signed_run(run: Callable[..., ProgramScores], origin: str, *arguments: Any) -> ProgramScores:
+    found = run(*arguments)
+    return dataclasses.replace(found, scores=[_signed(one, origin) for one in found.scores])
 
 
 def _signed(score: Score, origin: str) -> Score:

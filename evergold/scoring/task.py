@@ -18,10 +18,13 @@ from evergold.scoring.halves import Keep
 
 if TYPE_CHECKING:
     from evergold.scoring.resampling.sample import Sample
+    from evergold.scoring.running import ProgramScores, RunFiles, Runner
 
 #: The interface that this module is. It rises when a task type written for the version before could fail; task types
 #: from outside say which one they are written for, and others are not used.
-API_VERSION = 1
+API_VERSION = 2
+#: Task types written for these versions work unchanged: 2 only added parts that a task type may leave out.
+API_VERSIONS = (1, API_VERSION)
 #: The reason of a score whose setting (or language, or track) the team left out; such a team stays out of that column.
 NOT_ENTERED = "not entered"
 #: So much of a text is kept where people look at single items.
@@ -121,7 +124,7 @@ class Task(Generic[O, I, G, P]):
 
     name, version: `version` rises whenever any score could change;
     options: the pydantic model of what organisers may set;
-    metrics: every metric that `score` returns, by name;
+    metrics: every metric that `score` returns, by name; empty where `metrics_by` says them;
     columns(options): every (metric, split) a board may show; these are stored as rows, all scores in the run's report;
     read_items(path, options): what a prediction must cover, from the blind file or from gold (raises InvalidItems);
     read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
@@ -145,6 +148,11 @@ class Task(Generic[O, I, G, P]):
     text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
     part(gold, prediction, keep): both with those items alone that are kept, by id, or by what `resample_by` says they
     belong to; None where items cannot be told apart so (`halves`);
+    metrics_by(options): for types whose metrics organisers declare: the metrics, by name; read them by `metrics_of`;
+    seconds_by(options): for types whose time organisers declare: how many seconds one run may take, see `seconds_of`;
+    run(files, options, runner): the scores, by a program that is not ours (`evergold.scoring.running`); such a type
+    reads no content of gold, and its gold is opened anew for every run;
+    bound_to(options): for types with `run`: all that opens gold in a run, as one line; gold is sealed for it, too;
     needs_gpu: runs go to the `gpu` queue;
     api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
     distribution: where a task type from outside is from, `evergold-quiz 1.0.0`; filled in when it is registered.
@@ -173,10 +181,22 @@ class Task(Generic[O, I, G, P]):
     item_results_from_outcomes: Callable[[G, P, O, Mapping[str, Any]], list[ItemResult]] | None = None
     text_reports: Mapping[str, Callable[[Any, O], str]] = field(default_factory=dict)
     part: Callable[[G, P, Keep], tuple[G, P]] | None = None
+    metrics_by: Callable[[O], Mapping[str, Metric]] | None = None
+    seconds_by: Callable[[O], float] | None = None
+    run: Callable[[RunFiles, O, Runner], ProgramScores] | None = None
+    bound_to: Callable[[O], str] | None = None
     template_name: str | None = "template.csv"
     needs_gpu: bool = False
     api_version: int | None = None
     distribution: str = ""
+
+    def metrics_of(self, options: O) -> Mapping[str, Metric]:
+        """Return every metric of a task with these options, by name."""
+        return self.metrics if self.metrics_by is None else self.metrics_by(options)
+
+    def seconds_of(self, options: O) -> float | None:
+        """Return how many seconds a run with these options may take; None: as the server allows to every run."""
+        return None if self.seconds_by is None else self.seconds_by(options)
 
     @property
     def has_item_results(self) -> bool:

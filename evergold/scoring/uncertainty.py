@@ -16,7 +16,7 @@ from evergold.scoring.resampling.draws import RESAMPLES, Draws
 from evergold.scoring.resampling.intervals import LEVEL, UNDEFINED, Interval, intervals
 from evergold.scoring.resampling.pairs import Difference, compare
 from evergold.scoring.resampling.sample import Sample
-from evergold.scoring.task import AnyTask, Score, read_gold, read_options, score_with_outcomes
+from evergold.scoring.task import AnyTask, Metric, Score, read_gold, read_options, score_with_outcomes
 
 
 class NoOutcomes(ScoringError):
@@ -29,12 +29,13 @@ class Scored:
 
     task: AnyTask
     scores: list[Score]
+    metrics: Mapping[str, Metric]
     sample: Sample
     warnings: tuple[Problem, ...]
 
     def intervals(self, level: float = LEVEL) -> list[Interval | str]:
         """Return for every score, in order, an interval, or the reason why there is none."""
-        found = intervals(self.sample, self.task.metrics, level)
+        found = intervals(self.sample, self.metrics, level)
         return [found.get((score.metric, score.split), score.reason or UNDEFINED) for score in self.scores]
 
 
@@ -72,7 +73,9 @@ class Reader:
     def score(self, prediction: Any) -> Scored:
         """Score a prediction that was read or simulated."""
         scores, outcomes = score_with_outcomes(self.task, self.gold, prediction, self.options)
-        return Scored(self.task, scores, self.make_sample(outcomes or {}), prediction.warnings)
+        return Scored(
+            self.task, scores, self.task.metrics_of(self.options), self.make_sample(outcomes or {}), prediction.warnings
+        )
 
 
 def differences(

@@ -294,10 +294,10 @@ def test_a_block_that_was_given_more_time_has_it(tmp_path: Path) -> None:
 
 def test_only_encoding_has_the_time_of_encoding() -> None:
     usual = TASKS["table"]
-    assert scoring_seconds(None) == scoring_seconds(usual) == (120, 120)
-    assert scoring_seconds(TASKS["text-generation"]) == scoring_seconds(TASKS["mwe-paraphrase"]) == (120, 3600)
+    assert scoring_seconds(None, {}) == scoring_seconds(usual, {}) == (120, 120)
+    assert scoring_seconds(TASKS["text-generation"], {}) == scoring_seconds(TASKS["mwe-paraphrase"], {}) == (120, 3600)
     outside = dataclasses.replace(usual, needs_gpu=True, distribution="evergold-quiz 1.0.0")
-    assert scoring_seconds(outside) == (3600, 3600), "others need not report when they begin to encode"
+    assert scoring_seconds(outside, {}) == (3600, 3600), "others need not report when they begin to encode"
 
 
 @pytest.mark.parametrize(

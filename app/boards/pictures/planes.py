@@ -13,8 +13,8 @@ from app.boards.pictures.splits import check_known, choices, plane_splits, title
 from app.boards.rows import Cell
 from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, Table
 from app.competitions.columns import BoardColumn
+from app.competitions.metrics import metrics_of
 from app.runs.report import aggregates_of
-from evergold.scoring.tasks import TASKS
 
 ENTROPY = "entropy"
 #: Systems beyond this number are only in the table.
@@ -82,14 +82,14 @@ def _axis(seen: Seen, place: int, title: str) -> AxisOut:
     column: BoardColumn = seen.leaderboard.columns[place]
     if column.metric == seen.ranking.metric:
         return AxisOut(title=title, decimals=seen.ranking.decimals, percent=seen.ranking.percent)
-    metric = TASKS[seen.board.task.task_type].metrics[column.metric]
+    metric = metrics_of(seen.board.task)[column.metric]
     decimals = max(0, min(column.decimals, 3) - 2) if metric.percent else min(column.decimals, 2)
     return AxisOut(title=title, kind="value", decimals=decimals, percent=metric.percent)
 
 
 def _titles(seen: Seen, place: int, is_quality: bool) -> str:
     column = seen.leaderboard.columns[place]
-    title = TASKS[seen.board.task.task_type].metrics[column.metric].title
+    title = metrics_of(seen.board.task)[column.metric].title
     return title if is_quality else f"{title}, {column.split.rpartition('/')[2]} MWEs"
 
 

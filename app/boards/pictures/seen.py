@@ -18,13 +18,13 @@ from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.view import UnfilteredBoard, show
 from app.charts.picture import AxisOut
 from app.competitions.columns import BoardColumn, board_columns
+from app.competitions.metrics import metrics_of
 from app.competitions.visibility import SeenAs
 from app.models import Board, BoardShown, EntryRule, Phase, User
 from app.standings.check import start_of_newest
 from app.standings.choose import rules_of
 from app.standings.tries import RunFilter, standings_from_runs
 from evergold.scoring.halves import Half
-from evergold.scoring.tasks import TASKS
 
 #: Rules by which a board reveals a team's best anyway: all scored runs are drawn. Under others, only entries are.
 OPEN_RULES = frozenset({EntryRule.BEST, EntryRule.ALL})
@@ -57,7 +57,7 @@ class Seen:
     @property
     def ranking_title(self) -> str:
         """Title of the ranking metric; the board's column may only name the part of the items."""
-        return TASKS[self.board.task.task_type].metrics[self.board.rank_metric].title
+        return metrics_of(self.board.task)[self.board.rank_metric].title
 
     @property
     def ranking_axis(self) -> AxisOut:

@@ -25,7 +25,13 @@ from app.competitions.visibility import CLOSE
 from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
-from app.declarations.apply.files import apply_public_files, handle_removed, keep, note_missing_competitions
+from app.declarations.apply.files import (
+    apply_public_files,
+    handle_removed,
+    keep,
+    keep_program,
+    note_missing_competitions,
+)
 from app.declarations.apply.precedence import choose_declaration, keep_revision
 from app.declarations.check import LoadedCompetition
 from app.declarations.images.making import InvalidImage, make_image
@@ -248,7 +254,7 @@ def lock_declarations(session: Session) -> None:
 def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> Competition:
     declared = loaded.declaration
     applied = _competition(work, declared, position)
-    _apply_tasks(work, declared, applied)
+    _apply_tasks(work, loaded, applied)
     _apply_phases(work, declared, applied)
     apply_images(work, applied.row, declared, loaded.folder)
     for (phase, task), phase_task in applied.phase_tasks.items():
@@ -309,7 +315,8 @@ _COMPETITION_TEXTS = {"title", "summary", "description", "website", "contact"}
 # ------------------------------------------------------------------------------------------------------------- tasks
 
 
-def _apply_tasks(work: Work, declared: CompetitionDeclaration, applied: Applied) -> None:
+def _apply_tasks(work: Work, loaded: LoadedCompetition, applied: Applied) -> None:
+    declared = loaded.declaration
     query = select(CompetitionTask).where(CompetitionTask.competition_id == applied.row.id)
     existing = {row.name: row for row in work.session.scalars(query)}
     for position, task in enumerate(declared.tasks):
@@ -319,6 +326,7 @@ def _apply_tasks(work: Work, declared: CompetitionDeclaration, applied: Applied)
             "title": task.title,
             "description": task.description,
             "options": task.options,
+            "program_sha256": keep_program(work, loaded.folder / task.program).sha256 if task.program else None,
             "position": position,
         }
         row = existing.get(task.name)
@@ -344,6 +352,8 @@ def _change_task(
     changed = work.changes.update(row, what, values)
     if changed:
         applied.stale |= set(work.session.scalars(select(PhaseTask.id).where(PhaseTask.task_id == row.id)))
+    if submissions and "program_sha256" in changed:
+        work.changes.note(f"existing scores of {what} stay as they are until they are rescored with the new program")
     if submissions and "options" in changed:
         work.changes.note(f"existing scores of {what} stay as they are until they are rescored with the new options")
 

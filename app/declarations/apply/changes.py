@@ -25,6 +25,7 @@ _WORDS = {
     "entry_rule": "entry",
     "has_snapshot": "snapshot",
     "task_type": "type",
+    "program_sha256": "program",
     "submissions_per_day": "per_day",
     "submissions_per_week": "per_week",
     "submissions_per_month": "per_month",

@@ -6,7 +6,8 @@ phases.yaml no longer declares is removed if nothing was ever submitted to it, o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -40,6 +41,7 @@ from app.models import (
 )
 from app.standings.renew import forget_board
 from evergold.scoring.errors import ScoringError
+from evergold.scoring.program.packing import pack
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
@@ -236,6 +238,21 @@ def keep(work: Work, path: Path) -> StoredFile:
     """Store a declared file, reading it once however often it is named; a plan stores nothing."""
     if path not in work.kept:
         work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage)
+    return work.kept[path]
+
+
+def keep_declared(work: Work, folder: Path, path: str, programs: Collection[str]) -> StoredFile:
+    """Store a file that a declaration names, or the program in a folder or zip, which is one file for us."""
+    return keep_program(work, folder / path) if path in programs else keep(work, folder / path)
+
+
+def keep_program(work: Work, path: Path) -> StoredFile:
+    """Store a program, packed so that the same files always are the same file; a plan stores nothing."""
+    if path not in work.kept:
+        with tempfile.TemporaryDirectory(prefix="evergold-program-") as folder:
+            packed = Path(folder, "program.zip")
+            pack(path, packed)
+            work.kept[path] = _looked_at(packed) if work.is_plan else keep_file(packed, work.storage)
     return work.kept[path]
 
 

@@ -17,11 +17,11 @@ from sqlalchemy.orm import Session
 from app.base.storage import StoredFile
 from app.base.times import in_utc
 from app.declarations.apply.changes import Work
-from app.declarations.apply.files import keep
+from app.declarations.apply.files import keep_declared
 from app.declarations.check import LoadedCompetition
 from app.declarations.historic import read_published
 from app.declarations.model import CompetitionDeclaration
-from app.declarations.revisions.documents import declared_files, differences, fingerprint
+from app.declarations.revisions.documents import declared_files, declared_programs, differences, fingerprint
 from app.declarations.revisions.folder import linked
 from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
 from app.models import Competition, Revision, RevisionFile, RevisionSource, User
@@ -46,7 +46,8 @@ def keep_revision(
 
     A file that caught up with edits is recorded even then.
     """
-    files = {path: keep(work, loaded.folder / path) for path in declared_files(loaded.declaration)}
+    programs = declared_programs(loaded.declaration)
+    files = {path: keep_declared(work, loaded.folder, path, programs) for path in declared_files(loaded.declaration)}
     meant = fingerprint(loaded.declaration, {path: file.sha256 for path, file in files.items()})
     newest = newest_revision(work.session, competition)
     if newest and newest.fingerprint == meant and not (source == RevisionSource.FILE and newest.source != source):
@@ -139,7 +140,8 @@ def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded:
     paths = [loaded.folder / file.path for file in replaced]
     if not all(path.exists() for path in paths):  # a file that an edit added and that is no longer declared
         return False
-    return all(keep(work, path).sha256 == file.sha256 for path, file in zip(paths, replaced, strict=True))
+    programs = declared_programs(loaded.declaration)
+    return all(keep_declared(work, loaded.folder, file.path, programs).sha256 == file.sha256 for file in replaced)
 
 
 def _changes_only_what_nobody_edited(last: Revision, there: dict[str, Any], here: dict[str, Any]) -> bool:

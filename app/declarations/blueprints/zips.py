@@ -6,6 +6,8 @@ It is unpacked and read in the helper, under the same limits as predictions.
 from __future__ import annotations
 
 import secrets
+import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,11 +19,12 @@ from app.base.stores.interface import INCOMING
 from app.declarations.blueprints.build import without_plain_gold
 from app.declarations.blueprints.kept import MOST_FILES
 from app.declarations.edits.texts import read_text
-from app.declarations.revisions.documents import Document
+from app.declarations.revisions.documents import Document, program_folders
 from app.helper.process import Job, TooMuchWork, run
 from app.helper.wire import Message
 from evergold.scoring.archives import LIMITS, Unpacking, open_zip
 from evergold.scoring.errors import InvalidFile
+from evergold.scoring.program.packing import pack
 from evergold.yaml_lines import FILE_LIMIT_BYTES
 
 _UNPACK = Job("app.declarations.blueprints.zips:unpack", processor_seconds=30, seconds=60, mebibytes=512, waiting=6)
@@ -92,19 +95,36 @@ def _unpacked(archive: Unpacking, into: str, limit_bytes: int) -> dict[str, Any]
         return {"refused": "Its declaration is not UTF-8 text."}
     if "refused" in read:
         return {"refused": f"Of its declaration: {read['refused']}"}
-    return {"document": read["document"], "files": _write_files(archive, main, into, limit_bytes - len(text))}
+    programs = program_folders(read["document"])
+    return {"document": read["document"], "files": _write_files(archive, main, into, limit_bytes - len(text), programs)}
 
 
-def _write_files(archive: Unpacking, main: str, into: str, left_bytes: int) -> list[tuple[str, str]]:
-    """Write the non-empty files next to or below the declaration."""
+def _write_files(
+    archive: Unpacking, main: str, into: str, left_bytes: int, programs: Collection[str]
+) -> list[tuple[str, str]]:
+    """Write the non-empty files next to or below the declaration; each folder of programs becomes one file."""
     folder, written = PurePosixPath(main).parent, []
-    for number, name in enumerate(archive.names):
-        inside = PurePosixPath(name)
-        if name == main or not archive.declared_bytes(name) or not inside.is_relative_to(folder):
-            continue
-        with Path(f"{into}{number}").open("wb") as file:
-            left_bytes -= sum(map(file.write, archive.pieces(name, left_bytes)))
-        written.append((inside.relative_to(folder).as_posix(), file.name))
+    with tempfile.TemporaryDirectory(prefix="evergold-program-") as unpacked:
+        found = dict[str, Path]()
+        for number, name in enumerate(archive.names):
+            inside = PurePosixPath(name)
+            if name == main or not inside.is_relative_to(folder):
+                continue
+            path = inside.relative_to(folder).as_posix()
+            program = next((one for one in programs if path.startswith(f"{one}/")), None)
+            if program is None and not archive.declared_bytes(name):
+                continue
+            target = Path(f"{into}{number}") if program is None else Path(unpacked, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                left_bytes -= sum(map(file.write, archive.pieces(name, left_bytes)))
+            if program is None:
+                written.append((path, file.name))
+            else:
+                found[program] = Path(unpacked, program)
+        for number, (program, place) in enumerate(found.items()):
+            pack(place, Path(f"{into}program-{number}"))
+            written.append((program, f"{into}program-{number}"))
     return written
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from app.declarations.check.competition import check_competition, check_names, warn_of_server_limit
 from app.declarations.check.files import check_files
 from app.declarations.check.images import check_images
+from app.declarations.check.programs import check_programs
 from app.declarations.check.shape import elements, read_phases_files
 from app.declarations.check.texts import check_texts
 from app.declarations.findings import Finding, Findings
@@ -94,7 +95,9 @@ def _check(
     ]
     check_names(competitions, "the competition", findings)
     for competition in competitions:
-        check_files(check_competition(competition, now, findings, sealed), findings, warn=now is not None, gold=gold)
+        parts = check_competition(competition, now, findings, sealed)
+        check_files(parts, findings, warn=now is not None, gold=gold)
+        check_programs(parts, findings)
         check_texts(competition, findings)
         check_images(competition, findings)
         if upload_limit_bytes is not None:

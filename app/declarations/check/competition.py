@@ -22,7 +22,8 @@ from app.declarations.check.shape import elements, report, text_of
 from app.declarations.check.visibility import PhaseTimes, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
-from evergold.scoring.task import AnyTask, Column, Options
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.task import AnyTask, Column, Metric, Options, read_options
 from evergold.scoring.tasks import TASKS, unusable_reasons
 from evergold.yaml_lines import Node
 
@@ -125,13 +126,24 @@ def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings)
 def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
     """Report scores for which lower is better: their mean with others is meaningless."""
     tasks = competition.entries.get("tasks")
-    types = {text_of(one, "name"): text_of(one, "type") for one in (tasks.elements if tasks else ())}
+    declared = {text_of(one, "name"): one for one in (tasks.elements if tasks else ())}
     for board in boards:
-        metric = _ranking_metric(board)
-        task = TASKS.get(types.get(text_of(board, "task")) or "")
-        if task is not None and metric in task.metrics and not task.metrics[metric].higher_is_better:
-            name = text_of(board, "name")
-            findings.error(ranking, f"of '{metric}', which ranks the board '{name}', less is better: use mean_rank")
+        task, name = declared.get(text_of(board, "task")), _ranking_metric(board)
+        metric = _metrics_of(task).get(name) if task is not None else None
+        if metric is not None and not metric.higher_is_better:
+            said = text_of(board, "name")
+            findings.error(ranking, f"of '{name}', which ranks the board '{said}', less is better: use mean_rank")
+
+
+def _metrics_of(task: Node) -> Mapping[str, Metric]:
+    """Return the metrics of a declared task; none if it is invalid, which is reported elsewhere."""
+    type_, declared = TASKS.get(text_of(task, "type") or ""), task.entries.get("options")
+    if type_ is None or type_.metrics_by is None:
+        return {} if type_ is None else type_.metrics
+    try:
+        return type_.metrics_of(read_options(type_, declared.plain() if declared and declared.entries else {}))
+    except InvalidOptions:
+        return {}
 
 
 def _ranking_metric(board: Node) -> str:
@@ -184,6 +196,7 @@ class Board:
 class Parts:
     """Parts of a competition needed for the checks of files."""
 
+    tasks: Sequence[TaskNode]
     phase_tasks: Sequence[PhaseTaskNode]
     boards: Sequence[Board]
 
@@ -224,7 +237,7 @@ def check_competition(
         baselines=[baseline for one in phase_tasks for baseline in elements(one.node, "baselines")],
         findings=findings,
     )
-    return Parts(phase_tasks, boards)
+    return Parts(list(tasks.values()), phase_tasks, boards)
 
 
 def check_names(nodes: Iterable[Node], what: str, findings: Findings) -> None:

@@ -124,7 +124,7 @@ def _check_historic(board: Board, historic: Node, left: _Left, findings: Finding
     if node is None or path is None or asked is None or asked.options is None or task is None:
         return
     try:
-        results = read_historic(path, task, task.columns(asked.options))
+        results = read_historic(path, task, task.columns(asked.options), task.metrics_of(asked.options))
     except InvalidFile as invalid:
         findings.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
         return

@@ -6,7 +6,8 @@ nothing to change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from app.base.errors import EvergoldError
@@ -14,8 +15,10 @@ from app.base.storage import Storage, has_file, local_file
 from app.base.times import in_utc
 from app.base.zip_stream import EARLIEST, ZipStream
 from app.declarations.edits.texts import yaml_of
+from app.declarations.revisions.documents import program_folders
 from app.declarations.revisions.folder import main_file, write_out
 from app.models import Revision
+from evergold.scoring.program.packing import unpack
 
 
 class ExportImpossible(EvergoldError):
@@ -44,14 +47,24 @@ def export_zip(revision: Revision, competition: str, storage: Storage) -> Iterat
     Raises ExportImpossible at once if a file is missing.
     """
     files, text = stored_files(revision, storage), revision_text(revision, competition)
-    return (piece for piece in _pieces(files, text, competition, storage) if piece)
+    programs = program_folders(revision.document)
+    stored = {path: local_file(storage, sha256) for path, sha256 in files.items()}
+    return (piece for piece in _pieces(stored, text, competition, programs) if piece)
 
 
-def _pieces(files: Mapping[str, str], text: str, competition: str, storage: Storage) -> Iterator[bytes]:
+def _pieces(files: Mapping[str, Path], text: str, competition: str, programs: Collection[str]) -> Iterator[bytes]:
+    """Yield the pieces of the zip. files: where each lies; programs: paths of packed ones, which are unpacked."""
     target = ZipStream()
     yield target.text(f"{competition}/{main_file(files)}", text, EARLIEST)
     for path in sorted(files):
-        yield from target.file(f"{competition}/{Path(path).as_posix()}", local_file(storage, files[path]), EARLIEST)
+        inside = f"{competition}/{Path(path).as_posix()}"
+        if path not in programs:
+            yield from target.file(inside, files[path], EARLIEST)
+            continue
+        with tempfile.TemporaryDirectory(prefix="evergold-program-") as name:
+            unpack(files[path], Path(name))
+            for file in sorted(one for one in Path(name).rglob("*") if one.is_file()):
+                yield from target.file(f"{inside}/{file.relative_to(name).as_posix()}", file, EARLIEST)
     yield target.end()
 
 

@@ -30,7 +30,20 @@ def declared_files(declared: CompetitionDeclaration) -> list[str]:
     named += [one.file for task in asked for one in task.baselines]
     named += [one.file for board in declared.boards for one in board.historic]
     named += declared_images(declared)
+    named += declared_programs(declared)
     return list(dict.fromkeys(named))
+
+
+def declared_programs(declared: CompetitionDeclaration) -> list[str]:
+    """Return the folders and zips of organisers' programs; each is one file for us (`evergold.scoring.program`)."""
+    return [task.program for task in declared.tasks if task.program]
+
+
+def program_folders(document: Document) -> set[str]:
+    """Return the folders of organisers' programs in a document as written, which may be invalid."""
+    tasks = document.get("tasks")
+    named = [task.get("program") for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    return {path for path in named if isinstance(path, str) and not path.endswith(".zip")}
 
 
 def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.base.storage import Storage, local_file
 from app.declarations.edits.texts import declaration_text
+from app.declarations.revisions.documents import program_folders
+from evergold.scoring.program.packing import unpack
 
 MAIN_FILE = "competition.yaml"
 
@@ -37,10 +39,15 @@ def write_out(
     The caller has checked that the target is free.
     """
     written = []
+    programs = program_folders(document)
     for path, sha256 in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(local_file(storage, sha256), target)
+        if path in programs:
+            target.mkdir(exist_ok=True)
+            unpack(local_file(storage, sha256), target)
+        else:
+            shutil.copyfile(local_file(storage, sha256), target)
         written.append(target)
     main = folder / main_file(files)
     main.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +55,7 @@ def write_out(
     return [*written, main]
 
 
-def main_file(files: Mapping[str, str]) -> str:
+def main_file(files: Collection[str]) -> str:
     """Return a free name for the main file, as a download may have its usual name."""
     taken = {PurePosixPath(path).as_posix() for path in files}
     names = [MAIN_FILE, *(f"competition-{number}.yaml" for number in range(2, len(taken) + 3))]

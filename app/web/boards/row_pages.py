@@ -17,6 +17,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
+from app.competitions.metrics import metrics_of
 from app.models import Right, RowStatus, User
 from app.web.boards.query import HalfAsked
 from app.web.html.guards import PageForm, PageUser, SentForm, form_again, form_guard
@@ -105,7 +106,7 @@ def _row_page(
         leaderboard=leaderboard,
         row=row,
         address=here,
-        table=scores_table(board.task.task_type, scores, leaderboard.precision, sort, linked) if scores else None,
+        table=scores_table(metrics_of(board.task), scores, leaderboard.precision, sort, linked) if scores else None,
         signatures=signatures(tuple(scores)),
         tests=tests_of_row(leaderboard, row),
         seen_as=seen_as,

@@ -35,12 +35,12 @@ from app.boards.query import (
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
 from app.boards.tables import cluster_lines
 from app.competitions.columns import BoardColumn
+from app.competitions.metrics import metrics_of
 from app.competitions.tracks import Track
 from app.models import Board, BoardShown
 from app.web.html.certainty import interval_words
 from app.web.html.words import ROW_KINDS, format_difference, plural, score_format
 from evergold.scoring.task import Metric
-from evergold.scoring.tasks import TASKS
 
 #: Longest team and method together; longer ones are cut off at the next column.
 LONG_CHARACTERS = 32
@@ -373,7 +373,7 @@ def table_of(
 
 def known_metrics(board: Board) -> dict[str, Metric]:
     """Return all metrics that a board of this task may show, by name."""
-    return {**TASKS[board.task.task_type].metrics, HUMAN.name: HUMAN}
+    return {**metrics_of(board.task), HUMAN.name: HUMAN}
 
 
 def range_words(metric: Metric | None, column: BoardColumn) -> str:

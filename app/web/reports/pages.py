@@ -17,6 +17,7 @@ from app.base import links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.charts.distribution import Figure
+from app.competitions.metrics import metrics_of
 from app.feedback.reports import NoReport, Report, find_report
 from app.web.html.drawings import svg_response
 from app.web.html.guards import PageUser
@@ -29,8 +30,7 @@ from app.web.reports import probing as report_probing
 from app.web.reports.mwe import show_mwes
 from app.web.reports.probing import show_probing
 from app.web.reports.tables import Column, Linked, Row, Table, make_table, score_cell
-from evergold.scoring.task import Score
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.task import Metric, Score
 
 router = page_router()
 #: By task type: the view model of `templates/reports/TASK-TYPE.html`.
@@ -80,14 +80,15 @@ def all_scores(report: Report, sort: str) -> Table:
     def linked(wanted: str) -> str:
         return f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}"
 
-    return scores_table(report.task_type, report.scores, report.view.precision, sort, linked)
+    return scores_table(
+        metrics_of(report.submission.phase_task.task), report.scores, report.view.precision, sort, linked
+    )
 
 
 def scores_table(
-    task_type: str, scores: Sequence[Score], precision: int | None, sort: str = "", linked: Linked = str
+    metrics: Mapping[str, Metric], scores: Sequence[Score], precision: int | None, sort: str = "", linked: Linked = str
 ) -> Table:
     """Return a table with a row per split and a column per metric."""
-    metrics = TASKS[task_type].metrics
     by_split: dict[str, dict[str, Score]] = {}
     for score in scores:
         by_split.setdefault(score.split, {})[score.metric] = score

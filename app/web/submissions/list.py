@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.db import reading
 from app.competitions.find import find_competition
+from app.competitions.metrics import metrics_of
 from app.feedback.compare import NotComparable, compare
 from app.feedback.history import MOST_SHOWN, History, Place, chart_svg, history_of, places_of
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
@@ -28,7 +29,6 @@ from app.web.html.workspace import Place as WorkspacePlace, workspace_of, worksp
 from app.web.http.context import ServerHere
 from app.web.http.identity import Viewer
 from app.web.http.routers import page_router
-from evergold.scoring.tasks import TASKS
 
 
 def chart_of(history: History | None) -> Markup | None:
@@ -301,7 +301,7 @@ def read_comparison(
         chosen=(comparison.a.id, comparison.b.id) if comparison else (a, other),
         others=others,
         comparison=comparison,
-        metrics=TASKS[one.phase_task.task.task_type].metrics,
+        metrics=metrics_of(one.phase_task.task),
         items=items,
         showing=showing,
         paged=_paged(items.selected(showing), page),

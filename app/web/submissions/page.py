@@ -17,6 +17,7 @@ from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
 from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
+from app.competitions.metrics import metrics_of
 from app.feedback.certainty import certainty_of
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
@@ -47,7 +48,6 @@ from app.web.http.routers import page_router
 from app.web.submissions.validation_schemas import STATUS_WORDS
 from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
 from evergold.scoring.task import Metric, Score
-from evergold.scoring.tasks import TASKS
 
 #: Nobody compares more digits.
 DECIMALS = 4
@@ -221,7 +221,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
-    metrics = TASKS[submission.phase_task.task.task_type].metrics
+    metrics = metrics_of(submission.phase_task.task)
     scores = _scores(boards, own)
     return {
         "submission": submission,

@@ -27,6 +27,7 @@ OWN: dict[str, bool] = {
     "multi-label": False,
     "mwe-identification": False,
     "mwe-paraphrase": True,
+    "program": False,
     "ranking": False,
     "sequence-labelling": False,
     "table": False,

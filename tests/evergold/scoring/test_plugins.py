@@ -91,14 +91,14 @@ def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_pa
     ("source", "name", "reason"),
     [
         (
-            GOOD.replace("api_version=1", "api_version=2"),
+            GOOD.replace("api_version=1", "api_version=3"),
             "quiz",
-            f"has api_version 2; this Evergold needs {API_VERSION}",
+            f"has api_version 3; this Evergold needs 1 or {API_VERSION}",
         ),
         (
             GOOD.replace(", api_version=1", ""),
             "quiz",
-            f"does not say its api_version; this Evergold needs {API_VERSION}",
+            f"does not say its api_version; this Evergold needs 1 or {API_VERSION}",
         ),
         (
             "import nowhere\n",

@@ -1,0 +1,46 @@
+"""The bubblewrap of tests and benchmarks: without it a test is skipped, and in CI it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ABSENT = "no bubblewrap here: install the package bubblewrap, version 0.8 or later"
+
+
+def find_bubblewrap() -> str | None:
+    """Return the path of the command; None if there is none."""
+    return shutil.which("bwrap")
+
+
+@contextmanager
+def bare_environment() -> Iterator[Path]:
+    """Build an environment without packages on the Python below /usr, where the user of sandboxes can read it."""
+    from workers.sandbox.building import build_environment
+    from workers.sandbox.environments import Wanted
+
+    before = os.environ.get("EVERGOLD_ENVIRONMENTS_DIR")
+    with tempfile.TemporaryDirectory(prefix="evergold-environments-") as folder:
+        os.environ["EVERGOLD_ENVIRONMENTS_DIR"] = folder
+        try:
+            yield build_environment(Wanted(()))
+        finally:
+            os.environ.pop("EVERGOLD_ENVIRONMENTS_DIR")
+            if before is not None:
+                os.environ["EVERGOLD_ENVIRONMENTS_DIR"] = before
+
+
+def main() -> int:
+    """Print the bubblewrap that tests would take; exit with 1 if there is none (`.ci/run` installs one then)."""
+    found = find_bubblewrap()
+    sys.stdout.write(f"{found or ABSENT}\n")
+    return 0 if found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

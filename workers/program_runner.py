@@ -1,0 +1,125 @@
+"""The runner of organisers' programs on a worker: unpacks the stored program, finds its environment, and runs it.
+
+What a program wrote is read here as data alone. Which sandbox there is, and what it allows, `workers.sandbox` decides.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+
+from app.base.config import get_settings
+from app.base.storage import local_file, storage_of
+from app.base.text import readable_size
+from evergold.scoring.program.packing import InvalidProgram, command_in_folder, unpack
+from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, ProgramMissing
+from workers.overrun import readable_time
+from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
+from workers.sandbox.environments import Wanted, default_wanted, find_environment
+from workers.sandbox.scores import parse_scores
+
+REQUIREMENTS = "requirements.txt"
+
+
+def sandboxed(call: ProgramCall) -> ProgramEnd:
+    """Run a stored program in a sandbox of this machine. Raises NoSandbox, ProgramMissing."""
+    if not call.program:
+        raise ProgramMissing("the task has no program: declare `program:`")
+    try:
+        stored = local_file(storage_of(get_settings()), call.program)
+    except FileNotFoundError:
+        raise ProgramMissing(f"the program {call.program[:12]} is not in storage") from None
+    with tempfile.TemporaryDirectory(prefix="evergold-program-") as name:
+        folder = Path(name)
+        try:
+            unpack(stored, folder)
+        except InvalidProgram as invalid:
+            raise ProgramMissing(f"the program cannot be unpacked: {invalid}") from None
+        return run_folder(call, folder)
+
+
+def run_folder(call: ProgramCall, folder: Path) -> ProgramEnd:
+    """Run the program in this folder in a sandbox. Raises NoSandbox."""
+    limits = limits_of(call)
+    try:
+        if call.image is None:
+            find_backend()
+        python = None if call.image is not None else environment_of(call, folder)
+        program = Program(folder, command_of(call, folder))
+        environment = Environment(python, call.image)
+        outcome = run(program, call.reference, call.submission, environment, limits)
+    except SandboxUnavailable as lacking:
+        raise NoSandbox(f"waits for a worker with a sandbox: {lacking}") from None
+    return end_of(outcome, limits, python.name if python else "", call.image)
+
+
+def environment_of(call: ProgramCall, folder: Path) -> Path:
+    """Return the folder of the environment that the task declares, or the program's requirements.txt, or the default.
+
+    Raises SandboxUnavailable if it is not built on this machine.
+    """
+    lines: tuple[str, ...] | None = call.environment if isinstance(call.environment, tuple) else None
+    if call.environment is None:
+        with suppress(OSError, UnicodeDecodeError):
+            lines = tuple((folder / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
+    return find_environment(Wanted(default_wanted().requirements if lines is None else lines, call.python or ""))
+
+
+def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
+    """Return the words of the command. Raises ProgramMissing if none is declared, or it is no line of words."""
+    command = call.command if call.command is not None else command_in_folder(folder)
+    try:
+        words = tuple(shlex.split(command or ""))
+    except ValueError as fault:
+        raise ProgramMissing(f"the command of the program cannot be read: {fault}") from None
+    if not words:
+        raise ProgramMissing("the program does not say how it is started: declare `command`")
+    return words
+
+
+def limits_of(call: ProgramCall) -> Limits:
+    """Return the declared limits; the sandbox keeps them below the server's own."""
+    usual, declared = Limits(), dict(call.limits)
+    known = {one.name: declared.get(one.name, getattr(usual, one.name)) for one in fields(Limits)}
+    whole = {name: value if isinstance(getattr(usual, name), float) else int(value) for name, value in known.items()}
+    return Limits(**whole)
+
+
+def end_of(outcome: Outcome, limits: Limits, environment: str, image: str | None) -> ProgramEnd:
+    """Read how a program ended, and what it wrote."""
+    failure, scores = failure_of(outcome, limits), None
+    if failure is None and outcome.scores is not None and outcome.scores_name is not None:
+        try:
+            scores = parse_scores(outcome.scores_name, outcome.scores)
+        except ValueError as fault:
+            failure = f"wrote scores that cannot be read: {fault}"
+    return ProgramEnd(
+        failure=failure,
+        exit_code=outcome.exit_code,
+        scores=scores,
+        page=outcome.page,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr,
+        seconds=outcome.seconds,
+        environment=environment,
+        image=image.rpartition(":")[2] if image else None,
+        notes=(outcome.detail,) if outcome.detail else (),
+    )
+
+
+def failure_of(outcome: Outcome, limits: Limits) -> str | None:
+    """Say how the program failed, as after "the program"; None if it ended well and left scores."""
+    if outcome.ended is Ended.FINISHED:
+        return None if outcome.scores is not None else "ended without scores.json or scores.txt in its output"
+    if outcome.ended is Ended.FAILED:
+        code = outcome.exit_code or 0
+        return f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
+    return {
+        Ended.TOO_LATE: f"took more than its {readable_time(limits.seconds)}",
+        Ended.TOO_MUCH_MEMORY: f"took more than its {readable_size(limits.memory)} of memory",
+        Ended.TOO_MUCH_WRITTEN: f"wrote more than its {readable_size(limits.written)}",
+        Ended.KILLED: "was ended from outside",
+    }[outcome.ended]

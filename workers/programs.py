@@ -1,0 +1,117 @@
+"""Runs of task types whose scores come from an organisers' own program: gold is opened anew for each, and never kept.
+
+The clear text lies in a private folder, under the names that the organisers gave their files, until the run has ended.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from app.runs.workers import NOT_FOR_PROGRAM
+from evergold.scoring.archives import is_zip, member_names
+from evergold.scoring.errors import InvalidGold, InvalidOptions, Problem
+from evergold.scoring.program.packing import files_of
+from evergold.scoring.running import ProgramScores, RunFiles, Runner
+from evergold.scoring.task import AnyTask, Options
+from workers.gold import (
+    ARCHIVE_HEAD_BYTES,
+    LIMITS,
+    GoldRequest,
+    is_tar,
+    open_sealed_gold,
+    private_folder,
+    sealed_path,
+    unpack_tar,
+)
+from workers.gold_errors import GoldRefused
+
+#: What a program's file is called where its name says nothing.
+UNNAMED_GOLD, UNNAMED = "gold", "submission"
+
+
+class Sent(GoldRequest, Protocol):
+    """The file of a claim, on a run or on a file to validate."""
+
+    @property
+    def filename(self) -> str: ...
+
+
+def run_program(task: AnyTask, options: Options, claim: Sent, upload: Path, runner: Runner) -> ProgramScores:
+    """Check the upload, open gold for this one run, and run the program.
+
+    Raises InvalidPrediction, NoSandbox, ProgramMissing, GoldRefused, and what opening gold raises.
+    """
+    if task.run is None:
+        raise InvalidOptions([Problem("no-program", f"{task.name} runs no program")])
+    with named_upload(upload, claim.filename) as path:
+        prediction = task.read_prediction(path, task.read_items(path, options), options)
+        with opened_gold(claim) as reference:
+            found = task.run(RunFiles(reference, path, path.name), options, runner)
+    return ProgramScores(found.scores, found.failure, found.log, prediction.warnings)
+
+
+@contextmanager
+def named_upload(upload: Path, filename: str) -> Iterator[Path]:
+    """Yield the upload under the name that its team gave it, as a link in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="evergold-named-") as folder:
+        path = Path(folder, plain_name(filename, UNNAMED))
+        path.symlink_to(upload.absolute())
+        yield path
+
+
+def plain_name(filename: str, otherwise: str) -> str:
+    """Return the last part of a file name without what could lead elsewhere."""
+    last = filename.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = "".join(character for character in last if character.isprintable()).lstrip(".").strip()
+    while len(name.encode()) > 200:
+        name = name[1:]
+    return name or otherwise
+
+
+@contextmanager
+def opened_gold(claim: GoldRequest) -> Iterator[Path]:
+    """Yield a private folder with the gold in clear, under its file names; it is gone when the block ends.
+
+    Plain gold is never opened: a program can read all that it is given, and nothing binds plain gold to one program.
+    Raises GoldRefused, and what opening gold raises.
+    """
+    sealed = claim.sealed_gold
+    if sealed is None:
+        raise GoldRefused(f"{NOT_FOR_PROGRAM}: it is not sealed; put it with `evergold gold put`")
+    with private_folder(sealed_path(sealed).stat().st_size) as folder:
+        clear, reference = folder / "sealed", folder / "ref"
+        reference.mkdir()
+        with clear.open("wb") as content:
+            open_sealed_gold(sealed, content)
+        _lay_out(clear, reference, plain_name(sealed.filename, UNNAMED_GOLD))
+        yield reference
+
+
+def _lay_out(clear: Path, reference: Path, name: str) -> None:
+    """Unpack gold that was put as a folder or zip; a file alone keeps its name. Nothing else of it is left."""
+    with clear.open("rb") as file:
+        head = file.read(ARCHIVE_HEAD_BYTES)
+    if is_tar(head):
+        unpack_tar(clear, reference)
+        clear.unlink()
+    elif is_zip(head) and _is_folder(clear):
+        for inside, content in files_of(clear, LIMITS, InvalidGold):
+            target = reference.joinpath(*PurePosixPath(inside).parts)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        clear.unlink()
+    else:
+        clear.rename(reference / name)
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether a zip is a folder of files, and not NumPy's, or an office document."""
+    try:
+        names = member_names(path, LIMITS, InvalidGold)
+    except InvalidGold:  # of documents, too
+        return False
+    return not all(name.endswith(".npy") for name in names)

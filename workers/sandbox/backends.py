@@ -1,0 +1,111 @@
+"""The choice of a backend, and the one way to run a program: `run`."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from workers.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
+from workers.sandbox.conduct import Box, conduct
+from workers.sandbox.containers import Containers, find_containers
+from workers.sandbox.environments import default_environment
+from workers.sandbox.settings import sandbox_settings, within_ceiling
+from workers.sandbox.stream import Feed, feed_of
+from workers.sandbox.terms import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable
+
+#: What a trial may take: a machine that is busy to the last has started it within this time.
+_TRIAL = Limits(seconds=30.0, processor_seconds=10.0, written=1 << 20)
+
+
+class Backend(Protocol):
+    """Starts sandboxes; with the gold readable inside, and gone when the block ends."""
+
+    @property
+    def name(self) -> str:
+        """`bubblewrap`, `docker` or `podman`."""
+
+    def open(
+        self, feed: Feed, reference: Path, environment: Path | str | None, limits: Limits
+    ) -> AbstractContextManager[Box]:
+        """Start a sandbox. Raises SandboxUnavailable."""
+
+
+def run(program: Program, reference: Path, submission: Path, environment: Environment, limits: Limits) -> Outcome:
+    """Run a program on copies of itself and of the submission, and beside gold that it can only read.
+
+    reference, submission: folders with files, as `/app/input/ref` and `/app/input/res` show them. limits: at most the
+    ceiling of this server holds. Nothing of the run is left when this returns. Raises SandboxUnavailable where there is
+    no backend, or no such environment; ValueError for a folder with links or devices.
+    """
+    bounds = within_ceiling(limits)
+    feed = feed_of(program.folder, submission)
+    backend: Backend
+    surroundings: Path | str
+    if environment.image is not None:
+        backend, surroundings = find_container_backend(), environment.image
+    else:
+        backend, surroundings = find_backend(), environment.python or default_environment()
+    with backend.open(feed, reference, surroundings, bounds) as box:
+        return conduct(box, feed, program.command, bounds)
+
+
+def find_backend() -> Bubblewrap:
+    """Return the backend of programs without an image; the first call tries it. Raises SandboxUnavailable."""
+    settings = sandbox_settings()
+    if settings.backend == "none":
+        raise SandboxUnavailable("EVERGOLD_SANDBOX_BACKEND is none here")
+    return _tried(find_bubblewrap(), settings.uid, settings.python)
+
+
+def find_container_backend() -> Containers:
+    """Return the backend of programs with an image. Raises SandboxUnavailable."""
+    return find_containers(sandbox_settings().containers)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A try of bubblewrap; words: why it failed, empty if it did not."""
+
+    backend: Bubblewrap
+    words: str
+
+
+@lru_cache(maxsize=4)
+def _tried(path: str, uid: int, python: str) -> Bubblewrap:
+    """Return the strictest form of bubblewrap that works here; the arguments are what it depends on."""
+    trials = trials_of(path)
+    working = next((trial.backend for trial in trials if not trial.words), None)
+    if working is None:
+        raise SandboxUnavailable(trials[0].words)
+    return working
+
+
+def trials_of(path: str) -> list[Trial]:
+    """Try all forms, strictest first, until one works."""
+    found = []
+    for has_proc, has_lock in ((True, True), (True, False), (False, True), (False, False)):
+        backend = Bubblewrap(path, has_proc=has_proc, has_lock=has_lock)
+        found.append(Trial(backend, try_out(backend)))
+        if not found[-1].words:
+            break
+    return found
+
+
+def try_out(backend: Bubblewrap) -> str:
+    """Run nearly nothing; return why that failed, empty if it did not."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = [Path(folder, name) for name in ("program", "ref", "res")]
+        for place in places:
+            place.mkdir()
+        program, reference, submission = places
+        feed = feed_of(program, submission)
+        try:
+            with backend.open(feed, reference, None, _TRIAL) as box:
+                outcome = conduct(box, feed, ("true",), _TRIAL)
+        except SandboxUnavailable as error:
+            return str(error)
+        return "" if outcome.ended is Ended.FINISHED else f"a trial ended {outcome.ended}: {outcome.detail}"

@@ -1,0 +1,247 @@
+"""Sandboxes by bubblewrap: namespaces of an ordinary user, never started by root.
+
+Started by root, bubblewrap leaves programs a way out (`/proc/sys/kernel/core_pattern` can be written). A worker of root
+therefore becomes an ordinary user first; where it cannot, there is no sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from workers.sandbox import watching
+from workers.sandbox.environments import read_environment
+from workers.sandbox.filter import compile_filter
+from workers.sandbox.gold_copy import readable_copy
+from workers.sandbox.settings import sandbox_settings
+from workers.sandbox.stream import APP, Feed
+from workers.sandbox.terms import Ended, Limits, SandboxUnavailable
+
+#: Where a built environment is mounted, whatever it is.
+ENVIRONMENT = "/opt/environment"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+DEVICES = ("null", "zero", "full", "random", "urandom")
+#: Folders of the root that are links into /usr where Debian and Fedora have merged them.
+_MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+PASSWD = b"nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
+NOBODY = "65534"
+#: Inside, links to folders of APP.
+TEMPORARY, SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108
+INSTALL = "install the package bubblewrap (apt-get install bubblewrap), version 0.8 or later"
+
+
+@dataclass
+class BubblewrapBox:
+    """A started sandbox; init: process 1 of it, by its number here, with a handle that no other process can get."""
+
+    process: subprocess.Popen[bytes]
+    init: int
+    handle: int
+    counts_processes: bool = True
+
+    def look(self, limits: Limits) -> tuple[Ended, str] | None:
+        """Return which bound is exceeded, and the words."""
+        return watching.look(self.init, limits, APP)
+
+    def end(self) -> None:
+        """Kill process 1, and with it all; then bubblewrap itself, which has nothing left to do."""
+        if self.handle >= 0:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            os.close(self.handle)
+            self.handle = -1
+        self.process.kill()
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """The backend; has_proc: a fresh /proc can be mounted, which containers mostly refuse; has_lock: no namespaces can
+    be made inside (`--disable-userns`), which seccomp refuses in any case."""
+
+    path: str
+    has_proc: bool = True
+    has_lock: bool = True
+    name: str = field(default="bubblewrap")
+
+    @contextmanager
+    def open(
+        self, feed: Feed, reference: Path, environment: Path | str | None, limits: Limits
+    ) -> Iterator[BubblewrapBox]:
+        """Start a sandbox; environment: the folder of a built one, None for a bare Python.
+
+        Raises SandboxUnavailable.
+        """
+        if isinstance(environment, str):
+            raise SandboxUnavailable("bubblewrap runs no images")
+        with readable_copy(reference, drop_to()) as readable:
+            box = self._start(feed.size, readable, environment, limits)
+            try:
+                yield box
+            finally:
+                box.end()
+
+    def _start(self, copied: int, reference: Path, environment: Path | None, limits: Limits) -> BubblewrapBox:
+        handed: dict[str, int] = {}
+        info, info_end = os.pipe()
+        try:
+            handed["filter"] = _memory_file(_filter())
+            handed["passwd"] = _memory_file(PASSWD)
+            handed["localtime"] = _memory_file(_localtime())
+            handed["info"] = info_end
+            size = copied + limits.written
+            command = [self.path, *self._arguments(handed, size, reference, environment), *supervisor()]
+            process = _popen(command, tuple(handed.values()))
+        except BaseException:
+            os.close(info)
+            raise
+        finally:
+            for descriptor in (*handed.values(), info_end):
+                with suppress(OSError):
+                    os.close(descriptor)
+        init, handle = _init_of(info)
+        return BubblewrapBox(process, init, handle)
+
+    def _arguments(self, handed: dict[str, int], size: int, reference: Path, environment: Path | None) -> list[str]:
+        """Return the arguments: what lies where, from the root on."""
+        links = [part for name in _MERGED for part in _merged(name)]
+        devices = [part for name in DEVICES for part in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
+        return [
+            *("--unshare-user", "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"),
+            *(["--disable-userns"] if self.has_lock else []),
+            *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"),
+            *("--info-fd", str(handed["info"]), "--seccomp", str(handed["filter"])),
+            *("--clearenv", "--setenv", "PATH", f"{ENVIRONMENT}/bin:{PATH}" if environment else PATH),
+            *("--setenv", "HOME", TEMPORARY, "--setenv", "LANG", "C.UTF-8", "--setenv", "PYTHONUNBUFFERED", "1"),
+            *("--ro-bind", "/usr", "/usr", *links),
+            *(_environment(environment) if environment else []),
+            *("--ro-bind-data", str(handed["passwd"]), "/etc/passwd"),
+            *("--ro-bind-data", str(handed["localtime"]), "/etc/localtime"),
+            *(["--proc", "/proc"] if self.has_proc else []),
+            *("--dir", "/dev", *devices, "--symlink", f"..{APP}/shm", SHARED_MEMORY),
+            *(["--symlink", "/proc/self/fd", "/dev/fd"] if self.has_proc else []),
+            *("--size", str(size), "--tmpfs", APP, "--symlink", f"{APP[1:]}{TEMPORARY}", TEMPORARY),
+            *("--ro-bind", str(reference), f"{APP}/input/ref"),
+            *("--remount-ro", "/", "--chdir", "/"),
+        ]
+
+
+def drop_to() -> int | None:
+    """Return the user that starts bubblewrap if this process is root; None: itself."""
+    return sandbox_settings().uid if os.geteuid() == 0 else None
+
+
+def supervisor() -> list[str]:
+    """Return the command of the supervisor. Raises SandboxUnavailable if there is no Python for it."""
+    return [usr_python(sandbox_settings().python), "-I", "-S", "-c", supervisor_text()]
+
+
+@lru_cache(maxsize=1)
+def supervisor_text() -> str:
+    """Return what runs inside."""
+    return Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=4)
+def usr_python(named: str) -> str:
+    """Return the Python below /usr that the setting names, or that is found there. Raises SandboxUnavailable."""
+    for path in [named] if named else ["/usr/bin/python3", "/usr/local/bin/python3"]:
+        if Path(path).is_file() and Path(path).resolve().is_relative_to("/usr"):
+            return path
+    raise SandboxUnavailable(
+        f"{named or 'no Python'} is below /usr, the only place that sandboxes see: install the package python3, "
+        "or name one in EVERGOLD_SANDBOX_PYTHON"
+        if not named
+        else f"{named} is not there, or not below /usr: set EVERGOLD_SANDBOX_PYTHON to one that is"
+    )
+
+
+def find_bubblewrap() -> str:
+    """Return the path of bubblewrap. Raises SandboxUnavailable."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise SandboxUnavailable(f"bubblewrap is not installed: {INSTALL}")
+    return found
+
+
+def _popen(command: Sequence[str], handed: tuple[int, ...]) -> subprocess.Popen[bytes]:
+    """Start bubblewrap as an ordinary user. Raises SandboxUnavailable if root cannot become one."""
+    uid = drop_to()
+    options: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
+    try:
+        return subprocess.Popen(  # noqa: S603 - the words are ours
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env={"PATH": PATH},
+            pass_fds=handed,
+            start_new_session=True,
+            **options,
+        )
+    except PermissionError as error:
+        raise SandboxUnavailable(
+            f"this worker is root and cannot become user {uid} ({error.strerror}): bubblewrap is never started by "
+            "root; start the worker as an ordinary user"
+        ) from None
+
+
+def _init_of(info: int) -> tuple[int, int]:
+    """Return process 1 of the sandbox and a handle on it; 0 and -1 if it was not even started."""
+    with os.fdopen(info, "rb") as file:
+        said = file.read()
+    try:
+        init = int(json.loads(said)["child-pid"])
+        return init, os.pidfd_open(init)
+    except (ValueError, KeyError, OSError):
+        return 0, -1
+
+
+def _environment(folder: Path) -> list[str]:
+    """Return the arguments for a built environment and, at its own place, for the Python that it was built with."""
+    built = read_environment(folder)
+    base = ["--ro-bind", str(folder / "base"), built.base] if built.base else []
+    return ["--ro-bind", str(folder / "venv"), ENVIRONMENT, *base]
+
+
+def _merged(name: str) -> tuple[str, ...]:
+    """Return the arguments for a folder of the root that is a link here; a folder of its own is shown as it is."""
+    path = Path("/", name)
+    if path.is_symlink():
+        return ("--symlink", os.readlink(path).lstrip("/"), str(path))
+    return ("--ro-bind", str(path), str(path)) if path.is_dir() else ()
+
+
+def _memory_file(content: bytes) -> int:
+    """Return a file without a name, at its beginning."""
+    file = os.memfd_create("sandbox")
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+@lru_cache(maxsize=1)
+def _filter() -> bytes:
+    try:
+        return compile_filter()
+    except LookupError as error:
+        raise SandboxUnavailable(f"{platform.machine()}: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _localtime() -> bytes:
+    """Return the time zone of this machine; UTC where none is set."""
+    for path in ("/etc/localtime", "/usr/share/zoneinfo/UTC"):
+        with suppress(OSError):
+            return Path(path).read_bytes()
+    return b""

@@ -1,0 +1,219 @@
+"""Builds environments: pins requirements, installs them beside a Python, and makes all of it read-only.
+
+This runs code from a registry (packages may build themselves), with the rights of who started it: an operator does, for
+organisers whom the server's owner approved; never the web process, never a worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from workers.sandbox.bubblewrap import usr_python
+from workers.sandbox.environments import (
+    ASKED,
+    DOCUMENT,
+    Built,
+    Wanted,
+    environments_folder,
+    stamp_of,
+    unreachable_part,
+)
+from workers.sandbox.settings import sandbox_settings
+from workers.sandbox.terms import SandboxUnavailable
+
+#: Of a Python's own library; none of it is needed to run a program.
+_LEFT_OUT = ("site-packages", "dist-packages", "test", "tests", "idle_test", "*.a", "idlelib", "turtledemo")
+_ASK = """
+import json, os, platform, sys, sysconfig
+print(json.dumps([
+    platform.python_implementation().lower() + "-" + platform.python_version(),
+    sysconfig.get_platform(),
+    getattr(sys, "base_prefix", sys.prefix),
+    os.path.realpath(getattr(sys, "_base_executable", sys.executable)),
+]))
+"""
+
+
+class CannotBuild(Exception):
+    """The environment cannot be built; the words name the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python of this machine."""
+
+    name: str
+    platform: str
+    prefix: Path
+    executable: Path
+
+    @property
+    def is_below_usr(self) -> bool:
+        """Return True if sandboxes see it as it is."""
+        return self.executable.is_relative_to("/usr")
+
+    @property
+    def is_python_2(self) -> bool:
+        """Return True if it is too old for uv, and for virtual environments."""
+        return "-2." in self.name
+
+
+def build_environment(wanted: Wanted, *, renew: bool = False) -> Path:
+    """Build what is wanted, unless it is there; return its folder. Raises CannotBuild.
+
+    renew: resolve versions again; what was built before stays for the scores that name it.
+    """
+    folder = environments_folder()
+    asked = folder / ASKED / wanted.digest
+    if asked.is_file() and not renew and (found := folder / asked.read_text().strip()).is_dir():
+        return found
+    interpreter = find_interpreter(wanted.python)
+    _make_public(folder / ASKED)
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as name:
+        work = Path(name)
+        pins = _install(wanted, interpreter, work)
+        built = _describe(interpreter, pins)
+        (work / DOCUMENT).write_text(json.dumps(asdict(built), indent=1) + "\n", encoding="utf-8")
+        _make_read_only(work)
+        target = folder / built.digest
+        if not target.exists():
+            work.rename(target)
+            work.mkdir()  # for the end of the block, which removes it
+    part = asked.with_suffix(".part")
+    part.write_text(built.digest + "\n", encoding="utf-8")
+    part.chmod(0o644)
+    part.replace(asked)
+    return target
+
+
+def find_interpreter(version: str) -> Interpreter:
+    """Return the Python of this version (`3.7`), or at this path; empty: that of /usr. Raises CannotBuild."""
+    try:
+        path = usr_python(sandbox_settings().python) if not version else shutil.which(_command_of(version))
+    except SandboxUnavailable as error:
+        raise CannotBuild(str(error)) from None
+    if path is None:
+        raise CannotBuild(f"there is no Python {version} here: install one, so that `{_command_of(version)}` is found")
+    said = _call([path, "-c", _ASK])
+    name, platform, prefix, executable = json.loads(said)
+    return Interpreter(name, platform, Path(prefix).resolve(), Path(executable))
+
+
+def _command_of(version: str) -> str:
+    return version if "/" in version else f"python{version}"
+
+
+def _install(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
+    """Install into `venv`, with a copy of a Python that sandboxes do not see in `base`; return the pins."""
+    if not interpreter.is_below_usr:
+        _copy_python(interpreter, work / "base")
+    if interpreter.is_python_2:
+        return _install_by_pip(wanted, interpreter, work)
+    given = work / "asked.txt"
+    given.write_text("\n".join(wanted.lines) + "\n", encoding="utf-8")
+    pins, venv = work / "pins.txt", work / "venv"
+    python = str(interpreter.executable)
+    uv = _uv()
+    quiet = ("--quiet", "--no-config", "--no-progress")
+    _call([*uv, "pip", "compile", *quiet, "--python", python, "--no-header", "--no-annotate", "--generate-hashes",
+           "--output-file", str(pins), str(given)])  # fmt: skip
+    _call([*uv, "venv", *quiet, "--relocatable", "--no-project", "--python", python, str(venv)])
+    _call([*uv, "pip", "sync", *quiet, "--allow-empty-requirements", "--require-hashes", "--link-mode", "copy",
+           "--compile-bytecode", "--python", str(venv / "bin" / "python"), str(pins)])  # fmt: skip
+    given.unlink()
+    return pins.read_text(encoding="utf-8")
+
+
+def _install_by_pip(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
+    """Install for Python 2.7, by its own pip, into the copy of it; `venv` has only links to it."""
+    if interpreter.is_below_usr:
+        raise CannotBuild(f"{interpreter.name} below /usr cannot be used: install it elsewhere, as pyenv does")
+    [library] = (work / "base" / "lib").glob("python2.*")
+    packages = library / "site-packages"
+    packages.mkdir(exist_ok=True)
+    pip = [str(interpreter.executable), "-m", "pip", "--disable-pip-version-check"]
+    if wanted.lines:
+        given = work / "asked.txt"
+        given.write_text("\n".join(wanted.lines) + "\n", encoding="utf-8")
+        _call([*pip, "install", "--quiet", "--no-cache-dir", "--target", str(packages), "--requirement", str(given)])
+        given.unlink()
+    found = sorted(path.name.rpartition(".")[0] for path in packages.glob("*-info"))
+    pins = "".join(f"{'=='.join(name.split('-')[:2])}\n" for name in found)
+    (work / "pins.txt").write_text(pins, encoding="utf-8")
+    links = work / "venv" / "bin"
+    links.mkdir(parents=True)
+    for name in ("python", "python2", "python2.7"):
+        (links / name).symlink_to(interpreter.executable)
+    return pins
+
+
+def _copy_python(interpreter: Interpreter, into: Path) -> None:
+    """Copy a Python without packages and tests: its users may remove or change it later."""
+    ignore = shutil.ignore_patterns(*_LEFT_OUT)
+    for name in ("bin", "lib", "lib64"):
+        source = interpreter.prefix / name
+        if source.is_symlink():
+            into.mkdir(exist_ok=True)
+            (into / name).symlink_to(os.readlink(source))
+        elif source.is_dir():
+            shutil.copytree(source, into / name, symlinks=True, ignore=ignore)
+
+
+def _describe(interpreter: Interpreter, pins: str) -> Built:
+    versions = "\n".join(sorted(line.rstrip(" \\") for line in pins.splitlines() if "==" in line))
+    digest = hashlib.sha256("\0".join([versions, interpreter.name, interpreter.platform]).encode()).hexdigest()
+    return Built(
+        digest=digest,
+        python=interpreter.name,
+        platform=interpreter.platform,
+        pins=pins,
+        base="" if interpreter.is_below_usr else str(interpreter.prefix),
+        executable=str(interpreter.executable),
+        stamp=stamp_of(str(interpreter.executable)),
+    )
+
+
+def _make_public(folder: Path) -> None:
+    """Make this folder, which the user of sandboxes must be able to enter. Raises CannotBuild if it is not."""
+    for part in (folder.parent, folder):
+        part.mkdir(parents=True, exist_ok=True)
+        part.chmod(0o755)
+    if (closed := unreachable_part(folder)) is not None:
+        raise CannotBuild(
+            f"the user of sandboxes ({sandbox_settings().uid}) may not enter {closed}: set EVERGOLD_ENVIRONMENTS_DIR "
+            "to a folder that everybody can read, such as /var/lib/evergold-environments"
+        )
+
+
+def _make_read_only(folder: Path) -> None:
+    for name, _, files in os.walk(folder):
+        for path in (Path(name), *(Path(name, file) for file in files)):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() else 0o555 if path.stat().st_mode & 0o100 else 0o444)
+
+
+def _uv() -> list[str]:
+    """Return the command of uv. Raises CannotBuild."""
+    if find_spec("uv") is not None:
+        return [sys.executable, "-m", "uv"]
+    found = shutil.which("uv")
+    if found is None:
+        raise CannotBuild("uv is not installed here: pip install uv")
+    return [found]
+
+
+def _call(command: list[str]) -> str:
+    """Run a command and return what it printed. Raises CannotBuild with the end of what it complained about."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
+    if done.returncode:
+        raise CannotBuild(f"{Path(command[0]).name} failed:\n{(done.stderr or done.stdout).strip()[-2000:]}")
+    return done.stdout

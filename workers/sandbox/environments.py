@@ -1,0 +1,172 @@
+"""Environments of programs: a Python and pinned packages, built beforehand and read-only; here they are found.
+
+Each lies in EVERGOLD_ENVIRONMENTS_DIR under a digest of its pins, its Python and the platform:
+
+- `environment.json`: its parts, see `Built`;
+- `venv`: what sandboxes see as `/opt/environment`;
+- `base`: a copy of its Python, where that lies outside of /usr; sandboxes see it where it was.
+
+One subfolder remembers which environment was built for which requirements. `workers.sandbox.building` builds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.base.config import get_settings
+from workers.sandbox.settings import sandbox_settings
+from workers.sandbox.terms import SandboxUnavailable
+from workers.settings import settings_of
+
+DOCUMENT = "environment.json"
+ASKED = "declared"
+#: The packages of a program that declares none, pinned for each Python by markers.
+DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
+HOW = "`evergold environments build`"
+
+
+class EnvironmentSettings(BaseSettings):
+    """The place of the environments, read by workers and by what builds."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_ENVIRONMENTS_", env_ignore_empty=True)
+
+    dir: Path | None = Field(None, description="where environments lie; empty: `environments` in the data folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The environment that a task declares: lines of a requirements file, and a Python (`3.7`; empty: that of /usr)."""
+
+    requirements: tuple[str, ...]
+    python: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Return a name for the declaration, whatever it will be built from; comments and blanks do not count."""
+        return hashlib.sha256(json.dumps([self.lines, self.python]).encode()).hexdigest()
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the requirements without comments, blanks and order."""
+        stripped = (line.partition(" #")[0].strip() for line in self.requirements)
+        return sorted({line for line in stripped if line and not line.startswith("#")})
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The parts of an environment.
+
+    python: `cpython-3.7.16`. base: where the copied Python lay; empty for one below /usr, of which executable and
+    stamp show a change.
+    """
+
+    digest: str
+    python: str
+    platform: str
+    pins: str
+    base: str
+    executable: str
+    stamp: str
+
+
+def environments_folder() -> Path:
+    """Return where environments lie."""
+    return (settings_of(EnvironmentSettings).dir or get_settings().data_dir / "environments").resolve()
+
+
+def default_wanted() -> Wanted:
+    """Return the environment of a program that declares none."""
+    return Wanted(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
+
+
+def default_environment() -> Path:
+    """Return the folder of the default environment. Raises SandboxUnavailable if it is not built here."""
+    try:
+        return find_environment(default_wanted())
+    except SandboxUnavailable:
+        raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
+
+
+def find_environment(wanted: Wanted) -> Path:
+    """Return the folder that was built for these requirements; its name is the digest that goes into signatures.
+
+    Raises SandboxUnavailable if there is none here.
+    """
+    folder = environments_folder()
+    try:
+        digest = (folder / ASKED / wanted.digest).read_text(encoding="utf-8").strip()
+    except OSError:
+        names = ", ".join(wanted.lines) or "no packages"
+        raise SandboxUnavailable(
+            f"the environment of this program is not built here ({names}; Python {wanted.python or 'of /usr'}): {HOW}"
+        ) from None
+    found = folder / digest
+    read_environment(found)
+    return found
+
+
+def read_environment(folder: Path) -> Built:
+    """Return what this environment is made of. Raises SandboxUnavailable if it is none, or cannot be used any more."""
+    path = folder / DOCUMENT
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError:
+        raise SandboxUnavailable(f"{folder} is no environment: {HOW}") from None
+    built = _read(path, changed)
+    if not built.base and stamp_of(built.executable) != built.stamp:
+        raise SandboxUnavailable(f"{built.executable} has changed since the environment {folder.name} was built: {HOW}")
+    return built
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, changed: int) -> Built:
+    return Built(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def list_environments() -> list[Built]:
+    """Return what is built here, by digest."""
+    folders = sorted(path.parent for path in environments_folder().glob(f"*/{DOCUMENT}"))
+    return [read_environment(folder) for folder in folders]
+
+
+def stamp_of(executable: str) -> str:
+    """Return what changes when another version of this file is installed; empty if there is none."""
+    try:
+        found = Path(executable).stat()
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns}"
+
+
+def unreachable_part(path: Path) -> Path | None:
+    """Return the folder above or at this path that the user of sandboxes cannot enter; None if it can.
+
+    Access by lists (ACLs) is not looked at.
+    """
+    uid = sandbox_settings().uid if os.geteuid() == 0 else os.geteuid()
+    for part in (*reversed(path.resolve().parents), path):
+        if not _enters(uid, part.stat()):
+            return part
+    return None
+
+
+def _enters(uid: int, found: os.stat_result) -> bool:
+    if found.st_uid == uid:
+        return bool(found.st_mode & stat.S_IXUSR)
+    is_in_group = uid == os.geteuid() and found.st_gid in (os.getegid(), *os.getgroups())
+    return bool(found.st_mode & (stat.S_IXGRP if is_in_group else stat.S_IXOTH))
+
+
+def names_of(requirements: Sequence[str]) -> str:
+    """Return requirements in one line, for messages."""
+    return ", ".join(Wanted(tuple(requirements)).lines) or "no packages"

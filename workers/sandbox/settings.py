@@ -1,0 +1,58 @@
+"""Settings of the sandbox (`EVERGOLD_SANDBOX_…`), read by workers only: ceilings for all tasks, and this machine."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from workers.sandbox.terms import MEBIBYTE, Limits
+from workers.settings import settings_of
+
+
+class SandboxSettings(BaseSettings):
+    """The ceilings that no task's limits exceed, and the means of this machine."""
+
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_SANDBOX_", env_ignore_empty=True)
+
+    uid: int = Field(65534, gt=0, description="a worker of root runs programs as this user, and group")
+    backend: Literal["", "bubblewrap", "none"] = Field(
+        "", description="of programs without an image: bubblewrap, none; empty: bubblewrap where it works"
+    )
+    containers: Literal["", "docker", "podman", "none"] = Field(
+        "none", description="of programs with an image: docker, podman, none; empty: whichever answers"
+    )
+    python: str = Field("", description="the Python below /usr that starts programs; empty: the one that is found")
+    dir: Path | None = Field(None, description="where a worker of root lays copies of gold for a run; empty: /dev/shm")
+    seconds: float = Field(3600, gt=0, description="the most that a task may set; so are those below")
+    processor_seconds: float = Field(3600, gt=0)
+    memory_mebibytes: int = Field(8192, gt=0, description="of all processes of a run together")
+    processes: int = Field(256, gt=0, description="and threads")
+    files: int = Field(1024, gt=15, description="open at once, of each process")
+    written_mebibytes: int = Field(2048, gt=0)
+
+    @property
+    def ceiling(self) -> Limits:
+        """The most that a task may have."""
+        return Limits(
+            seconds=self.seconds,
+            processor_seconds=self.processor_seconds,
+            memory=self.memory_mebibytes * MEBIBYTE,
+            processes=self.processes,
+            files=self.files,
+            written=self.written_mebibytes * MEBIBYTE,
+        )
+
+
+def sandbox_settings() -> SandboxSettings:
+    """Return the settings as set now."""
+    return settings_of(SandboxSettings)
+
+
+def within_ceiling(limits: Limits) -> Limits:
+    """Return the limits, none above the ceiling of this server."""
+    ceiling = sandbox_settings().ceiling
+    return Limits(**{one.name: min(getattr(limits, one.name), getattr(ceiling, one.name)) for one in fields(Limits)})
