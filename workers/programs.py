@@ -87,12 +87,15 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
         reference.mkdir()
         with clear.open("wb") as content:
             open_sealed_gold(sealed, content)
-        _lay_out(clear, reference, plain_name(sealed.filename, UNNAMED_GOLD))
+        lay_out_gold(clear, reference, plain_name(sealed.filename, UNNAMED_GOLD))
         yield reference
 
 
-def _lay_out(clear: Path, reference: Path, name: str) -> None:
-    """Unpack gold that was put as a folder or zip; a file alone keeps its name. Nothing else of it is left."""
+def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
+    """Unpack gold that was put as a folder or zip into `reference`; a file alone keeps its name.
+
+    The file in clear is gone afterwards.
+    """
     with clear.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):

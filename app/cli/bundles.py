@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -114,10 +117,13 @@ def _import(
     applies, seals = then
     with tempfile.TemporaryDirectory(prefix="evergold-gold-") as unsealed:
         target = Target(into, Path(unsealed) if seals else gold)
-        imported = _read(read, target, assumed)
+        imported = _with_scores(_read(read, target, assumed))
         written = imported.written
         where = written.folder if seals else f"{written.folder} and {gold}"
         say(f"Wrote {written.folder / 'competition.yaml'} and {count(len(written.paths) - 1, 'file')} below {where}.")
+        for one in imported.compared:
+            scores = ", ".join(f"{name} {value}" for name, value in one.scores.items())
+            say(f"Baseline '{one.name}' of {one.task} in {one.phase}: {one.words or scores}")
         for note in imported.open_notes:
             remark(f"  open: line {note.line}, {note.path}: {note.text}")
         if applies:
@@ -145,6 +151,23 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
                 raise _unanswered(asked.questions) from None
             assumed = _answers(asked.questions, assumed)
     raise CommandError("Nothing was imported: its dates stay unclear.", Code.REFUSED)
+
+
+def _with_scores(imported: Imported) -> Imported:
+    """Score the bundle's own results in a sandbox of this machine, which has to be compared with the scores there."""
+    from app.importers.bundles.imported import samples_of, with_scores
+    from app.server.programs import code_path, samples_command
+
+    samples = samples_of(imported)
+    if not samples:
+        return imported
+    environment = {**os.environ, "PYTHONPATH": code_path()}
+    ended = subprocess.run(  # noqa: S603 - our own
+        samples_command(), input=json.dumps(samples), env=environment, stdout=subprocess.PIPE, text=True, check=False
+    )
+    if ended.returncode:
+        raise CommandError("The bundle's own results cannot be scored: the workers' side has failed.")
+    return with_scores(imported, json.loads(ended.stdout))
 
 
 def _unanswered(questions: list[Question]) -> CommandError:
@@ -199,7 +222,16 @@ def _apply(imported: Imported) -> None:
 
 
 def _seal(imported: Imported) -> None:
-    from app.cli.gold import put
+    """Seal the gold of all tasks that are not closed, with the first key of a server on one machine if need be."""
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.cli.gold import keygen, put
+    from app.gold.recorded import recipients
 
+    settings = get_settings()
+    with reading(get_engine(settings.database_address)) as session:
+        has_key = bool(recipients(session, settings.sealing_keys))
+    if imported.written.gold and not has_key and not settings.database_url:
+        keygen()
     for (phase, task), path in imported.written.gold.items():
         put(f"{imported.plan.name}/{phase}/{task}", path)

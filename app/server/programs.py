@@ -221,5 +221,10 @@ def gold_command(arguments: Sequence[str]) -> list[str]:
     return [*_PYTHON, "workers.gold_commands", *arguments]
 
 
+def samples_command() -> list[str]:
+    """Return the command that scores samples of an imported bundle, in a sandbox of the workers."""
+    return [*_PYTHON, "workers.sample_scores"]
+
+
 def sweep_command() -> list[str]:
     return [*_PYTHON, "workers.sweep"]

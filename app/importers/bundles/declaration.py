@@ -83,17 +83,21 @@ def _pages_that_fit(pages: Iterable[Page]) -> tuple[list[Page], list[Page]]:
     left = _TEXT_CHARACTERS
     for page in pages:
         needed = len(page.text) + len(page.title) + 8
-        (fit if needed <= left else late).append(page)
-        left -= needed if needed <= left else 0
+        fits = bool(page.text) and needed <= left
+        (fit if fits else late).append(page)
+        left -= needed if fits else 0
     return fit, late
 
 
 def _late_pages(pages: Iterable[Page]) -> tuple[Given, ...]:
-    late = _pages_that_fit(pages)[1]
-    return tuple(
-        Given(f"page-{number}.md", one_line(page.title, 200, "Page"), text=page.text)
-        for number, page in enumerate(late, 1)
-    )
+    given = []
+    for number, page in enumerate(_pages_that_fit(pages)[1], 1):
+        title = one_line(page.title, 200, "Page")
+        if page.text or page.place is None:
+            given.append(Given(f"page-{number}.md", title, text=page.text))
+        else:
+            given.append(Given(f"page-{number}{page.place.suffix.lower()}", title, page.place))
+    return tuple(given)
 
 
 def _description(plan: Plan, written: Written) -> str:
@@ -186,8 +190,8 @@ def _phase(plan: Plan, phase: Phase, offered: Iterable[Given], written: Written,
         declared["end"] = shown_moment(phase.end)
     declared["entry"] = phase.entry
     declared["limits"] = Inline(phase.limits)
-    if phase.visibility:
-        declared["visibility"] = Inline(phase.visibility)
+    # There, all columns of a board are shown while the phase runs.
+    declared["visibility"] = Inline({"slices": "columns", **phase.visibility})
     if phase.carry_over:
         declared["carry_over"] = phase.carry_over
     declared["tasks"] = {

@@ -35,7 +35,7 @@ DEFAULT_IMAGE = "codalab/codalab-legacy:py37"
 _TAG = re.compile(r"(?:codalab/codalab-legacy|codalab/codalab|python)(?::(?P<tag>[a-z0-9._-]+))?")
 _PYTHON = re.compile(r"(?:py|python)?(?P<major>[23])\.?(?P<minor>[0-9]{1,2})?(?:[.-].*)?")
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<of>[A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+(?P<all>[^#\n;]+))", re.M
+    r"^[ \t]*(?:from[ \t]+(?P<of>[A-Za-z_]\w{0,80})\b[\w.]{0,200}[ \t]+import\b|import[ \t]+(?P<all>[^#\n;]+))", re.M
 )
 _SOURCE_BYTES, _SOURCES = 512 * 1024, 200
 

@@ -129,7 +129,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the bundle as Markdown; `place` is its file, offered where the text is too long for a page."""
+    """A page of the bundle as Markdown; without a text it is offered as the file at `place`."""
 
     title: str
     text: str

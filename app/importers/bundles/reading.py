@@ -10,13 +10,15 @@ from pathlib import Path
 from app.importers.bundles.archive import Bundle, InvalidBundle
 from app.importers.bundles.moments import Asked, Assumed, Question, Read, read_moment
 from app.importers.bundles.notes import Fate, Keys, Notes, text_of
-from app.importers.bundles.pages import page_text
+from app.importers.bundles.pages import PageTooLarge, page_text
 from app.importers.bundles.plan import Page, Program, name_of
 from evergold.yaml_lines import Node, read_yaml
 
 _UUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 #: A text may have 50,000 characters; terms are one text.
 TERMS_CHARACTERS = 50_000
+#: Parsing more would take long.
+TAGS_OF_ALL_PAGES = 20_000
 _METADATA = ("metadata.yaml", "metadata")
 RUNS_CODE = (
     "Evergold takes results (files of predictions), never code of teams: this task has a program that runs such code "
@@ -33,6 +35,7 @@ class Reading:
     notes: Notes = field(default_factory=Notes)
     questions: list[Question] = field(default_factory=list)
     programs: dict[Path, Program] = field(default_factory=dict)
+    tags_left: int = TAGS_OF_ALL_PAGES
     program_keys: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -97,15 +100,23 @@ class Reading:
         return found
 
     def page(self, keys: Keys, key: str, title: str, became: str) -> Page | None:
-        """Return a page; None if there is none, or nothing in it."""
+        """Return a page, without text if it cannot be shown; None if there is none, or nothing in it."""
         found = self.file(keys, key, became)
         if found is None:
             return None
         written = self.bundle.text(found)
         if written is None:
-            keys.note(key, Fate.OPEN, "this is no text, or one of more than 256 KiB: it is not shown")
-            return None
-        text = page_text(written, found.suffix.lower() in (".html", ".htm"))
+            keys.note(key, Fate.OPEN, "this is no text, or one of more than 256 KiB: it is a download")
+            return Page(title, "", found)
+        self.tags_left -= written.count("<")
+        if self.tags_left < 0:
+            keys.note(key, Fate.OPEN, "the pages of the bundle have too many tags together: this one is a download")
+            return Page(title, "", found)
+        try:
+            text = page_text(written, found.suffix.lower() in (".html", ".htm"))
+        except PageTooLarge as fault:
+            keys.note(key, Fate.OPEN, f"{fault}: it is a download")
+            return Page(title, "", found)
         if not text:
             keys.note(key, Fate.NONE, "the page is empty")
             return None

@@ -54,7 +54,7 @@ def test_limits_entry_and_visibility(tmp_path: Path) -> None:
     assert practice["limits"] == {"per_day": 3, "total": 9}
     assert final["limits"] == {"per_day": 5, "total": 100}
     assert {one["entry"] for one in competition["phases"]} == {"last"}
-    assert final["visibility"] == {"own_scores": "after_close"}
+    assert final["visibility"] == {"slices": "columns", "own_scores": "after_close"}
     assert final["carry_over"] == "practice"
     assert practice["tasks"]["spoons"]["downloads"] == [
         {"file": "downloads/practice/spoons/public_data.zip", "title": "Public data"}
@@ -221,7 +221,7 @@ def test_second_boards_and_computed_columns_are_kept(tmp_path: Path) -> None:
 def test_hidden_results_migration_and_approval(tmp_path: Path) -> None:
     _, competition = imported(tmp_path, made.files(made.VERSION_15))
     phases = by_name(competition["phases"])
-    assert phases["french"]["visibility"] == {"board": "hidden"}
+    assert phases["french"]["visibility"] == {"slices": "columns", "board": "hidden"}
     assert phases["english"]["carry_over"] == "practice"
     assert competition["registration"] == {"mode": "approval", "terms": "Be **kind**."}
 
