@@ -70,6 +70,10 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
     """Return the words of the command. Raises ProgramMissing if none is declared, or it is no line of words."""
+    if call.contract == "evalai":
+        from workers.sandbox.evalai import evalai_command
+
+        return evalai_command(call.phase)
     command = call.command if call.command is not None else command_in_folder(folder)
     try:
         words = tuple(shlex.split(command or ""))

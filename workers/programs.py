@@ -92,10 +92,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
 
 
 def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
-    """Unpack gold that was put as a folder or zip into `reference`; a file alone keeps its name.
-
-    The file in clear is gone afterwards.
-    """
+    """Unpack gold that was put as a folder or zip; a file alone keeps its name. Nothing else of it is left."""
     with clear.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):

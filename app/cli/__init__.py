@@ -24,6 +24,7 @@ from app.cli import (
     role,
     rows,
     runs,
+    sandbox,
     server,
     standings,
     storage,
@@ -53,6 +54,7 @@ for part in (
     audit,
     backup,
     workers,
+    sandbox,
     host,
 ):
     commands.add_typer(part.commands)

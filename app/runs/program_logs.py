@@ -23,7 +23,7 @@ from evergold.scoring.tasks import get_task
 
 #: Elements of a page that show text and tables; nothing that loads, runs, styles or leads anywhere.
 _TAGS = {
-    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "pre", "code", "kbd", "samp", "blockquote"),
+    *("h3", "h4", "h5", "h6", "p", "br", "hr", "div", "span", "pre", "code", "kbd", "samp", "blockquote"),
     *("b", "strong", "i", "em", "u", "s", "sub", "sup", "small", "mark", "abbr", "q", "ul", "ol", "li", "dl", "dt"),
     *("dd", "table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption"),
 }

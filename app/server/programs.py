@@ -221,9 +221,9 @@ def gold_command(arguments: Sequence[str]) -> list[str]:
     return [*_PYTHON, "workers.gold_commands", *arguments]
 
 
-def samples_command() -> list[str]:
-    """Return the command that scores samples of an imported bundle, in a sandbox of the workers."""
-    return [*_PYTHON, "workers.sample_scores"]
+def sandbox_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command for what belongs to a worker's machine: its sandbox, and environments of programs."""
+    return [*_PYTHON, "workers.sandbox.commands", *arguments]
 
 
 def sweep_command() -> list[str]:

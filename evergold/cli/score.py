@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evergold.cli.offline_options import GoldOption, ItemsOption, TrainOption, load_task
+from evergold.cli.offline_options import ItemsOption, TrainOption, load_task
 from evergold.cli.output import TEAM_PANEL, Code, CommandError, invalid_file, print_json, remark, say
+from evergold.cli.score_program import AtHome, score_program
 from evergold.cli.submissions import show_scores
-from evergold.cli.validate import OptionOption, task_options
+from evergold.cli.validate import PROGRAM, OptionOption, task_options
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 TABLE, JSON = "table", "json"
+CompetitionOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", exists=True, help="Of type program: the folder with competition.yaml."),
+]
 
 
 @dataclass(frozen=True)
@@ -38,13 +43,23 @@ class Files:
 @commands.command(rich_help_panel=TEAM_PANEL)
 def score(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type; `evergold tasks` lists them.")],
-    gold: GoldOption,
     prediction: Annotated[
         Path, typer.Option(metavar="FILE", exists=True, help="The prediction as it would be uploaded, also zipped.")
     ],
+    gold: Annotated[
+        Path | None, typer.Option(metavar="PATH", exists=True, help="The gold: a file, or a folder of several.")
+    ] = None,
     items: ItemsOption = None,
     train: TrainOption = None,
     option: OptionOption = None,
+    competition: CompetitionOption = None,
+    of_task: Annotated[
+        str, typer.Option("--task", metavar="NAME", help="Of type program: the task, where several have a program.")
+    ] = "",
+    phase: Annotated[str, typer.Option(metavar="NAME", help="Of type program: with the options of this phase.")] = "",
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Of type program: run it without a sandbox, with all your rights.")
+    ] = False,
     form: Annotated[
         str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")
     ] = TABLE,
@@ -62,6 +77,15 @@ def score(
     """Score a prediction against gold locally: the same numbers as on the server, signatures included."""
     from evergold.scoring import ScoringError
 
+    if task == PROGRAM:
+        if competition is None:
+            raise CommandError("Say where the competition is: --competition FOLDER.", Code.USAGE)
+        score_program(AtHome(competition, prediction, gold, of_task, phase, trust), as_json=form == JSON)
+        return
+    if gold is None:
+        raise CommandError("Say where the gold is: --gold PATH.", Code.USAGE)
+    if competition is not None or trust:
+        raise CommandError(f"--competition and --trust belong to `evergold score {PROGRAM}`.", Code.USAGE)
     files = Files(gold, prediction, items, tuple(train or ()))
     division = _division(private_share, private_seed, is_alone=form in (TABLE, JSON) and not with_intervals)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,7 +62,7 @@ def _document(task: AnyTask) -> dict[str, Any]:
         "title": task.title,
         "summary": task.summary,
         "distribution": origin(task),
-        "options": {option: _default(task, option) for option in task.options.model_fields},
+        "options": {option: _default(task, option) for option in _declared(task)},
         "formats": ["table", "json", *task.text_reports],
         "metrics": metrics,
     }
@@ -73,7 +74,16 @@ def _show(task: AnyTask) -> None:
     say(f"Formats of `evergold score`: {', '.join(document['formats'])}.")
     if document["options"]:
         print_table(["Option", "Default"], list(document["options"].items()))
-    print_table(["Metric", "Title", "What it is"], [tuple(metric.values()) for metric in document["metrics"]])
+    if document["metrics"]:
+        print_table(["Metric", "Title", "What it is"], [tuple(metric.values()) for metric in document["metrics"]])
+    else:
+        say("Its metrics are those that the organisers declare.")
+
+
+def _declared(task: AnyTask) -> list[str]:
+    """List the options that organisers declare, without those that the server fills in."""
+    properties = task.options.model_json_schema()["properties"]
+    return [name for name in task.options.model_fields if not properties[name].get("readOnly")]
 
 
 def _default(task: AnyTask, name: str) -> str:
@@ -81,4 +91,6 @@ def _default(task: AnyTask, name: str) -> str:
     if field.is_required():
         return "must be given"
     default = field.get_default(call_default_factory=True)
+    if hasattr(default, "model_dump"):
+        return json.dumps(default.model_dump(mode="json"))
     return ",".join(str(part) for part in default) if isinstance(default, tuple) else str(default)

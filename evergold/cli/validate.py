@@ -25,6 +25,8 @@ OptionOption = Annotated[
     ),
 ]
 
+#: The task type whose options alone say what a file must be.
+PROGRAM = "program"
 _CODES = {"valid": Code.OK, "invalid": Code.REJECTED, "failed": Code.FAILED}
 
 
@@ -45,16 +47,16 @@ def validate(
 ) -> None:
     """Validate a file locally, exactly as the server would, without network or gold; or on the server.
 
-    With --task and --items locally; with --to on the server, which uses no quota.
+    With --task and --items locally (type program needs no items); with --to on the server, which uses no quota.
     """
     if to:
         if task or items or option:
             raise CommandError("Either --to (on the server), or --task, --items and --option (locally).", Code.USAGE)
         _on_the_server(file, to, server, as_json)
         return
-    if not task or items is None:
+    if not task or (items is None and task != PROGRAM):
         raise CommandError("Pass --task and --items (locally), or --to (on the server).", Code.USAGE)
-    _at_home(file, task, items, task_options(option), as_json)
+    _at_home(file, task, items or file, task_options(option), as_json)
 
 
 # ------------------------------------------------------------------------------------------------------- on the server

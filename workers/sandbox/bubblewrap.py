@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import select
 import shutil
 import signal
 import subprocess
@@ -37,6 +38,8 @@ PASSWD = b"nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
 NOBODY = "65534"
 #: Inside, links to folders of APP.
 TEMPORARY, SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108
+#: Until what was killed is gone: longer only where the kernel itself waits for a device.
+ENDING_SECONDS = 30
 INSTALL = "install the package bubblewrap (apt-get install bubblewrap), version 0.8 or later"
 
 
@@ -54,10 +57,16 @@ class BubblewrapBox:
         return watching.look(self.init, limits, APP)
 
     def end(self) -> None:
-        """Kill process 1, and with it all; then bubblewrap itself, which has nothing left to do."""
+        """Kill process 1, and with it all, and wait until they are gone; then bubblewrap, which has nothing left to do.
+
+        The kernel lets process 1 of a namespace end only when all others there have ended.
+        """
         if self.handle >= 0:
             with suppress(OSError):
                 signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            ended = select.poll()
+            ended.register(self.handle, select.POLLIN)
+            ended.poll(1000 * ENDING_SECONDS)
             os.close(self.handle)
             self.handle = -1
         self.process.kill()

@@ -79,7 +79,7 @@ def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, said: bytearray) 
             return Verdict(Ended.TOO_LATE, f"it took more than {frames.limits.seconds:g} s")
         if now >= look_at:
             look_at = now + LOOK_SECONDS
-            if not is_collecting and (found := box.look(frames.limits)) is not None:
+            if (found := box.look(frames.limits)) is not None:
                 return Verdict(*found)
     return None
 

@@ -73,6 +73,7 @@ def main() -> None:
         send(b"t", ("the files of the run cannot be written: " + str(error)).encode())
         return
     stay_on_few_processors()
+    bound(settings)
     child, pipes = start(words, folder, settings)
     send(b"b")
     try:
@@ -124,7 +125,6 @@ def start(words: "list[str]", folder: str, settings: "dict[str, int]") -> "tuple
                 os.dup2(source, target)
             for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, or we
                 signal.signal(number, signal.SIG_DFL)
-            bound(settings)
             os.chdir(os.path.join(folder, "program"))
             os.environ.pop("PWD", None)
             os.execvp(words[0], words)  # noqa: S606 - no shell, on purpose
@@ -138,7 +138,7 @@ def start(words: "list[str]", folder: str, settings: "dict[str, int]") -> "tuple
 
 
 def bound(settings: "dict[str, int]") -> None:
-    """Set what the kernel bounds for each process; who watches from outside bounds their sums."""
+    """Set what the kernel bounds for each process, this one, too; who watches from outside bounds their sums."""
     seconds, processes = settings["processor_seconds"], settings["processes"]
     for which, soft, hard in (
         (resource.RLIMIT_CPU, seconds, seconds + 1),

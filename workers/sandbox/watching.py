@@ -30,17 +30,18 @@ class Use:
 
 
 def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
-    """Return which bound is exceeded by what runs below this process, and the words; None if none is.
+    """Return which bound is exceeded, and the words; None if none is.
 
-    init: process 1 of the sandbox, by its number here. folder: the one that can be written, inside.
+    init: process 1 of the sandbox, by its number here; counted as well, for a program can make it do its work. folder:
+    the one that can be written, inside.
     """
-    found = processes_below(init)
-    use = use_of(init, found)
+    found = [init, *processes_below(init)]
+    use = use_of(found)
     if use.memory > limits.memory and shared_memory_of(found) > limits.memory:
         return Ended.TOO_MUCH_MEMORY, f"its processes held more than {readable_size(limits.memory)} of memory together"
     if use.processor_seconds > limits.processor_seconds:
         return Ended.TOO_LATE, f"it took more than {limits.processor_seconds:g} s of processor time"
-    if use.processes > limits.processes:
+    if use.processes > limits.processes + 1:
         return Ended.KILLED, f"it had more than {limits.processes} processes and threads"
     return look_at_files(f"/proc/{init}/root{folder}")
 
@@ -77,9 +78,9 @@ def _children(process: int) -> list[int]:
     return children
 
 
-def use_of(init: int, processes: list[int]) -> Use:
+def use_of(processes: list[int]) -> Use:
     """Sum over the processes; what has ended left its processor time to its parent, or to the init of the sandbox."""
-    memory, ticks, threads = 0, sum(_fields(init)[13:15]), 0
+    memory, ticks, threads = 0, 0, 0
     for process in processes:
         fields = _fields(process)
         ticks += sum(fields[11:15])

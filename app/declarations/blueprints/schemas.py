@@ -112,6 +112,7 @@ def _schema_of(task_type: str) -> Schema:
     properties = {
         name: {"description": explained.get(name, ""), **{key: said for key, said in one.items() if key != "$ref"}}
         for name, one in whole.get("properties", {}).items()
+        if not one.get("readOnly")
     }
     return {**whole, "properties": properties, "description": f"of the task type '{task_type}'"}
 

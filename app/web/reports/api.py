@@ -10,7 +10,9 @@ from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from app.base.db import reading
+from app.feedback.program_logs import find_program_log
 from app.feedback.reports import Report, find_report, find_text
+from app.runs.views import ProgramLogOut
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -90,6 +92,20 @@ def read_report_text(
     report = _visible_report(server, viewer, submission_id)
     text = find_text(report, name)
     return _answer(request, report, name, lambda: PlainTextResponse(f"{text}\n"))
+
+
+@router.get(
+    "/submissions/{submission_id}/program-log",
+    operation_id="get_program_log",
+    summary="What the organisers' own program said",
+    description="Of a submission that the organisers' own program scored, or could not score: for organisers its exit "
+    "code, output, errors and page; for the team what the organisers show of these, and else 404 with the code "
+    "`no_program_log`.",
+    responses=_ERRORS,
+)
+def read_program_log(server: ServerHere, _: ApiUser, viewer: ApiViewer, submission_id: UUID) -> ProgramLogOut:
+    with reading(server.engine) as session:
+        return find_program_log(session, submission_id, viewer.user, server.clock(), seen_as=viewer.seen_as)
 
 
 def _visible_report(server: Server, viewer: Viewer, submission_id: UUID) -> Report:

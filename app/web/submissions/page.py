@@ -10,6 +10,7 @@ from uuid import UUID
 from anyio.to_thread import run_sync
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from markupsafe import Markup
 
 from app.base import links
 from app.base.db import reading, writing
@@ -19,6 +20,7 @@ from app.cards.edits import card_of_submission, frozen_by, is_of_team
 from app.competitions.find import boards_of
 from app.competitions.metrics import metrics_of
 from app.feedback.certainty import certainty_of
+from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_of_one
 from app.models import CHECKED, TERMINAL, Board, Right, RunStatus, User, ValidationStatus
@@ -217,6 +219,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
         standings = standings_of_one(session, submission, viewer.user, now, seen_as=viewer.seen_as)
         certain = certainty_of(session, [submission], {submission.id: own}).get(submission.id)
+        program_log = log_for(session, submission, viewer.user, own.view)
         workspace = workspace_of_task(session, submission.phase_task, viewer, now, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
@@ -231,6 +234,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "message": stage.message,
         "reasons": stage.waiting.reasons if stage.waiting and is_organiser else (),
         "is_final": run.status in TERMINAL,
+        "program_log": program_log,
+        "program_page": Markup(program_log.page) if program_log and program_log.page else "",  # noqa: S704 - sanitised
         "phase": phase,
         "competition": competition,
         "task": submission.phase_task.task,

@@ -119,7 +119,9 @@ def program_fault(path: Path, options: ProgramOptions) -> str | None:
     try:
         names = {name for name, _ in _files(path)}
         if options.contract is Contract.EVALAI:
-            return None if "__init__.py" in names else "has no __init__.py: an EvalAI program is a package"
+            inner = {name for name in names if name.count("/") == 1 and name.endswith("/__init__.py")}
+            is_package = names & {"__init__.py", "main.py"} or len(inner) == 1
+            return None if is_package else "has no __init__.py: an EvalAI program is a package"
         if options.command is None and command_of(path) is None:
             return "does not say how it is started: declare `command`, or name it in its metadata.yaml"
     except InvalidFile as invalid:

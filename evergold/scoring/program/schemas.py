@@ -23,7 +23,7 @@ def validator_of(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
     library: Any = load_package("jsonschema_rs")
     try:
         validator: jsonschema_rs.Validator = library.validator_for(
-            dict(schema), retriever=_fetch_nothing, offline=True, pattern_options=library.RegexOptions()
+            dict(schema), retriever=_fetch_nothing, pattern_options=library.RegexOptions()
         )
     except (library.ValidationError, library.ReferencingError, ValueError) as fault:
         raise ValueError(shorten(str(fault).partition("\n")[0], 200)) from None

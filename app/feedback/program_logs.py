@@ -1,0 +1,44 @@
+"""Reading what the organisers' own program said of a submission: by organisers, and by teams where it is shown."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.competitions.visibility import SeenAs, View, view_of
+from app.feedback.reports import NoReport
+from app.models import Right, Submission, User
+from app.people.rights import may_organise
+from app.runs.program_logs import program_log_of
+from app.runs.views import ProgramLogOut
+from app.submissions.find import current_run, get_submission
+
+
+class NoProgramLog(NoReport):
+    """The submission exists, but this viewer reads nothing of what a program said of it."""
+
+    code = "no_program_log"
+
+
+def find_program_log(
+    session: Session, submission_id: UUID, viewer: User | None, now: datetime, *, seen_as: SeenAs | None = None
+) -> ProgramLogOut:
+    """Return the log. Raises NotFound if the viewer may not see the submission, NoProgramLog if they read none."""
+    submission = get_submission(session, submission_id, viewer)
+    view = view_of(session, submission.phase_task, viewer, now, seen_as=seen_as)
+    found = log_for(session, submission, viewer, view)
+    if found is None:
+        raise NoProgramLog("There is nothing to read here of what a program of the organisers' said.")
+    return found
+
+
+def log_for(session: Session, submission: Submission, viewer: User | None, view: View) -> ProgramLogOut | None:
+    """Return what this viewer may read; None for nothing. Teams whose scores are hidden read nothing."""
+    organises = view.is_organiser and may_organise(
+        session, viewer, submission.phase_task.phase.competition, Right.SUBMISSIONS
+    )
+    if not organises and not view.own_scores:
+        return None
+    return program_log_of(session, current_run(submission).id, is_organiser=organises)

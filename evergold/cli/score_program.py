@@ -1,0 +1,91 @@
+"""`evergold score program`: an organisers' own program, run at home as the server's workers run it.
+
+The sandbox belongs to the server's package, so the work is done by a process of that package, if it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evergold.cli.output import Code, CommandError, print_json, remark
+from evergold.cli.submissions import show_scores
+
+_WORKER = "workers.program_at_home"
+_TITLES = {"prediction": "The prediction is wrong", "gold": "The gold is wrong", "program": "The program is wrong"}
+_CODES = {"prediction": Code.REJECTED, "gold": Code.GOLD, "program": Code.ERROR}
+_TRUSTED = "The program runs without a sandbox: it can read, change and send away all that you can."
+
+
+@dataclass(frozen=True)
+class AtHome:
+    """What is asked for. competition: a folder with its declaration; task, phase: only where there are several."""
+
+    competition: Path
+    prediction: Path
+    gold: Path | None = None
+    task: str = ""
+    phase: str = ""
+    trust: bool = False
+
+
+def score_program(asked: AtHome, *, as_json: bool) -> None:
+    """Run the program and print its scores; raises CommandError with the exit code of what is wrong."""
+    if importlib.util.find_spec("workers") is None:
+        raise CommandError("Running a program needs the server's package: pip install evergold-server.", Code.USAGE)
+    if asked.trust:
+        remark(_TRUSTED)
+    answer = _answer(asked)
+    if "error" in answer:
+        raise _error(answer)
+    if answer["failure"]:
+        _print_log(answer["log"])
+        raise CommandError(
+            f"The program {answer['failure']}.", Code.FAILED, name="program_failed", details={"log": answer["log"]}
+        )
+    if as_json:
+        print_json(answer)
+        return
+    for warning in answer["warnings"]:
+        remark(f"Warning: {warning['sentence']}")
+    for note in answer["log"]["notes"]:
+        remark(f"Note: {note}")
+    if answer["log"]["undeclared"]:
+        remark(f"Not declared: {', '.join(answer['log']['undeclared'])}")
+    show_scores(answer["scores"], precision=None)
+
+
+def _answer(asked: AtHome) -> dict[str, Any]:
+    """Ask a process of the server's package; what it logs goes where it always goes."""
+    said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
+    request = json.dumps({**said, "trust": asked.trust})
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-m", _WORKER, request], stdout=subprocess.PIPE, check=False
+    )
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        raise CommandError("The program could not be run: see above.", Code.ERROR) from None
+    return answer
+
+
+def _error(answer: dict[str, Any]) -> CommandError:
+    kind = answer["error"]
+    if kind in _TITLES:
+        lines = [f"  {problem['sentence']}" for problem in answer["problems"]]
+        details = {"problems": answer["problems"], "problems_omitted": answer["problems_omitted"]}
+        return CommandError(f"{_TITLES[kind]}.", _CODES[kind], name=f"invalid_{kind}", details=details, lines=lines)
+    return CommandError(f"{answer['message'].rstrip('.')}.", Code.USAGE, name=kind, lines=answer.get("lines", ()))
+
+
+def _print_log(log: dict[str, Any]) -> None:
+    for name in ("stdout", "stderr"):
+        if log[name]:
+            remark(f"{name} of the program:")
+            for line in log[name].splitlines():
+                remark(f"  {line}")

@@ -1,0 +1,145 @@
+"""A competition with its organisers' own program, all by forms in a browser: from a zip to a board with its scores."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.base import links
+from app.base.api_links import API
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.models import CompetitionTask, GoldVersion, RunStatus, ScoringRun, User
+from tests import programs
+from tests.programs import COMPETITION, GOLD, GOOD, METADATA, PHASE, SCORE, TASK, answers, write_competition, zipped
+from tests.sealed import make_key
+from tests.web.declarations.linguist import Linguist
+from tests.web.reading import text_of
+from tests.web.site import Site, log_in
+from workers.score import score_submission
+from workers.version_check import check_gold_version
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[Path]:
+    yield from programs.bare_environment()
+
+
+@pytest.fixture
+def site(empty_site: Site, environment: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A server where anybody may organise; workers of this process have the key and a sandbox."""
+    empty_site.set_clock(datetime.now(UTC))
+    monkeypatch.setattr(empty_site.settings, "organise", "anybody")
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", empty_site.engine.url.render_as_string(hide_password=False))
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(empty_site.settings.data_dir))
+    monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(environment.parent))
+    get_settings.cache_clear()
+    make_key(empty_site.engine)
+    return empty_site
+
+
+def person(site: Site, name: str) -> Linguist:
+    """Somebody in a browser, with a confirmed address."""
+    browser = site.clients.enter_context(log_in(site, name))
+    with writing(site.engine) as session:
+        session.scalars(select(User).where(User.username == name)).one().email_confirmed_at = site.now
+    return Linguist(browser, name)
+
+
+def work(site: Site) -> None:
+    """What the workers do meanwhile: check gold, score what waits."""
+    with reading(site.engine) as session:
+        versions = session.scalars(select(GoldVersion.id).where(GoldVersion.published_at.is_(None))).all()
+    for version in versions:
+        check_gold_version(version)
+    with reading(site.engine) as session:
+        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).all()
+    for run in waiting:
+        score_submission(run)
+
+
+def competition_zip(folder: Path) -> bytes:
+    """The whole competition as somebody zips their folder."""
+    main = write_competition(folder)
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main.name in files
+    return zipped(files, outer="forms/")
+
+
+def made(site: Site, olga: Linguist, folder: Path) -> None:
+    """The competition out of a zip, published, with sealed gold that the workers have checked."""
+    place = olga.upload("/organise/zip", "forms.zip", competition_zip(folder)).url.path
+    assert "Everything fits." in text_of(olga.browser.get(place).text)
+    assert olga.send(f"{place}/build").url.path == f"/competitions/{COMPETITION}/life"
+    gold = links.gold(COMPETITION, PHASE, TASK)
+    assert olga.upload(gold, "ref.zip", zipped({"gold.csv": GOLD})).status_code == 200
+    work(site)
+    assert "in use" in text_of(olga.browser.get(gold).text)
+    assert olga.send(f"/competitions/{COMPETITION}/life", stage="published", halt="none").status_code == 200
+
+
+def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> None:
+    olga = person(site, "olga")
+    made(site, olga, tmp_path / "forms")
+
+    team = person(site, "ada")
+    page = links.submit(COMPETITION, PHASE, TASK)
+    said = []
+    for content in (GOOD, "id,word\n1,walked\n", answers("crash")):
+        sent = team.upload(page, "answers.csv", content.encode())
+        work(site)
+        said.append((sent.url.path, text_of(team.browser.get(sent.url.path).text)))
+    (good, scored), (_, rejected), (hostile, failed) = said
+    assert "0.7500" in scored
+    assert "the column form is missing" in rejected
+    assert "The organisers' own program could not score your file." in failed
+    for secret in ("the gold form is", "KeyError", "sang", "seen ["):
+        assert secret not in scored + failed
+
+    organisers = text_of(olga.browser.get(hostile).text)
+    assert "The program ended with exit code 1." in organisers
+    assert "KeyError: the gold form is walked" in organisers
+    assert "'sang'" in text_of(olga.browser.get(good).text)
+
+    with reading(site.engine) as session:
+        program = session.scalars(select(CompetitionTask.program_sha256).where(CompetitionTask.name == TASK)).one()
+    board = text_of(site.client().get(links.board(COMPETITION, PHASE, "forms")).text)
+    assert "0.7500" in board
+    assert f"program:{(program or '')[:12]}|environment:" in board
+    assert "There are no intervals: this score comes from the organisers' own program." in board
+
+
+def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, tmp_path: Path) -> None:
+    olga = person(site, "olga")
+    made(site, olga, tmp_path / "forms")
+    exported = olga.browser.get(f"{API}/competitions/{COMPETITION}/declaration.zip").content
+    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
+        names = sorted(archive.namelist())
+        assert archive.read("forms/programs/forms/score.py").decode() == SCORE
+        assert archive.read("forms/programs/forms/metadata.yaml").decode() == METADATA
+        declared = archive.read("forms/competition.yaml").decode()
+    assert names == ["forms/competition.yaml", "forms/programs/forms/metadata.yaml", "forms/programs/forms/score.py"]
+    renamed = declared.replace("name: forms\n    title: Forms\n    tasks", "name: again\n    title: Forms\n    tasks")
+    programs_files = {"programs/forms/score.py": SCORE, "programs/forms/metadata.yaml": METADATA}
+    again = zipped({"competition.yaml": renamed, **programs_files})
+    place = olga.upload("/organise/zip", "again.zip", again).url.path
+    assert olga.send(f"{place}/build").url.path == "/competitions/again/life"
+    with reading(site.engine) as session:
+        stored = session.scalars(select(CompetitionTask.program_sha256).where(CompetitionTask.name == TASK)).all()
+    assert len(stored) == 2
+    assert len(set(stored)) == 1
+
+
+def test_nobody_downloads_the_program(site: Site, tmp_path: Path) -> None:
+    made(site, person(site, "olga"), tmp_path / "forms")
+    team = person(site, "ada")
+    assert team.browser.get(f"{API}/competitions/{COMPETITION}/declaration.zip").status_code == 403
+    page = team.browser.get(f"/competitions/{COMPETITION}/data").text
+    assert "score.py" not in page
+    assert "programs/forms" not in page

@@ -1,0 +1,235 @@
+"""`evergold score program`: an organisers' own program on their own machine, in a sandbox, or, if trusted, without.
+
+Started by the command line as `python -m workers.program_at_home REQUEST`; writes one JSON document to stdout.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from app.declarations.check import InvalidPhases, load_checked
+from app.declarations.model import CompetitionDeclaration, TaskDeclaration
+from evergold.scoring.errors import InvalidFile, InvalidGold, InvalidPrediction, ScoringError
+from evergold.scoring.program.packing import pack, unpack
+from evergold.scoring.running import ProgramCall, ProgramEnd, RunFiles, Runner
+from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.tasks import get_task
+from workers.program_runner import command_of, end_of, limits_of, run_folder
+from workers.programs import lay_out_gold
+from workers.sandbox import Ended, Outcome
+
+#: Where a folder of a competition usually has its gold.
+GOLD_FOLDERS = ("gold", "reference_data", "ref")
+TRUSTED = "none: without a sandbox"
+
+
+class WrongRequest(Exception):
+    """Something that was asked for is not there; in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked on the command line. task, phase: empty where there is only one, or none is meant."""
+
+    competition: str
+    prediction: str
+    gold: str = ""
+    task: str = ""
+    phase: str = ""
+    trust: bool = False
+
+
+def answer_to(request: Request) -> dict[str, Any]:
+    """Return the scores and the log, or the `error` with its kind, message and problems."""
+    try:
+        return _scored(request)
+    except InvalidPhases as invalid:
+        return {"error": "competition", "message": str(invalid), "lines": [str(one) for one in invalid.findings]}
+    except (InvalidPrediction, InvalidGold) as invalid:
+        return _of_file("prediction" if isinstance(invalid, InvalidPrediction) else "gold", invalid)
+    except InvalidFile as invalid:
+        return _of_file("program", invalid)
+    except (WrongRequest, ScoringError) as wrong:
+        return {"error": "request", "message": str(wrong)}
+    except OSError as error:
+        return {"error": "request", "message": f"{error.filename or 'a file'}: {error.strerror or error}"}
+
+
+def _of_file(kind: str, invalid: InvalidFile) -> dict[str, Any]:
+    problems = [problem.as_dict() for problem in invalid.problems]
+    return {"error": kind, "message": str(invalid), "problems": problems, "problems_omitted": invalid.omitted}
+
+
+def _scored(request: Request) -> dict[str, Any]:
+    main = main_of(Path(request.competition))
+    declared = _declared(main)
+    task = _task(declared, request.task)
+    type_ = get_task(task.type)
+    gold = _gold(request, main.parent)
+    with tempfile.TemporaryDirectory(prefix="evergold-home-") as name:
+        place = Path(name)
+        pack(main.parent / (task.program or ""), place / "program.zip")
+        sha256 = hashlib.sha256((place / "program.zip").read_bytes()).hexdigest()
+        for folder in ("program", "reference"):
+            (place / folder).mkdir()
+        unpack(place / "program.zip", place / "program")
+        _lay_out(gold, place)
+        options = {**task.options, **_of_phase(declared, task.name, request.phase), "program_sha256": sha256}
+        runner: Runner = partial(run_trusted if request.trust else run_folder, folder=place / "program")
+        return _run(type_, options, RunFiles(place / "reference", Path(request.prediction), ""), runner)
+
+
+def _run(task: AnyTask, options: Mapping[str, Any], files: RunFiles, runner: Runner) -> dict[str, Any]:
+    if task.run is None:
+        raise WrongRequest(f"{task.name} has no program: `evergold score {task.name}` computes its scores")
+    chosen = read_options(task, options)
+    warnings = task.read_prediction(files.submission, task.read_items(files.submission, chosen), chosen).warnings
+    found = task.run(RunFiles(files.reference, files.submission, files.submission.name), chosen, runner)
+    return {
+        "task": task.name,
+        "version": task.version,
+        "scores": [asdict(score) for score in found.scores],
+        "warnings": [warning.as_dict() for warning in warnings],
+        "failure": found.failure,
+        "log": found.log,
+    }
+
+
+def main_of(folder: Path) -> Path:
+    """Return the declaration in a folder, or the file itself. Raises WrongRequest."""
+    if folder.is_file():
+        return folder
+    found = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml"))
+    usual = [path for path in found if path.stem == "competition"] or found
+    if len(usual) != 1:
+        raise WrongRequest(f"{folder} has {len(found)} declarations: name the one that is meant")
+    return usual[0]
+
+
+def _declared(main: Path) -> CompetitionDeclaration:
+    loaded, _ = load_checked(main, now=None)
+    if len(loaded) != 1:
+        raise WrongRequest(f"{main} declares {len(loaded)} competitions: name a file with one")
+    return loaded[0].declaration
+
+
+def _task(declared: CompetitionDeclaration, wanted: str) -> TaskDeclaration:
+    known = {task.name: task for task in declared.tasks if task.program}
+    if wanted and wanted not in known:
+        raise WrongRequest(f"no task '{wanted}' has a program; these have: {', '.join(known) or 'none'}")
+    if not wanted and len(known) != 1:
+        raise WrongRequest(f"name one of the tasks with a program: {', '.join(known) or 'there is none'}")
+    return known[wanted] if wanted else next(iter(known.values()))
+
+
+def _of_phase(declared: CompetitionDeclaration, task: str, wanted: str) -> dict[str, Any]:
+    phases = {phase.name: phase.tasks[task].options for phase in declared.phases if task in phase.tasks}
+    if wanted and wanted not in phases:
+        raise WrongRequest(f"no phase '{wanted}' asks '{task}'; these do: {', '.join(phases)}")
+    return phases.get(wanted, {})
+
+
+def _gold(request: Request, folder: Path) -> Path:
+    if request.gold:
+        return Path(request.gold)
+    there = [folder / name for name in GOLD_FOLDERS if (folder / name).is_dir()]
+    if len(there) != 1:
+        raise WrongRequest(f"say where the gold is, with --gold: {folder} has no folder called {GOLD_FOLDERS[0]}")
+    return there[0]
+
+
+def _lay_out(gold: Path, place: Path) -> None:
+    if gold.is_dir():
+        shutil.copytree(gold, place / "reference", dirs_exist_ok=True)
+        return
+    copy = place / "gold"
+    shutil.copyfile(gold, copy)
+    lay_out_gold(copy, place / "reference", gold.name)
+
+
+# ------------------------------------------------------------------------------------------------------------- trusted
+
+
+def run_trusted(call: ProgramCall, folder: Path) -> ProgramEnd:
+    """Run a program that its own organiser trusts, with all rights of whoever starts it, on copies of its files."""
+    limits = limits_of(call)
+    with tempfile.TemporaryDirectory(prefix="evergold-trusted-") as name:
+        app = Path(name)
+        for source, target in ((folder, "program"), (call.reference, "input/ref"), (call.submission, "input/res")):
+            shutil.copytree(source, app / target)
+        for made in ("output", "shared"):
+            (app / made).mkdir()
+        words = [_replaced(word, app) for word in command_of(call, folder)]
+        began = time.monotonic()
+        ended, code, stdout, stderr = _call(words, app / "program", limits.seconds)
+        outcome = _outcome(app / "output", Outcome(ended, code, None, None, None, stdout, stderr, 0.0, ""))
+        return end_of(replace(outcome, seconds=time.monotonic() - began), limits, "", TRUSTED)
+
+
+#: As `workers.sandbox` replaces them, by the folders of this run.
+_PLACES = {
+    "$input": "input",
+    "$output": "output",
+    "$program": "program",
+    "$hidden": "input/ref",
+    "$predictions": "input/res",
+    "$shared": "shared",
+    "$tmp": "output",
+}
+
+
+def _replaced(word: str, app: Path) -> str:
+    for sign, place in _PLACES.items():
+        word = word.replace(sign, str(app / place))
+    return word
+
+
+def _call(words: list[str], folder: Path, seconds: float) -> tuple[Ended, int | None, bytes, bytes]:
+    """Run the command in a session of its own, which ends as a whole when its time is over."""
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the organiser said --trust
+            words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise WrongRequest(f"the program cannot be started: {error.strerror}: {words[0]}") from None
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        return Ended.TOO_LATE, None, stdout, stderr
+    return (Ended.FAILED if process.returncode else Ended.FINISHED), process.returncode, stdout, stderr
+
+
+def _outcome(output: Path, outcome: Outcome) -> Outcome:
+    names = [name for name in ("scores.json", "scores.txt") if (output / name).is_file()]
+    pages = [output / "detailed_results.html", *sorted(output.glob("*.html"))]
+    page = next((path.read_bytes() for path in pages if path.is_file()), None)
+    if not names:
+        return replace(outcome, page=page)
+    return replace(outcome, scores_name=names[0], scores=(output / names[0]).read_bytes(), page=page)
+
+
+def main(words: list[str]) -> int:
+    """Answer one request, given as JSON."""
+    answer = answer_to(Request(**json.loads(words[0])))
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
