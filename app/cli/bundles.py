@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -154,20 +151,27 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
 
 
 def _with_scores(imported: Imported) -> Imported:
-    """Score the bundle's own results in a sandbox of this machine, which has to be compared with the scores there."""
-    from app.importers.bundles.imported import samples_of, with_scores
-    from app.server.programs import code_path, samples_command
+    """Score the bundle's own results in a sandbox of this machine: somebody has to compare them with those there."""
+    from app.importers.bundles.imported import samples_of, with_compared
+    from app.importers.bundles.report import Compared
+    from evergold.cli.score_program import AtHome, answer_at_home
 
-    samples = samples_of(imported)
-    if not samples:
-        return imported
-    environment = {**os.environ, "PYTHONPATH": code_path()}
-    ended = subprocess.run(  # noqa: S603 - our own
-        samples_command(), input=json.dumps(samples), env=environment, stdout=subprocess.PIPE, text=True, check=False
-    )
-    if ended.returncode:
-        raise CommandError("The bundle's own results cannot be scored: the workers' side has failed.")
-    return with_scores(imported, json.loads(ended.stdout))
+    compared = []
+    for one in samples_of(imported):
+        answer = answer_at_home(AtHome(imported.written.folder, one.submission, one.gold, one.task, one.phase))
+        scores = {score["metric"]: score["value"] for score in answer.get("scores", ())}
+        compared.append(Compared(one.phase, one.task, one.name, scores, _why_not(answer)))
+    return with_compared(imported, compared) if compared else imported
+
+
+def _why_not(answer: dict[str, Any]) -> str:
+    """Return why there are no scores; empty where there are some."""
+    if "error" in answer:
+        return str(answer["message"])
+    if not answer["failure"]:
+        return ""
+    lines = [line.strip() for line in answer["log"]["stderr"].splitlines() if line.strip()]
+    return f"the program {answer['failure']}" + (f" ({lines[-1][:200]})" if lines else "")
 
 
 def _unanswered(questions: list[Question]) -> CommandError:

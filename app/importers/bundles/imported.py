@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from app.importers.bundles.declaration import NOTES_FILE, Written, note_environments, write_plan
 from app.importers.bundles.notes import Fate, Note
@@ -62,39 +61,37 @@ def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, sys
     return imported
 
 
-def samples_of(imported: Imported) -> list[dict[str, Any]]:
-    """Return the baselines that have gold: where they stand, and what `workers.sample_scores` needs to score them."""
-    folder, document = imported.written.folder, imported.written.document
-    tasks = {one["name"]: one for one in document["tasks"]}
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A baseline that can be scored at once: where it stands, its file, and the gold."""
+
+    phase: str
+    task: str
+    name: str
+    submission: Path
+    gold: Path
+
+
+def samples_of(imported: Imported) -> list[Placed]:
+    """Return the baselines that have gold, in the order of the declaration."""
+    folder, gold = imported.written.folder, imported.written.gold
     return [
-        {
-            "phase": phase["name"],
-            "task": name,
-            "name": baseline["name"],
-            "program": str(folder / tasks[name]["program"]),
-            "options": {**tasks[name]["options"], **asked.get("options", {})},
-            "reference": str(imported.written.gold[phase["name"], name]),
-            "submission": str(folder / baseline["file"]),
-        }
-        for phase in document["phases"]
-        for name, asked in phase["tasks"].items()
-        for baseline in asked.get("baselines", ())
-        if (phase["name"], name) in imported.written.gold
+        Placed(phase["name"], task, one["name"], folder / one["file"], gold[phase["name"], task])
+        for phase in imported.written.document["phases"]
+        for task, asked in phase["tasks"].items()
+        for one in asked.get("baselines", ())
+        if (phase["name"], task) in gold
     ]
 
 
-def with_scores(imported: Imported, found: Sequence[Mapping[str, Any]]) -> Imported:
-    """Add scores of the baselines, also to IMPORT.md; one without scores is open.
-
-    found: `scores` and `words` of each of `samples_of`, in their order.
-    """
-    compared, notes = [], list(imported.notes)
-    for sample, one in zip(samples_of(imported), found, strict=True):
-        compared.append(Compared(sample["phase"], sample["task"], sample["name"], one["scores"], one["words"]))
-        if one["words"]:
-            text = f"baseline '{sample['name']}' of {sample['task']} in {sample['phase']}: {one['words']}"
-            notes.append(Note(Fate.OPEN, "solutions", 1, text))
-    changed = replace(imported, compared=tuple(compared), notes=tuple(notes))
+def with_compared(imported: Imported, compared: Sequence[Compared]) -> Imported:
+    """Add scores of baselines, also to IMPORT.md; one without scores is open."""
+    notes = [
+        Note(Fate.OPEN, "solutions", 1, f"baseline '{one.name}' of {one.task} in {one.phase}: {one.words}")
+        for one in compared
+        if one.words
+    ]
+    changed = replace(imported, compared=tuple(compared), notes=(*imported.notes, *notes))
     _write_report(changed)
     return changed
 

@@ -151,7 +151,7 @@ class Reading:
             if path.is_file():
                 node, _ = read_yaml(path, name)
                 found = node.entries.get("command") if node is not None else None
-                return text_of(found).strip() if found is not None else ""
+                return (found.text or "").strip() if found is not None else ""
         return ""
 
     def is_code(self, found: Path) -> bool:
