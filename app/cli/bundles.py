@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -30,6 +31,9 @@ IntoOption = Annotated[
     Path | None,
     typer.Option("--into", metavar="FOLDER", help="The competition's folder; default: competitions/NAME of its title."),
 ]
+NameOption = Annotated[
+    str, typer.Option(metavar="NAME", help="The competition's name in addresses; default: made from its title.")
+]
 ZoneOption = Annotated[
     str,
     typer.Option(
@@ -50,6 +54,7 @@ ApplyOption = Annotated[
 def codabench(
     bundle: BundleArgument,
     into: IntoOption = None,
+    name: NameOption = "",
     assume_zone: ZoneOption = "",
     assume_dates: DatesOption = "",
     results: Annotated[
@@ -69,7 +74,8 @@ def codabench(
     def read(target: Target, assumed: Assumed) -> Imported:
         return import_codabench(bundle, target, assumed, takes_results=results)
 
-    _import(read, _assumed(assume_zone, assume_dates), into, gold_dir or gold_folder(), (apply_after or seal, seal))
+    target = _target(into, gold_dir or gold_folder(), name)
+    _import(read, _assumed(assume_zone, assume_dates), target, (apply_after or seal, seal))
 
 
 @importers.command()
@@ -79,6 +85,7 @@ def evalai(
         typer.Argument(metavar="CHALLENGE.zip", exists=True, dir_okay=False, help="The zip that was uploaded there."),
     ],
     into: IntoOption = None,
+    name: NameOption = "",
     assume_zone: ZoneOption = "",
     assume_dates: DatesOption = "",
     seal: SealOption = False,
@@ -95,28 +102,35 @@ def evalai(
     def read(target: Target, assumed: Assumed) -> Imported:
         return import_evalai(bundle, target, assumed)
 
-    _import(read, _assumed(assume_zone, assume_dates), into, gold_dir or gold_folder(), (apply_after or seal, seal))
+    target = _target(into, gold_dir or gold_folder(), name)
+    _import(read, _assumed(assume_zone, assume_dates), target, (apply_after or seal, seal))
+
+
+def _target(into: Path | None, gold: Path, name: str) -> Target:
+    from app.declarations.values import NAME_PATTERN
+    from app.importers.bundles.imported import Target
+
+    if name and (len(name) > 60 or not re.fullmatch(NAME_PATTERN, name)):
+        raise CommandError(f"'{name[:80]}' is no name: lower-case letters, digits and single hyphens.", Code.USAGE)
+    return Target(into, gold, name)
 
 
 def _import(
     read: Callable[[Target, Assumed], Imported],
     assumed: Assumed,
-    into: Path | None,
-    gold: Path,
+    target: Target,
     then: tuple[bool, bool],
 ) -> None:
     """Write the competition, show what is open, apply and seal; exit with REFUSED while something is open.
 
     then: whether to apply, and whether to seal.
     """
-    from app.importers.bundles.imported import Target
-
     applies, seals = then
     with tempfile.TemporaryDirectory(prefix="evergold-gold-") as unsealed:
-        target = Target(into, Path(unsealed) if seals else gold)
-        imported = _with_scores(_read(read, target, assumed))
+        place = replace(target, gold=Path(unsealed)) if seals else target
+        imported = _with_scores(_read(read, place, assumed))
         written = imported.written
-        where = written.folder if seals else f"{written.folder} and {gold}"
+        where = written.folder if seals else f"{written.folder} and {target.gold}"
         say(f"Wrote {written.folder / 'competition.yaml'} and {count(len(written.paths) - 1, 'file')} below {where}.")
         for one in imported.compared:
             scores = ", ".join(f"{name} {value}" for name, value in one.scores.items())

@@ -24,10 +24,14 @@ _COMMENT = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an import goes: a folder (None: below COMPETITIONS, named after the competition), and one for gold."""
+    """Where an import goes: a folder (None: below COMPETITIONS, named after the competition), and one for gold.
+
+    name: the competition's, empty for one made from its title.
+    """
 
     folder: Path | None
     gold: Path
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, sys
 
     system: the kind of the bundle in words. Raises InvalidBundle if there is a competition already, OSError.
     """
+    plan = replace(plan, name=target.name or plan.name)
     folder = target.folder or COMPETITIONS / plan.name
     comment = _COMMENT.format(name=bundle.name, system=system)
     written = write_plan(plan, folder, target.gold, comment)
