@@ -30,6 +30,7 @@ SERVER_COMMANDS = frozenset(
         "check",
         "check-host",
         "climbers",
+        "export codabench",
         "export yaml",
         "gold",
         "history",

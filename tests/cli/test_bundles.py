@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +15,8 @@ from sqlalchemy import select
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.competitions.find import find_competition
+from app.declarations.revisions.kept import present_revision
 from app.models import Competition, GoldVersion, ScoreRow, ScoringRun, Stage
 from demo.codabench.pack import HERE
 from evergold.cli import run
@@ -160,3 +166,91 @@ def test_a_baseline_that_its_program_cannot_score_is_open(evergold: Evergold, tm
     assert code == Code.REFUSED
     words = "the program ended with exit code 1 (no answers at all)"
     assert f"baseline 'Solution 1' of spoons in practice: {words}" in err
+
+
+# --------------------------------------------------------------------------------------------------------------- export
+
+
+def document_of(name: str) -> tuple[dict[str, object], dict[str, str]]:
+    """The declaration that holds, and the sha256 of its files by path."""
+    with reading(get_engine(get_settings().database_address)) as session:
+        revision = present_revision(session, find_competition(session, name))
+        return revision.document, {file.path: file.sha256 for file in revision.files}
+
+
+def test_an_exported_bundle_imports_again_as_it_was(evergold: Evergold, bundle: Path, tmp_path: Path) -> None:
+    evergold("import", "codabench", bundle, "--apply")
+    out = tmp_path / "out.zip"
+    code, said, err = evergold("export", "codabench", "spoons-and-forks", "--to", out, "--gold", tmp_path / "var/gold")
+    assert code == Code.OK, said + err
+    assert "phases follow each other there: 'practice' has to end before 'final' starts" in err
+    assert "gold" not in err
+    before, files = document_of("spoons-and-forks")
+    assert evergold("import", "codabench", out, "--name", "again", "--apply")[0] == Code.OK
+    after, files_after = document_of("again")
+    assert after == {**before, "name": "again"}
+    assert files_after == files
+    with reading(get_engine(get_settings().database_address)) as session:
+        assert len(session.scalars(select(GoldVersion.id)).all()) == 6
+
+
+def test_an_exported_bundle_that_was_changed_is_read_by_its_keys(
+    evergold: Evergold, bundle: Path, tmp_path: Path
+) -> None:
+    evergold("import", "codabench", bundle, "--apply")
+    out = tmp_path / "out.zip"
+    evergold("export", "codabench", "spoons-and-forks", "--to", out, "--gold", tmp_path / "var/gold")
+    with zipfile.ZipFile(out) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    main = content["competition.yaml"].decode()
+    content["competition.yaml"] = made.replaced(main, {"title: Spoons and forks\n": "title: Knives\n"}).encode()
+    evergold("import", "codabench", made.written(tmp_path / "changed.zip", content))
+    competition = yaml.safe_load((tmp_path / "competitions/knives/competition.yaml").read_text())["competitions"][0]
+    assert competition["title"] == "Knives"
+    assert [(one["start"], one["end"]) for one in competition["phases"]] == [
+        ("2026-01-01 00:00 UTC", "2026-02-15 00:00 UTC"),
+        ("2026-02-01 10:00 UTC", "2026-03-02 11:59 UTC"),
+    ]
+    metrics = {one["name"] for task in competition["tasks"] for one in task["options"]["metrics"]}
+    assert {"share", "other-score"} <= metrics
+
+
+def test_a_task_type_of_ours_is_scored_there_by_evergold_score(evergold: Evergold, tmp_path: Path) -> None:
+    folder = tmp_path / "competitions/words"
+    folder.mkdir(parents=True)
+    (folder / "competition.yaml").write_text(WORDS)
+    assert evergold("apply", "--migrate")[0] == Code.OK
+    gold = tmp_path / "gold/words/main/words"
+    gold.mkdir(parents=True)
+    (gold / "gold.csv").write_text("id,label\n1,a\n2,b\n3,a\n")
+    code, _, err = evergold("export", "codabench", "words", "--to", tmp_path / "out.zip", "--gold", tmp_path / "gold")
+    assert code == Code.OK, err
+    app = tmp_path / "app"
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        main = yaml.safe_load(archive.read("competition.yaml"))
+        archive.extractall(app)
+    for name in ("input/res", "output"):
+        (app / name).mkdir(parents=True)
+    (app / main["tasks"][0]["reference_data"]).rename(app / "input/ref")
+    (app / "input/res/answers.csv").write_text("id,label\n1,a\n2,b\n3,b\n")
+    program = app / main["tasks"][0]["scoring_program"]
+    command = [sys.executable, "score.py", str(app / "input"), str(app / "output")]
+    subprocess.run(command, cwd=program, check=True)
+    scores = json.loads((app / "output/scores.json").read_text())
+    keys = [column["key"] for column in main["leaderboards"][0]["columns"]]
+    # Two of three are right.
+    assert [scores[key] for key in keys] == pytest.approx([2 / 3])
+
+
+WORDS = """\
+version: 1
+competitions:
+  - name: words
+    title: Words
+    tasks:
+      - {name: words, type: table, title: Words, options: {metrics: [accuracy], labels: [a, b]}}
+    boards:
+      - {name: words, title: Words, task: words, columns: [{metric: accuracy, split: all}]}
+    phases:
+      - {name: main, title: Main, start: 2026-01-01 00:00 UTC, tasks: {words: {}}}
+"""

@@ -9,6 +9,7 @@ from app.importers.bundles.imported import Imported, Target, write_import
 from app.importers.bundles.moments import Assumed
 from app.importers.bundles.notes import text_of
 from app.importers.bundles.reading import Reading
+from app.importers.codabench.own import own_declaration, write_own
 from app.importers.codabench.version1 import read_version1
 from app.importers.codabench.version2 import read_version2
 from evergold.scoring.errors import Problem
@@ -24,6 +25,8 @@ def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_re
     """
     with opened(bundle, MAIN_FILES) as found:
         version = _version(found)
+        if (own := own_declaration(found)) is not None:
+            return write_own(found, own, target, bundle)
         reading = Reading(found, assumed)
         read = read_version2 if version == "2" else read_version1
         plan = read(reading, takes_results=takes_results)
