@@ -1,5 +1,6 @@
-# Three images from one file: `web` (no gold, no workers' code, no torch), `lean-worker` (holds the gold at run time, no web server
-# started) and `worker` (that, with torch and an encoder model: it scores paraphrases as well).
+# Images from one file: `web` (no gold, no workers' code, no torch), `lean-worker` (holds the gold at run time, no web server
+# started), `program-worker` (that, with a sandbox for organisers' own programs) and `worker` (with torch and an encoder model: it
+# scores paraphrases as well).
 # Build: docker build --target web -t evergold-web . && docker build --target worker -t evergold-worker .
 
 FROM python:3.12-slim-bookworm AS base
@@ -46,6 +47,19 @@ ENV EVERGOLD_GOLD_DIR=/srv/gold \
 RUN python -m compileall -q workers && mkdir -p /srv/gold /srv/keys
 USER 10001:10001
 CMD ["worker", "--concurrency", "1"]
+
+FROM lean-worker AS program-worker
+# The sandbox of organisers' own programs, and the environment of those that declare none; others are built into the same folder.
+USER 0:0
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends "bubblewrap=0.8.*" \
+    && rm -rf /var/lib/apt/lists/*
+ENV EVERGOLD_ENVIRONMENTS_DIR=/srv/environments
+RUN mkdir -p /srv/environments \
+    && python -m evergold.cli environments build \
+    && chown -R evergold:evergold /srv/environments
+USER 10001:10001
+CMD ["worker", "--queues", "auto", "--concurrency", "1"]
 
 FROM lean-worker AS worker
 # The model is fetched and recorded while the image is built, by root, for whoever runs it to read; at run time nothing is

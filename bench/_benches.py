@@ -44,4 +44,5 @@ BENCHES = (
     Bench("throughput", 1, ("--submissions", "150", "--processes", "1", "2")),
     Bench("wide_board", None, ("--turns", "2")),
     Bench("memory", None),
+    Bench("sandbox", None),
 )

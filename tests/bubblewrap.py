@@ -18,6 +18,19 @@ def find_bubblewrap() -> str | None:
     return shutil.which("bwrap")
 
 
+def why_not() -> str:
+    """Return why no sandbox can be started here; empty if one can."""
+    from workers.sandbox import SandboxUnavailable, find_backend
+
+    if find_bubblewrap() is None:
+        return ABSENT
+    try:
+        find_backend()
+    except SandboxUnavailable as error:
+        return f"no sandbox here: {error} (`evergold doctor sandbox` has more)"
+    return ""
+
+
 @contextmanager
 def bare_environment() -> Iterator[Path]:
     """Build an environment without packages on the Python below /usr, where the user of sandboxes can read it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -12,9 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
+from workers.sandbox.profile import profile
+
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ("migrate", "web", "worker", "gpu-worker", "sweep", "web-2", "worker-2", "sweep-2")
-WITH_GOLD = {"worker", "gpu-worker", "worker-2"}
+WITH_GOLD = {"worker", "program-worker", "gpu-worker", "worker-2"}
+OURS = ("migrate", "web", "sweep", "web-2", "sweep-2", "environments", *sorted(WITH_GOLD))
+#: The encodings of gold, which are as secret as gold itself: programs need none.
+WITH_VECTORS = WITH_GOLD - {"program-worker"}
 WITH_KEYS = WITH_GOLD | {"keys"}
 
 
@@ -85,10 +90,11 @@ def test_only_workers_mount_gold_and_what_is_as_secret(services: dict[str, Any])
     mounting = {name for name, service in services.items() if any("/gold" in v for v in service.get("volumes", []))}
     assert mounting == WITH_KEYS
     keeping = {name for name, service in services.items() if any("vectors" in v for v in service.get("volumes", []))}
-    assert keeping == WITH_GOLD
+    assert keeping == WITH_VECTORS
     for name in WITH_GOLD:
         writable = [volume for volume in services[name]["volumes"] if ":ro" not in volume]
-        shared = {"sealed:/srv/sealed", "cache:/srv/cache", "vectors:/srv/vectors"}
+        vectors = {"vectors:/srv/vectors"} if name in WITH_VECTORS else set()
+        shared = {"sealed:/srv/sealed", "cache:/srv/cache", *vectors}
         assert set(writable) == ({"cache-2:/srv/cache", "vectors-2:/srv/vectors"} if name == "worker-2" else shared)
     told = {name for name, service in services.items() if "EVERGOLD_GOLD" in str(service.get("environment"))}
     assert not told - WITH_KEYS
@@ -152,6 +158,25 @@ def test_the_gpu_worker_is_started_only_where_it_is_asked_for_and_reserves_a_dev
     assert "profiles" not in services["worker"]
 
 
+def test_programs_of_organisers_have_a_sandbox_and_building_has_no_secret(services: dict[str, Any]) -> None:
+    """Namespaces of users for one service alone; its profile is the one that the code derives."""
+    worker, builder = services["program-worker"], services["environments"]
+    assert worker["profiles"] == ["programs"], "it is started only where it is asked for"
+    assert "seccomp=program-worker.seccomp.json" in worker["security_opt"]
+    assert "no-new-privileges:true" in worker["security_opt"]
+    allowing = [name for name, one in services.items() if "seccomp" in str(one.get("security_opt"))]
+    assert allowing == ["program-worker"]
+    written = json.loads((ROOT / "program-worker.seccomp.json").read_text())
+    assert written == profile(), "python -m workers.sandbox.profile > program-worker.seccomp.json"
+    assert {"unshare", "mount", "pivot_root"}.isdisjoint(written["syscalls"][0]["names"])
+    assert {"bpf", "ptrace", "keyctl", "io_uring_setup"} <= set(written["syscalls"][0]["names"])
+    assert builder["volumes"] == ["environments:/srv/environments", "./competitions:/srv/competitions:ro"]
+    assert "environment" not in builder, "neither database nor broker"
+    assert "environments:/srv/environments:ro" in worker["volumes"]
+    stage = stages()["program-worker"]
+    assert stage.index('install --yes --no-install-recommends "bubblewrap=0.8.*"') < stage.index("environments build")
+
+
 def test_pins_of_torch_are_found_where_the_image_looks_for_them() -> None:
     pins = (ROOT / "requirements" / "bertscore.txt").read_text()
     for package in ("torch", "bert-score", "transformers", "sudachipy", "sudachidict-core"):
@@ -159,7 +184,7 @@ def test_pins_of_torch_are_found_where_the_image_looks_for_them() -> None:
 
 
 def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) -> None:
-    for stage in ("web", "lean-worker", "worker"):
+    for stage in ("web", "lean-worker", "program-worker", "worker"):
         assert re.findall(r"^USER (\S+)$", stages()[stage], re.MULTILINE)[-1] == "10001:10001"
     for name in OURS:
         assert services[name]["read_only"] is True

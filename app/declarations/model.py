@@ -39,6 +39,8 @@ from app.declarations.values import (
 )
 from app.models import NAME_CHARACTERS, Audience, BoardShown, EntryRule, OwnScores, RegistrationMode, Slices
 from app.teams.questions import QuestionKind
+from evergold.scoring.program.options import ProgramOptions
+from evergold.scoring.program.results import NAME as PROGRAM_TYPE
 
 
 class CardFieldDeclaration(Declaration):
@@ -424,8 +426,20 @@ class PhasesFile(Declaration):
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json."""
+    """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json.
+
+    Options of an organisers' own program are completed by editors, too: they are long.
+    """
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
+    template = "#/$defs/program-{model}"
+    options = ProgramOptions.model_json_schema(ref_template=template)
+    options["properties"] = {name: one for name, one in options["properties"].items() if not one.get("readOnly")}
+    own = {f"program-{name}": one for name, one in options.pop("$defs").items()}
+    schema["$defs"] |= {**own, "program-options": options}
+    schema["$defs"]["TaskDeclaration"] |= {
+        "if": {"properties": {"type": {"const": PROGRAM_TYPE}}, "required": ["type"]},
+        "then": {"properties": {"options": {"$ref": "#/$defs/program-options"}}},
+    }
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -34,12 +34,13 @@ NOT_FOR_PROGRAM = "this gold is not opened for this program"
 class Waiting:
     """A run that no live worker can take; reasons: sentences for organisers, never for participants.
 
-    lacks: what it waits for, in the words of a sentence.
+    lacks: what it waits for, in the words of a sentence; kind: the same for programs.
     """
 
     since: datetime
     reasons: tuple[str, ...]
     lacks: str = "a worker with torch"
+    kind: str = GPU_QUEUE
 
     @property
     def words(self) -> str:
@@ -151,8 +152,9 @@ def runs_program(task_type: str) -> bool:
 def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
     if not run.failure or run.attempts:  # it was not put back
         return None
-    lacks = "gold sealed for this program" if NOT_FOR_PROGRAM in run.failure else "a worker with a sandbox"
-    return Waiting(run.queued_at, (run.failure,), lacks)
+    if NOT_FOR_PROGRAM in run.failure:
+        return Waiting(run.queued_at, (run.failure,), "gold sealed for this program", "gold")
+    return Waiting(run.queued_at, (run.failure,), "a worker with a sandbox", "sandbox")
 
 
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:

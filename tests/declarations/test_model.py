@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from jsonschema_rs import validator_for
 from pydantic import BaseModel, ValidationError
 
 from app.declarations.model import (
@@ -116,9 +117,28 @@ def test_schema_in_the_docs_is_up_to_date() -> None:
 
 def test_schema_forbids_unknown_keys_everywhere() -> None:
     schema = json.loads(schema_text())
-    objects = [schema, *(part for part in schema["$defs"].values() if part["type"] == "object")]
-    assert len(objects) == len(models(PhasesFile))
+    parts = schema["$defs"]
+    of_programs = {name for name in parts if name.startswith("program-") and parts[name]["type"] == "object"}
+    objects = [schema, *(part for part in parts.values() if part["type"] == "object")]
+    assert len(objects) - len(of_programs) == len(models(PhasesFile))
     assert all(part["additionalProperties"] is False for part in objects)
+
+
+def test_schema_completes_the_options_of_an_organisers_own_program() -> None:
+    validator = validator_for(json.loads(schema_text()))
+    task = {"name": "a", "type": "program", "title": "A", "program": "a", "options": {"metrics": [{"name": "f1"}]}}
+    rest = {key: value for key, value in MINIMAL.items() if key != "tasks"}
+
+    def faults(**options: object) -> list[str]:
+        tasks = [{**task, "options": {**task["options"], **options}}]
+        return [
+            one.message for one in validator.iter_errors({"version": 1, "competitions": [{**rest, "tasks": tasks}]})
+        ]
+
+    assert faults(contract="evalai", files={"required": ["a.csv"]}, limits={"seconds": 5}) == []
+    assert faults(contract="other")
+    assert faults(limits={"hours": 5})
+    assert faults(program_sha256="0" * 64)
 
 
 def test_schema_takes_moments_as_organisers_write_them() -> None:

@@ -15,14 +15,16 @@ from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.base.errors import EvergoldError
 from app.base.storage import FolderStorage, UploadWriter, check_name, storage_of, store_upload
-from app.competitions.find import find_phase_task
+from app.competitions.find import find_competition, find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.models import (
     AuditEntry,
     CompetitionTask,
     OutgoingMail,
+    Role,
     RunStatus,
     ScoreRow,
     ScoringRun,
@@ -30,6 +32,8 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
+from app.people.rights import grant_role
+from app.rescoring.sets import start_rescoring
 from app.runs.program_logs import program_log_of
 from app.runs.report import scores_of_report
 from app.runs.stages import PROGRAM_FAILED, PROGRAM_FAILED_WORDS, stage_of
@@ -199,6 +203,10 @@ def test_what_the_program_writes_beside_declared_metrics_is_for_organisers_alone
 def test_a_failing_program_fails_once_and_teams_read_one_neutral_sentence(
     engine: Engine, ada: User, forms: Path
 ) -> None:
+    olga = add_user(engine, "olga")
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        grant_role(session, competition, session.merge(olga), Role.ORGANISER, NOW, actor=None)
     run = scored(engine, ada, answers("crash"))
     assert (run.status, run.attempts) == (RunStatus.REJECTED, 1)
     assert [one["sentence"] for one in run.problems] == [str(PROGRAM_FAILED)]
@@ -208,10 +216,12 @@ def test_a_failing_program_fails_once_and_teams_read_one_neutral_sentence(
     assert log_of(engine, run, is_organiser=False) == {}
     with reading(engine) as session:
         assert stage_of(session, run, "program", NOW).message == PROGRAM_FAILED_WORDS
-        mail = session.scalars(select(OutgoingMail.subject).order_by(OutgoingMail.id.desc())).first()
+        mails = session.scalars(select(OutgoingMail).where(OutgoingMail.subject.startswith("Your program"))).all()
         entry = session.scalars(select(AuditEntry.action).order_by(AuditEntry.id.desc())).first()
     assert entry == "run.program_fail"
-    assert mail is None or mail == f"Your program failed in '{COMPETITION}'"
+    assert [(mail.subject, "the program ended with exit code 1" in mail.body) for mail in mails] == [
+        (f"Your program failed in '{COMPETITION}'", True)
+    ]
 
 
 def test_a_program_that_never_ends_is_ended_and_the_worker_goes_on(engine: Engine, ada: User, forms: Path) -> None:
@@ -220,6 +230,18 @@ def test_a_program_that_never_ends_is_ended_and_the_worker_goes_on(engine: Engin
     assert run.status == RunStatus.REJECTED
     assert log_of(engine, run)["failure"] == "took more than its 1 s"
     assert scored(engine, ada, GOOD).status == RunStatus.SCORED
+
+
+def test_failures_of_the_program_count_towards_malformed_uploads_and_not_towards_the_quota(
+    engine: Engine, ada: User, forms: Path
+) -> None:
+    said = document()
+    said["phases"][0]["limits"] = {"per_day": 1, "total": 1, "rejected_per_hour": 2}
+    apply(engine, forms, said)
+    for number in range(2):
+        assert scored(engine, ada, answers("crash") + f"{number},x\n").status == RunStatus.REJECTED
+    with pytest.raises(EvergoldError, match="were rejected or failed within the last hour"):
+        send(engine, ada, GOOD)
 
 
 def test_teams_read_what_organisers_show_and_the_page_is_text_alone(engine: Engine, ada: User, forms: Path) -> None:
@@ -245,7 +267,8 @@ def test_another_program_does_not_open_the_gold_until_it_is_put_again(
     engine: Engine, ada: User, forms: Path, gold: Path
 ) -> None:
     told = apply(engine, forms, program=OTHER)
-    assert any("program of task 'reinflection'" in one for one in told)
+    assert any(one.startswith("changed program of task 'reinflection' of 'forms' from") for one in told)
+    assert any("sealed for the program, command and environment of before: put it again" in one for one in told)
     run = scored(engine, ada, GOOD)
     assert (run.status, run.attempts) == (RunStatus.QUEUED, 0)
     assert NOT_FOR_PROGRAM in (run.failure or "")
@@ -275,6 +298,24 @@ def test_another_command_or_environment_does_not_open_the_gold(
     run = scored(engine, ada, GOOD)
     assert run.status == RunStatus.QUEUED
     assert NOT_FOR_PROGRAM in (run.failure or "")
+
+
+def test_a_change_that_opens_nothing_is_not_said_to(engine: Engine, ada: User, forms: Path) -> None:
+    assert not any("put it again" in one for one in apply(engine, forms, document(limits={"seconds": 5})))
+    assert not any("forms" in one for one in apply(engine, forms, document(limits={"seconds": 5})))
+
+
+def test_a_rescoring_set_keeps_its_program_and_its_gold(engine: Engine, ada: User, forms: Path) -> None:
+    before = scored(engine, ada, GOOD)
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        found = start_rescoring(session, competition, [], note="again", user=None, now=NOW)
+        runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == found.id)).all()
+    apply(engine, forms, program=OTHER)
+    for run_id in runs:
+        score_submission(run_id)
+    again = the_run(engine, runs[0])
+    assert (again.status, again.gold_version_id) == (RunStatus.SCORED, before.gold_version_id), again.failure
 
 
 def test_a_program_put_into_the_database_does_not_open_the_gold(engine: Engine, ada: User, forms: Path) -> None:
@@ -336,8 +377,15 @@ def checked(engine: Engine, user: User, content: str) -> Validation:
     stored = writer.finish()
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, PHASE, TASK)
-        said = {"upload": stored, "validation_id": validation_id, "now": NOW, "filename": "answers.csv"}
-        accept_validation(session, user=session.merge(user), phase_task=asked, **said)
+        accept_validation(
+            session,
+            user=session.merge(user),
+            phase_task=asked,
+            upload=stored,
+            filename="answers.csv",
+            validation_id=validation_id,
+            now=NOW,
+        )
     check_file(str(validation_id))
     with reading(engine) as session:
         return session.get_one(Validation, validation_id)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from workers.sandbox.stream import CHUNK, BrokenStream, Feed, Frames, stream_of
 from workers.sandbox.terms import Ended, Limits, Outcome, SandboxUnavailable
+from workers.sandbox.watching import memory_words
 
 LOOK_SECONDS = 0.1
 #: Of what bubblewrap, docker or the supervisor itself says.
@@ -157,6 +158,8 @@ def _ended(frames: Frames) -> tuple[Ended, str]:
     """Return how a run ended that we did not end, and the words."""
     if not frames.is_whole or frames.status is None:
         return Ended.KILLED, "something from outside ended it"
+    if frames.is_out_of_memory:
+        return Ended.TOO_MUCH_MEMORY, memory_words(frames.limits)
     if frames.status == 0:
         return (Ended.TOO_MUCH_WRITTEN, frames.too_large) if frames.too_large else (Ended.FINISHED, "")
     if frames.status == _OUT_OF_PROCESSOR_TIME:

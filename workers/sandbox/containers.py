@@ -11,8 +11,9 @@ import re
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,11 +26,11 @@ from workers.sandbox.terms import Ended, Limits, SandboxUnavailable
 
 PROGRAMS = ("docker", "podman")
 #: By digest of a registry, or of the image itself: a name alone may be another image tomorrow.
-PINNED = re.compile(r"([\w.\-/:]+@)?sha256:[0-9a-f]{64}", re.ASCII)
+PINNED = re.compile(r"([\w][\w.\-/:]*@)?sha256:[0-9a-f]{64}", re.ASCII)
 #: Until a daemon answers a question.
 ASK_SECONDS = 30.0
-#: Docker's own exit code for a container that the kernel ended because its memory was full.
-_KILLED = 137
+#: Between two looks whether a container is gone.
+LOOK_SECONDS = 0.1
 #: Memory of the supervisor and of what the kernel holds for a container beside the program's.
 _BESIDE = 32 << 20
 
@@ -49,12 +50,17 @@ class ContainerBox:
         return None
 
     def end(self) -> None:
-        """Remove the container with all that runs in it."""
-        if not self.is_ended:
-            self.is_ended = True
-            with suppress(subprocess.TimeoutExpired):
-                _ask([self.program, "rm", "--force", self.name])
-            self.process.kill()
+        """Remove the container with all that runs in it, and wait until it is gone."""
+        if self.is_ended:
+            return
+        self.is_ended = True
+        self.process.kill()
+        ends_at = time.monotonic() + ASK_SECONDS
+        while time.monotonic() < ends_at:
+            _ask([self.program, "rm", "--force", self.name])
+            if not _ask([self.program, "ps", "--all", "--quiet", "--filter", f"name=^{self.name}$"]):
+                return
+            time.sleep(LOOK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,7 @@ def _arguments(name: str, feed: Feed, reference: Path, limits: Limits) -> list[s
         *("--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}", "--workdir", "/"),
         *("--memory", str(memory), "--memory-swap", str(memory), "--pids-limit", str(limits.processes + 1)),
         *("--tmpfs", f"{APP}:rw,exec,nosuid,nodev,mode=1777,size={feed.size + limits.written}"),
+        *("--tmpfs", f"{APP}/input:rw,exec,nosuid,nodev,mode=1777,size={feed.size + limits.written}"),
         *("--tmpfs", f"/tmp:rw,exec,nosuid,nodev,mode=1777,size={limits.written}"),  # noqa: S108 - inside
         *("--shm-size", str(limits.written), "--ulimit", "core=0"),
         *("--mount", f"type=bind,source={reference},target={APP}/input/ref,readonly"),

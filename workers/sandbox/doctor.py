@@ -29,7 +29,7 @@ _SWITCHES = (
     (
         "kernel/apparmor_restrict_unprivileged_userns",
         "0",
-        "allow it for /usr/bin/bwrap in a profile of AppArmor, or sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+        "allow it in a profile of AppArmor for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0",
     ),
 )
 _IN_CONTAINER = (
@@ -54,15 +54,8 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Try all parts, and return what was found."""
-    return [
-        *_bubblewrap(),
-        _python(),
-        _user(),
-        _gold_place(),
-        _default_environment(),
-        *_other_environments(),
-        _images(),
-    ]
+    machine = [*_bubblewrap(), _python(), _user(), _gold_place()]
+    return [*machine, _default_environment(), *_other_environments(), _images()]
 
 
 def can_run(findings: list[Finding]) -> bool:

@@ -132,6 +132,7 @@ class Frames:
     is_whole: bool = False
     status: int | None = None
     is_full: bool = False
+    is_out_of_memory: bool = False
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     scores_name: str | None = None
@@ -196,8 +197,8 @@ class Frames:
 
     def _take_status(self, content: bytes) -> None:
         try:
-            status, full = content.split(b" ")
-            self.status, self.is_full = int(status), full == b"1"
+            status, full, memory = content.split(b" ")
+            self.status, self.is_full, self.is_out_of_memory = int(status), full == b"1", memory == b"1"
         except ValueError:
             raise BrokenStream("a status that is none") from None
 

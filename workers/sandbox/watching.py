@@ -38,12 +38,17 @@ def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
     found = [init, *processes_below(init)]
     use = use_of(found)
     if use.memory > limits.memory and shared_memory_of(found) > limits.memory:
-        return Ended.TOO_MUCH_MEMORY, f"its processes held more than {readable_size(limits.memory)} of memory together"
+        return Ended.TOO_MUCH_MEMORY, memory_words(limits)
     if use.processor_seconds > limits.processor_seconds:
         return Ended.TOO_LATE, f"it took more than {limits.processor_seconds:g} s of processor time"
     if use.processes > limits.processes + 1:
         return Ended.KILLED, f"it had more than {limits.processes} processes and threads"
     return look_at_files(f"/proc/{init}/root{folder}")
+
+
+def memory_words(limits: Limits) -> str:
+    """Return the words for too much memory."""
+    return f"its processes held more than {readable_size(limits.memory)} of memory together"
 
 
 def look_at_files(folder: str) -> tuple[Ended, str] | None:

@@ -33,6 +33,7 @@ from app.declarations.apply.files import (
     note_missing_competitions,
 )
 from app.declarations.apply.precedence import choose_declaration, keep_revision
+from app.declarations.apply.programs import bound_programs, note_gold_to_put_again
 from app.declarations.check import LoadedCompetition
 from app.declarations.images.making import InvalidImage, make_image
 from app.declarations.images.texts import declared_images
@@ -253,9 +254,11 @@ def lock_declarations(session: Session) -> None:
 
 def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> Competition:
     declared = loaded.declaration
+    before = bound_programs(work.session, declared.name)
     applied = _competition(work, declared, position)
     _apply_tasks(work, loaded, applied)
     _apply_phases(work, declared, applied)
+    note_gold_to_put_again(work, applied.row, applied.phase_tasks, before)
     apply_images(work, applied.row, declared, loaded.folder)
     for (phase, task), phase_task in applied.phase_tasks.items():
         quiet = replace(work, changes=Changes())  # a new row was already reported as a whole

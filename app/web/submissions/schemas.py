@@ -10,7 +10,6 @@ from pydantic import Field
 
 from app.base import api_links, links
 from app.base.answers import ApiModel, Moment, example
-from app.base.queue import GPU_QUEUE
 from app.feedback.scores import OwnScores
 from app.feedback.standings import RunStanding
 from app.models import RunStatus, Submission
@@ -117,7 +116,9 @@ class SubmissionProgress(ApiModel):
 class WaitingOut(ApiModel):
     """A kind of worker that is not there; the submission is scored when one comes, and loses nothing meanwhile."""
 
-    queue: str = Field(examples=["gpu"])
+    queue: str = Field(
+        description="gpu, sandbox (of organisers' own programs), or gold, sealed for the program", examples=["gpu"]
+    )
     since: Moment
 
 
@@ -229,7 +230,7 @@ def submission_out(
         queue_position=stage.position,
         stage=stage.name,
         progress=_progress(stage),
-        waiting_for=WaitingOut(queue=GPU_QUEUE, since=stage.waiting.since) if stage.waiting else None,
+        waiting_for=WaitingOut(queue=stage.waiting.kind, since=stage.waiting.since) if stage.waiting else None,
         stamp=stage.stamp,
         filename=submission.filename,
         size_bytes=submission.size_bytes,

@@ -21,8 +21,8 @@ LIMITS = Limits(seconds=60, processor_seconds=30, memory=200 * MEBIBYTE, process
 @pytest.fixture(scope="session")
 def bare() -> Iterator[Path]:
     """The folder of an environment without packages."""
-    if bubblewrap.find_bubblewrap() is None:
-        missing(bubblewrap.ABSENT)
+    if words := bubblewrap.why_not():
+        missing(words)
     with bubblewrap.bare_environment() as folder:
         yield folder
 

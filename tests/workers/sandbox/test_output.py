@@ -47,6 +47,15 @@ def test_output_that_is_a_link_itself_is_not_followed(place: Place) -> None:
     assert (outcome.ended, outcome.scores, outcome.detail) == (Ended.FINISHED, None, "the folder $output is gone")
 
 
+def test_a_program_may_remove_its_folders(place: Place) -> None:
+    outcome = place.run("""
+        import shutil
+        for folder in ("tmp", "shm", "shared", "output", "program", "input/res"):
+            shutil.rmtree("/app/" + folder)
+    """)
+    assert (outcome.ended, outcome.scores, outcome.detail) == (Ended.FINISHED, None, "the folder $output is gone")
+
+
 def test_pages_that_are_links_are_passed_over(place: Place) -> None:
     outcome = place.run("""
         import os

@@ -28,7 +28,7 @@ def test_frames_may_come_in_any_pieces() -> None:
             frame(b"o", b"hello"),
             frame(b"e", b"oh"),
             frame(b"o", b"world"),
-            frame(b"x", b"-9 1"),
+            frame(b"x", b"-9 1 0"),
             frame(b"s", named(b"scores.json", b"{}")),
             frame(b"p", named(b"a.html", b"<p>")),
             frame(b"n", b"a word"),
@@ -39,7 +39,8 @@ def test_frames_may_come_in_any_pieces() -> None:
         frames = Frames(LIMITS)
         for start in range(0, len(whole), size):
             frames.add(whole[start : start + size])
-        assert (frames.is_begun, frames.is_whole, frames.status, frames.is_full) == (True, True, -9, True)
+        assert (frames.is_begun, frames.is_whole) == (True, True)
+        assert (frames.status, frames.is_full, frames.is_out_of_memory) == (-9, True, False)
         assert (bytes(frames.stdout), bytes(frames.stderr)) == (b"helloworld", b"oh")
         assert (frames.scores_name, frames.scores, frames.page) == ("scores.json", b"{}", b"<p>")
         assert frames.notes == ["a word"]
@@ -55,9 +56,9 @@ def test_frames_may_come_in_any_pieces() -> None:
         frame(b"p", size=1 << 40),
         frame(b"n", size=5000),
         frame(b"?"),
-        frame(b"x", b"0"),
-        frame(b"x", b"zero 0"),
-        frame(b"x", b"0 0 0"),
+        frame(b"x", b"0 0"),
+        frame(b"x", b"zero 0 0"),
+        frame(b"x", b"0 0 0 0"),
         frame(b"s", b"short"),
         frame(b"s", struct.pack(">Q", 1 << 63) + b"x"),
         frame(b"d") + frame(b"o", b"x"),
