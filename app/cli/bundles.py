@@ -151,13 +151,13 @@ def _import(
 
 def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: Assumed) -> Imported:
     """Import, with answers from the terminal where the bundle leaves something open; without one, exit."""
-    from app.importers.bundles.moments import Asked
+    from app.importers.bundles.moments import Unanswered
 
     for _ in range(3):
         try:
             with problems_as_command_errors():
                 return read(target, assumed)
-        except Asked as asked:
+        except Unanswered as asked:
             if not sys.stdin.isatty():
                 raise _unanswered(asked.questions) from None
             assumed = _answers(asked.questions, assumed)
@@ -200,7 +200,7 @@ def _unanswered(questions: list[Question]) -> CommandError:
 
 
 def _answers(questions: list[Question], assumed: Assumed) -> Assumed:
-    """Ask on the terminal, once for all dates."""
+    """Prompt on the terminal, once for all dates."""
     for question in questions:
         remark(f"  {question}")
     about = {one.about for one in questions}

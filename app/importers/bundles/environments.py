@@ -42,7 +42,7 @@ _SOURCE_BYTES, _SOURCES = 512 * 1024, 200
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """Options of the environment for a program, and what is said about them.
+    """Options of the environment for a program, and the reason for them.
 
     - options: `environment` and `python` as declared.
     - is_guess: whether a score has to be compared before anybody relies on it.

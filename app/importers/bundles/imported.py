@@ -24,7 +24,7 @@ _COMMENT = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an import goes: a folder (None: below COMPETITIONS, named after the competition), and one for gold.
+    """Folders of an import: that of the competition (None: below COMPETITIONS, named after it), and one for gold.
 
     name: the competition's, empty for one made from its title.
     """

@@ -1,4 +1,4 @@
-"""Moments of bundles: time of day, offset and AoE as written; what can be read in two ways is asked, never guessed."""
+"""Moments of bundles: time of day, offset and AoE as written; what has two readings is a question, never a guess."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DateOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """Answers to what a bundle leaves open; None: not given, so that it is asked."""
+    """Answers to what a bundle leaves open; None: not given, so that it is a question."""
 
     zone: tzinfo | None = None
     order: DateOrder | None = None
@@ -63,7 +63,7 @@ class Question:
         return f"{self.file}, line {self.line}: {self.path}: {self.text}"
 
 
-class Asked(Exception):
+class Unanswered(Exception):
     """The bundle cannot be read without answers."""
 
     def __init__(self, questions: list[Question]) -> None:
@@ -81,7 +81,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """What must be answered first: "zone" or "order", with the question."""
+    """A question to answer first, about "zone" or "order"."""
 
     about: str
     text: str

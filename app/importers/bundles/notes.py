@@ -1,4 +1,4 @@
-"""What becomes of each key of a bundle: collected while reading, so that none is dropped silently."""
+"""Notes on each key of a bundle, collected while reading, so that none is dropped silently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FALSE = frozenset({"false", "no", "off", "n", "0", ""})
 
 
 class Fate(StrEnum):
-    """What happened to a key.
+    """The fate of a key.
 
     - open: somebody has to do something before this works.
     - assumed: the bundle leaves it out or is ambiguous, and this was chosen.

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app.importers.bundles.archive import Bundle, InvalidBundle
-from app.importers.bundles.moments import Asked, Assumed, Question, Read, read_moment
+from app.importers.bundles.moments import Assumed, Question, Read, Unanswered, read_moment
 from app.importers.bundles.notes import Fate, Keys, Notes, text_of
 from app.importers.bundles.pages import PageTooLarge, page_text
 from app.importers.bundles.plan import Page, Program, name_of
@@ -28,7 +28,7 @@ RUNS_CODE = (
 
 @dataclass(slots=True)
 class Reading:
-    """A bundle while it is read: what is assumed, what has to be asked, programs by the place they came from."""
+    """A bundle while it is read: what is assumed, what is unclear, programs by the place they came from."""
 
     bundle: Bundle
     assumed: Assumed
@@ -44,14 +44,14 @@ class Reading:
         return Keys(self.bundle.main, "", self.notes)
 
     def finish(self) -> None:
-        """Add what is not known, then raise InvalidBundle with all problems, or Asked with all questions."""
+        """Add what is not known, then raise InvalidBundle with all problems, or Unanswered with all questions."""
         self.notes.add_unknown(self.bundle.main)
         self.notes.problems.raise_if_any(InvalidBundle)
         if self.questions:
-            raise Asked(self.questions)
+            raise Unanswered(self.questions)
 
     def moment(self, keys: Keys, key: str, became: str) -> datetime | None:
-        """Return a moment; None if it is absent, unclear (and asked then) or wrong."""
+        """Return a moment; None if it is absent, unclear (a question then) or wrong."""
         found = keys.take(key, became)
         if found is None or text_of(found).strip().lower() in ("", "null", "none"):
             return None

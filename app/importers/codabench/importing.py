@@ -21,7 +21,7 @@ def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_re
     """Write the competition and its gold.
 
     takes_results: whether tasks that run code of teams take results instead of being closed. Everything is read before
-    anything is written. Raises InvalidBundle with all problems, Asked with all questions, OSError.
+    anything is written. Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
     """
     with opened(bundle, MAIN_FILES) as found:
         version = _version(found)

@@ -91,7 +91,10 @@ class _Split:
 
 
 def import_evalai(challenge: Path, target: Target, assumed: Assumed) -> Imported:
-    """Write the competition and its gold. Raises InvalidBundle with all problems, Asked with all questions, OSError."""
+    """Write the competition and its gold.
+
+    Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
+    """
     with opened(challenge, MAIN_FILES) as found:
         # EvalAI's own documentation has dates in UTC.
         reading = Reading(found, Assumed(assumed.zone or UTC, assumed.order))
@@ -388,7 +391,7 @@ def _limits(keys: Keys) -> dict[str, int]:
 
 
 def _questions(phases: Sequence[Keys]) -> tuple[Mapping[str, Any], ...]:
-    """Return what submissions are asked in any phase, as questions of method cards."""
+    """Return the attributes of submissions in any phase, as questions of method cards."""
     asked: dict[str, dict[str, Any]] = {}
     for phase in phases:
         for keys in phase.items("submission_meta_attributes"):

@@ -13,7 +13,7 @@ import yaml
 
 from app.importers.bundles.archive import InvalidBundle
 from app.importers.bundles.imported import Imported, Target
-from app.importers.bundles.moments import Asked, Assumed, DateOrder, find_zone
+from app.importers.bundles.moments import Assumed, DateOrder, Unanswered, find_zone
 from app.importers.bundles.notes import Fate
 from app.importers.codabench.importing import import_codabench
 from demo.codabench.pack import BUNDLES, HERE, pack as pack_demo
@@ -244,7 +244,7 @@ def test_parallel_phases_of_1_8_all_stay(tmp_path: Path) -> None:
 
 def test_unclear_dates_are_asked_by_line_and_answers_are_used(tmp_path: Path) -> None:
     content = made.version_2({"2026-01-01 00:00 UTC": "8-7-2025", "2026-02-15 00:00 UTC": "9-30-2025"})
-    with pytest.raises(Asked) as asked:
+    with pytest.raises(Unanswered) as asked:
         imported(tmp_path, content)
     assert [(one.path, one.line, one.about) for one in asked.value.questions] == [
         ("phases[1].start", 34, "order"),
