@@ -168,6 +168,28 @@ def test_a_baseline_that_its_program_cannot_score_is_open(evergold: Evergold, tm
     assert f"baseline 'Solution 1' of spoons in practice: {words}" in err
 
 
+@pytest.mark.usefixtures("_sandbox")
+@pytest.mark.parametrize(
+    ("phase", "task", "shares"),
+    [("dev", "task-1", ["seen_Share"]), ("test", "task-2", ["seen_Share", "unseen_Share"])],
+)
+def test_an_evaluation_script_scores_each_split(
+    evergold: Evergold, tmp_path: Path, phase: str, task: str, shares: list[str]
+) -> None:
+    challenge = made.written(tmp_path / "challenge.zip", made.files(made.EVALAI, "challenge_config.yaml"))
+    evergold("import", "evalai", challenge)
+    (tmp_path / "answers.txt").write_text("a b c c")
+    code, out, err = evergold(
+        *("score", "program", "--competition", "competitions/spoons-again", "--prediction", "answers.txt"),
+        *("--gold", f"var/gold/spoons-again/{phase}/{task}/truth.txt", "--task", task, "--phase", phase),
+        *("--format", "json"),
+    )
+    assert code == Code.OK, err
+    scores = {one["metric"]: one["value"] for one in json.loads(out)["scores"]}
+    # Three of four are right.
+    assert {name: value for name, value in scores.items() if name.endswith("Share")} == dict.fromkeys(shares, 0.75)
+
+
 # --------------------------------------------------------------------------------------------------------------- export
 
 

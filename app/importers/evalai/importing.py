@@ -104,8 +104,8 @@ def import_evalai(challenge: Path, target: Target, assumed: Assumed) -> Imported
 
 
 def score_key(split: str, label: str) -> str:
-    """Return the key under which a label of a split is found once an EvalAI package was run."""
-    return f"{split}.{label}"
+    """Return the key under which workers find a label of a split in what an EvalAI package returns."""
+    return f"{split}/{label}"
 
 
 def _plan(reading: Reading) -> Plan:

@@ -137,6 +137,15 @@ challenge_phase_splits:
   - {challenge_phase_id: 2, leaderboard_id: 1, dataset_split_id: 2, visibility: 3, leaderboard_decimal_precision: 3, is_leaderboard_order_descending: True}
 """
 
+#: Gives the share of right answers for one split or, in the phase `test`, for two.
+EVALUATE = """\
+def evaluate(annotation, submission, phase_codename, **others):
+    truth, sent = open(annotation).read().split(), open(submission).read().split()
+    share = sum(a == b for a, b in zip(truth, sent)) / len(truth)
+    splits = ["seen", "unseen"] if phase_codename == "test" else ["seen"]
+    return {"result": [{split: {"Share": share, "Error": 1 - share}} for split in splits]}
+"""
+
 #: The smallest picture that is one: a PNG of one pixel.
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8ffff3f0005fe02fe0def46b8"
@@ -162,9 +171,7 @@ def files(main: str, name: str = "competition.yaml") -> dict[str, Content]:
         "terms.html": "<p>Be <b>kind</b>.</p>",
         "overview.html": "<h1>Hello</h1><p>World<script>alert(1)</script></p>",
         "scoring.zip": zipped({"metadata.yaml": METADATA, "score.py": SCORE}),
-        "scripts.zip": zipped(
-            {"__init__.py": "from .main import evaluate\n", "main.py": "def evaluate(a, b, c): ...\n"}
-        ),
+        "scripts.zip": zipped({"__init__.py": "from .main import evaluate\n", "main.py": EVALUATE}),
         "gold/truth.txt": "a b c d",
         "truth.txt": "a b c d",
         "sample/answer.txt": "a b c c",

@@ -55,12 +55,13 @@ def test_labels_of_each_split_are_metrics_with_their_direction(tmp_path: Path) -
     _, competition = imported(tmp_path)
     options = competition["tasks"][1]["options"]
     assert options["contract"] == "evalai"
-    assert [(one["name"], one["title"], one["better"], one["decimals"]) for one in options["metrics"]] == [
-        ("seen.Share", "Share", "higher", 3),
-        ("seen.Error", "Error", "lower", 3),
-        ("unseen.Share", "Share", "higher", 3),
-        ("unseen.Error", "Error", "lower", 3),
+    assert [(one["name"], one["key"], one["title"], one["better"]) for one in options["metrics"]] == [
+        ("seen_Share", "seen/Share", "Share", "higher"),
+        ("seen_Error", "seen/Error", "Error", "lower"),
+        ("unseen_Share", "unseen/Share", "Share", "higher"),
+        ("unseen_Error", "unseen/Error", "Error", "lower"),
     ]
+    assert {one["decimals"] for one in options["metrics"]} == {3}
 
 
 def test_limits_entry_files_phase_and_questions(tmp_path: Path) -> None:
