@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, is_ignored, open_zip
+from evergold.scoring.archives import LIMITS, Limits, begins_as_zip, is_ignored, member_names, open_zip
 from evergold.scoring.errors import InvalidFile, Problem
 from evergold.yaml_lines import Node, read_yaml
 
@@ -106,13 +106,14 @@ class Bundle:
 
 
 @contextmanager
-def opened(path: Path, main_names: tuple[str, ...]) -> Iterator[Bundle]:
+def opened(path: Path, main_names: tuple[str, ...], size_bytes: int = TOTAL_BYTES) -> Iterator[Bundle]:
     """Unpack the bundle and yield it; the temporary folder is removed afterwards.
 
-    main_names: names that the main file can have. Raises InvalidBundle, OSError.
+    main_names: names that the main file can have; size_bytes: limit of all files, unpacked. Raises InvalidBundle,
+    OSError.
     """
     with tempfile.TemporaryDirectory(prefix="evergold-bundle-") as name:
-        scratch, left = Path(name), _Left()
+        scratch, left = Path(name), _Left(size_bytes=size_bytes)
         whole = scratch / "bundle"
         whole.mkdir()
         _unpack(path, whole, left)
@@ -123,6 +124,12 @@ def opened(path: Path, main_names: tuple[str, ...]) -> Iterator[Bundle]:
             problems = [Problem("not-yaml", fault.message, file=shown, line=fault.line) for fault in faults]
             raise InvalidBundle(problems or [Problem("not-yaml", "it has no keys: this is no competition", file=shown)])
         yield Bundle(main.parent, node, shown, scratch, left)
+
+
+def top_names(path: Path, size_bytes: int = TOTAL_BYTES) -> set[str]:
+    """Return the names of files at the top of a bundle or in a folder there. Raises InvalidBundle."""
+    names = member_names(path, _Left(size_bytes=size_bytes).limits, InvalidBundle)
+    return {name.rpartition("/")[2] for name in names if name.count("/") <= 1}
 
 
 def _unpack(path: Path, folder: Path, left: _Left) -> None:

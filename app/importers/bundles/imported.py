@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.importers.bundles.archive import TOTAL_BYTES
 from app.importers.bundles.declaration import NOTES_FILE, Written, note_environments, write_plan
 from app.importers.bundles.notes import Fate, Note
 from app.importers.bundles.plan import Plan
@@ -26,12 +27,13 @@ _COMMENT = (
 class Target:
     """Folders of an import: that of the competition (None: below COMPETITIONS, named after it), and one for gold.
 
-    name: the competition's, empty for one made from its title.
+    name: the competition's, empty for one made from its title; size_bytes: limit of the bundle, unpacked.
     """
 
     folder: Path | None
     gold: Path
     name: str = ""
+    size_bytes: int = TOTAL_BYTES
 
 
 @dataclass(frozen=True, slots=True)

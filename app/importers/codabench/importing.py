@@ -23,7 +23,7 @@ def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_re
     takes_results: whether tasks that run code of teams take results instead of being closed. Everything is read before
     anything is written. Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
     """
-    with opened(bundle, MAIN_FILES) as found:
+    with opened(bundle, MAIN_FILES, target.size_bytes) as found:
         version = _version(found)
         if (own := own_declaration(found)) is not None:
             return write_own(found, own, target, bundle)

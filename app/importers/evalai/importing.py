@@ -95,7 +95,7 @@ def import_evalai(challenge: Path, target: Target, assumed: Assumed) -> Imported
 
     Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
     """
-    with opened(challenge, MAIN_FILES) as found:
+    with opened(challenge, MAIN_FILES, target.size_bytes) as found:
         # EvalAI's own documentation has dates in UTC.
         reading = Reading(found, Assumed(assumed.zone or UTC, assumed.order))
         plan = _plan(reading)

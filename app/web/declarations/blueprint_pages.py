@@ -47,6 +47,7 @@ from app.declarations.values import NAME_PATTERN
 from app.models import Blueprint, Right, User
 from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_receiving import receive_file, receive_zip
+from app.web.declarations.bundle_receiving import receive_bundle
 from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render
@@ -227,6 +228,22 @@ def _zip_again(request: Request, server: Server, upload: SentUpload, error: Ever
 @form_again(_zip_again)
 async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
     return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
+
+
+#: Sections of the page behind an import: fate of keys, title, and the sentence where there is none.
+_FATES = (
+    ("open", "Open: something is to be done", "Nothing is open."),
+    ("assumed", "Assumed: the bundle leaves it open", "Nothing was assumed."),
+    ("none", "No counterpart here", "Every key has a counterpart."),
+    ("became", "What became what", "Nothing."),
+)
+
+
+@router.post(f"{START}/bundle")
+@form_again(_zip_again)
+async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -> Response:
+    made = await receive_bundle(request, server, upload)
+    return _no_store(render(request, "declarations/imported.html", made=made, fates=_FATES))
 
 
 @router.post("/competitions/{competition}/rewrite")
