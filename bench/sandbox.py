@@ -103,7 +103,8 @@ def with_docker(folder: Path, turns: int) -> dict[str, Any]:
         if address is None:
             missing(dockers.ABSENT)
         os.environ |= {"DOCKER_HOST": address, "EVERGOLD_SANDBOX_CONTAINERS": "docker"}
-        figures = measure(folder, {"docker": Environment(image=dockers.image(address))}, turns)
+        with dockers.image("docker", "--host", address) as image:
+            figures = measure(folder, {"docker": Environment(image=image)}, turns)
     return {name: value for name, value in figures.items() if name.startswith("docker")}
 
 

@@ -52,8 +52,12 @@ def _started() -> Iterator[str]:
             stop(service)
 
 
-def image(address: str) -> str:
-    """Make an image of this machine's /usr/bin/python3 and its libraries; return its digest."""
+@contextmanager
+def image(*command: str) -> Iterator[str]:
+    """Make an image of this machine's /usr/bin/python3 and its libraries, for the time of the block; its digest.
+
+    command: `docker`, with its options, or `podman`.
+    """
     python = Path("/usr/bin/python3").resolve()
     libraries = {Path("/bin/sh").resolve(), Path("/usr/bin/env"), python}
     for binary in [*libraries, *Path(f"/usr/lib/{python.name}/lib-dynload").glob("*.so")]:
@@ -68,10 +72,13 @@ def image(address: str) -> str:
             entry = tarfile.TarInfo(link)
             entry.type, entry.linkname = tarfile.SYMTYPE, target
             tar.addfile(entry)
-    done = subprocess.run(
-        ["docker", "--host", address, "import", "-"], input=content.getvalue(), capture_output=True, check=True
-    )
-    return done.stdout.decode().strip()
+    importing = [*command, "import", "-"]
+    done = subprocess.run(importing, input=content.getvalue(), capture_output=True, check=True)
+    digest = done.stdout.decode().split()[-1].removeprefix("sha256:")
+    try:
+        yield f"sha256:{digest}"
+    finally:
+        subprocess.run([*command, "rmi", "--force", digest], capture_output=True, check=False)
 
 
 def _without_caches(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:

@@ -35,11 +35,11 @@ json.dump(scores, open(output + "/scores.json", "w"))
 open(output + "/detailed_results.html", "w").write("<script>alert(1)</script><p>" + str(sum(right)) + " right</p>")
 """
 METADATA = "command: python3 $program/score.py $input $output\n"
+REQUIREMENTS = "# Python alone\n"
 GOLD = "id,form\n1,walked\n2,sang\n3,went\n4,put\n"
 #: Three of four are right.
 GOOD = "id,form\n1,walked\n2,sang\n3,goed\n4,put\n"
 OPTIONS: Mapping[str, Any] = {
-    "environment": [],
     "limits": {"seconds": 20, "processor_seconds": 10, "memory": 200 << 20, "processes": 16, "written": 16 << 20},
     "files": {"required": ["answers.csv"], "allowed": ["*.csv"], "largest": 100_000},
     "tables": {"answers.csv": ["id", "form"]},
@@ -86,14 +86,19 @@ def document(**options: Any) -> dict[str, Any]:
     }
 
 
+def files_of(program: str = SCORE) -> dict[str, str]:
+    """The files of the program."""
+    return {"score.py": program, "metadata.yaml": METADATA, "requirements.txt": REQUIREMENTS}
+
+
 def write_competition(folder: Path, said: Mapping[str, Any] | None = None, program: str = SCORE) -> Path:
     """Write the declaration and its program below this folder; return the main file."""
     from app.declarations.edits.texts import declaration_text
 
     place = folder / "programs" / "forms"
     place.mkdir(parents=True, exist_ok=True)
-    (place / "score.py").write_text(program, encoding="utf-8")
-    (place / "metadata.yaml").write_text(METADATA, encoding="utf-8")
+    for name, text in files_of(program).items():
+        (place / name).write_text(text, encoding="utf-8")
     main = folder / "competition.yaml"
     main.write_text(declaration_text(dict(said or document())), encoding="utf-8")
     return main

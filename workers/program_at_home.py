@@ -37,12 +37,12 @@ TRUSTED = "none: without a sandbox"
 
 
 class WrongRequest(Exception):
-    """Something that was asked for is not there; in words."""
+    """Something in the request does not exist; in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked on the command line. task, phase: empty where there is only one, or none is meant."""
+    """A request of the command line. task, phase: empty where there is only one, or none is meant."""
 
     competition: str
     prediction: str
@@ -164,7 +164,7 @@ def _lay_out(gold: Path, place: Path) -> None:
 
 
 def run_trusted(call: ProgramCall, folder: Path) -> ProgramEnd:
-    """Run a program that its own organiser trusts, with all rights of whoever starts it, on copies of its files."""
+    """Run a program that its own organiser trusts, with all rights of this process, on copies of its files."""
     limits = limits_of(call)
     with tempfile.TemporaryDirectory(prefix="evergold-trusted-") as name:
         app = Path(name)

@@ -14,11 +14,13 @@ from pathlib import Path
 from app.base.config import get_settings
 from app.base.storage import local_file, storage_of
 from app.base.text import readable_size
+from evergold.scoring.program.options import DEFAULT
 from evergold.scoring.program.packing import InvalidProgram, command_in_folder, unpack
 from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, ProgramMissing
 from workers.overrun import readable_time
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
 from workers.sandbox.environments import Wanted, default_wanted, find_environment
+from workers.sandbox.evalai import evalai_command
 from workers.sandbox.scores import parse_scores
 
 REQUIREMENTS = "requirements.txt"
@@ -61,7 +63,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
     Raises SandboxUnavailable if it is not built on this machine.
     """
-    lines: tuple[str, ...] | None = call.environment if isinstance(call.environment, tuple) else None
+    lines = None if call.environment == DEFAULT else call.environment
     if call.environment is None:
         with suppress(OSError, UnicodeDecodeError):
             lines = tuple((folder / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
@@ -71,8 +73,6 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
     """Return the words of the command. Raises ProgramMissing if none is declared, or it is no line of words."""
     if call.contract == "evalai":
-        from workers.sandbox.evalai import evalai_command
-
         return evalai_command(call.phase)
     command = call.command if call.command is not None else command_in_folder(folder)
     try:
@@ -115,7 +115,7 @@ def end_of(outcome: Outcome, limits: Limits, environment: str, image: str | None
 
 
 def failure_of(outcome: Outcome, limits: Limits) -> str | None:
-    """Say how the program failed, as after "the program"; None if it ended well and left scores."""
+    """Describe how the program failed, as after "the program"; None if it ended well and left scores."""
     if outcome.ended is Ended.FINISHED:
         return None if outcome.scores is not None else "ended without scores.json or scores.txt in its output"
     if outcome.ended is Ended.FAILED:

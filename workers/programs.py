@@ -1,4 +1,4 @@
-"""Runs of task types whose scores come from an organisers' own program: gold is opened anew for each, and never kept.
+"""Runs of task types whose scores come from an organisers' own program: gold is opened again for each, and never kept.
 
 The clear text lies in a private folder, under the names that the organisers gave their files, until the run has ended.
 """

@@ -32,7 +32,7 @@ def metrics_of(task: CompetitionTask) -> Mapping[str, Metric]:
 
 @lru_cache(maxsize=128)
 def _declared(task_type: str, options: str) -> Mapping[str, Metric]:
-    """Read the metrics once: a board asks for them several times."""
+    """Read the metrics once: a board needs them several times."""
     type_ = TASKS[task_type]
     try:
         return DeclaredMetrics(type_.metrics_of(read_options(type_, json.loads(options))))

@@ -434,6 +434,7 @@ def schema_text() -> str:
     template = "#/$defs/program-{model}"
     options = ProgramOptions.model_json_schema(ref_template=template)
     options["properties"] = {name: one for name, one in options["properties"].items() if not one.get("readOnly")}
+    options["properties"]["environment"]["anyOf"].append({"const": "default"})
     own = {f"program-{name}": one for name, one in options.pop("$defs").items()}
     schema["$defs"] |= {**own, "program-options": options}
     schema["$defs"]["TaskDeclaration"] |= {

@@ -1,4 +1,4 @@
-"""Reading what the organisers' own program said of a submission: by organisers, and by teams where it is shown."""
+"""Logs of the organisers' own program, by submission: for organisers, and for teams as far as they are shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.submissions.find import current_run, get_submission
 
 
 class NoProgramLog(NoReport):
-    """The submission exists, but this viewer reads nothing of what a program said of it."""
+    """The submission exists, but this viewer reads nothing of a program's log of it."""
 
     code = "no_program_log"
 

@@ -289,7 +289,7 @@ class ScoringRun(Base):
     report: Mapped[bytes | None] = mapped_column(LargeBinary)  # scores, aggregates, texts: zlib-compressed JSON
     # Results per item, unsealed, only if gold is public; see app.runs.report. Loaded only on request.
     item_results: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
-    # What the organisers' own program said; loaded only by `app.runs.program_logs`, for authorised viewers.
+    # The log of the organisers' own program; loaded only by `app.runs.program_logs`, for authorised viewers.
     program_log: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True, deferred_raiseload=True)
     # Of the private part of the items; loaded only by `app.runs.private_scores`, for authorised viewers.
     private_scores: Mapped[list[Any] | None] = mapped_column(deferred=True, deferred_raiseload=True)

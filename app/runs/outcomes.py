@@ -76,7 +76,7 @@ def record_scores(
     outcomes: per item, sealed for the workers.
     items: packed by `app.runs.report`; stored only if gold is public at this moment.
     private_scores: those of the private part; only columns of boards are stored.
-    program_log: what the organisers' own program said, packed by `app.runs.program_logs`.
+    program_log: of the organisers' own program, packed; for them alone, see `app.runs.program_logs`.
 
     Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
     outcomes are sealed to a key that is no longer in use.
@@ -131,7 +131,7 @@ def record_program_failure(
     """Reject a file that the organisers' own program could not score: final, free of quota, with one neutral sentence.
 
     It is not tried again: programs fail alike each time. A run of a rescoring set fails, since its file was scored
-    before. failure, program_log: for the organisers, who are told.
+    before. failure, program_log: for the organisers, who get a mail.
     """
     is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
     told = [problem.as_dict() for problem in (PROGRAM_FAILED, *warnings)]

@@ -1,4 +1,4 @@
-"""What the organisers' own program said in a run: kept for the organisers, and for teams as far as they declare it.
+"""Logs of the organisers' own program, a run each: for the organisers, and for teams as far as they declare it.
 
 The page that a program makes is sanitised whenever it is shown: no script, style, form, image or link out is left.
 """
@@ -40,7 +40,7 @@ def safe_page(page: str) -> str:
 
 
 def program_log_of(session: Session, run_id: int, *, is_organiser: bool) -> ProgramLogOut | None:
-    """Return what the program said in a run, as far as this viewer may read it; None if there is nothing for them.
+    """Return the log of a run as far as this viewer may read it; None if there is nothing for them.
 
     The caller checks that the viewer may see the run, and, for teams, its scores.
     """

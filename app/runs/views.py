@@ -1,4 +1,4 @@
-"""The answers about runs: what the organisers' own program said."""
+"""The answers about runs: the log of the organisers' own program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.base.answers import ApiModel, example
 
 
 class ProgramLogOut(ApiModel):
-    """What the organisers' own program said in a run. Teams get the parts that the organisers show to them."""
+    """The log of the organisers' own program in one run. Teams get the parts that the organisers show to them."""
 
     model_config = example(
         {

@@ -24,7 +24,7 @@ _TRUSTED = "The program runs without a sandbox: it can read, change and send awa
 
 @dataclass(frozen=True)
 class AtHome:
-    """What is asked for. competition: a folder with its declaration; task, phase: only where there are several."""
+    """A request. competition: a folder with its declaration; task, phase: only where there are several."""
 
     competition: Path
     prediction: Path
@@ -61,7 +61,7 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
 
 
 def answer_at_home(asked: AtHome) -> dict[str, Any]:
-    """Run the program in a process of the server's package and return its JSON document; its log goes to stderr."""
+    """Return the answer of a process of the server's package, whose log goes to stderr."""
     said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
     request = json.dumps({**said, "trust": asked.trust})
     done = subprocess.run(  # noqa: S603 - our own module

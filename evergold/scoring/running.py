@@ -31,8 +31,8 @@ class RunFiles:
 class ProgramCall:
     """One call of a program.
 
-    program: its sha256; command: its words, where `$input`, `$output` and `$program` are not replaced yet; None: as the
-    program's own `metadata` says. reference, submission: folders. environment, python, image: as declared.
+    program: its sha256; command: its words, where `$input`, `$output` and `$program` are not replaced yet; None: that
+    of the program's own `metadata`. reference, submission: folders. environment, python, image: as declared.
     limits: by name, in seconds and bytes.
     """
 
@@ -41,7 +41,7 @@ class ProgramCall:
     command: str | None
     reference: Path
     submission: Path
-    environment: str | tuple[str, ...] | None
+    environment: tuple[str, ...] | None
     python: str | None
     image: str | None
     phase: str
@@ -50,7 +50,7 @@ class ProgramCall:
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """How a program ended.
+    """The end of a program.
 
     failure: in words, as after "the program"; None: it ended by itself, with exit code 0, and left scores.
     scores: what it wrote, by key, with values of any kind; None with a failure.
@@ -86,7 +86,7 @@ class ProgramMissing(ScoringError):
 
 @dataclass(frozen=True, slots=True)
 class ProgramScores:
-    """What a run came to.
+    """The result of a run.
 
     scores: declared metrics alone; empty where the program failed. failure: as in `ProgramEnd`.
     log: JSON-able, for the organisers alone, but for the parts that they show to teams.

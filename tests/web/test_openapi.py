@@ -88,6 +88,7 @@ OPERATIONS = {
     "get_picture": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/pictures/{{picture}}",
     "get_report": f"GET {API}/submissions/{{submission_id}}/report",
     "get_report_csv": f"GET {API}/submissions/{{submission_id}}/report.csv",
+    "get_program_log": f"GET {API}/submissions/{{submission_id}}/program-log",
     "get_report_text": f"GET {API}/submissions/{{submission_id}}/report/{{name}}.txt",
     "get_results": f"GET {API}/competitions/{{competition}}/tasks/{{task}}/results",
     "get_results_csv": f"GET {API}/competitions/{{competition}}/tasks/{{task}}/results.csv",

@@ -172,6 +172,33 @@ def test_what_is_not_as_declared_is_rejected_by_line_before_any_program_runs(
     assert log_of(engine, run) == {}
 
 
+EVALAI = """
+import csv
+
+def evaluate(test_annotation_file, user_submission_file, phase_codename, **kwargs):
+    gold, found = (list(csv.DictReader(open(path))) for path in (test_annotation_file, user_submission_file))
+    right = sum(one["form"] == other["form"] for one, other in zip(gold, found))
+    print(phase_codename, user_submission_file.rsplit("/", 1)[1])
+    return {"result": [{"test_split": {"accuracy": right / len(gold)}}]}
+"""
+
+
+def test_an_evalai_package_gets_paths_with_their_names(engine: Engine, ada: User, tmp_path: Path, gold: Path) -> None:
+    said = document(contract="evalai", phase="test", metrics=[{"name": "accuracy"}], files={}, tables={})
+    said["boards"][0]["columns"] = [{"metric": "accuracy", "split": "all"}]
+    folder = tmp_path / "forms"
+    main = write_competition(folder, said)
+    (folder / "programs" / "forms" / "__init__.py").write_text("from .main import evaluate\n")
+    (folder / "programs" / "forms" / "main.py").write_text(EVALAI)
+    with writing(engine) as session:
+        apply_phases(session, load_competitions(main), storage=storage_of(get_settings()), now=NOW)
+    make_key(engine)
+    seal_gold(engine, gold, places=(PLACE,))
+    run = scored(engine, ada, GOOD, "my answers.csv")
+    assert values(engine, run) == {"accuracy": 0.75}
+    assert log_of(engine, run)["stdout"] == "test my answers.csv\n"
+
+
 # ------------------------------------------------------------------------------------------------- scores that are none
 
 
@@ -284,7 +311,8 @@ def test_another_program_does_not_open_the_gold_until_it_is_put_again(
     [
         {"command": "python3 $program/score.py $input $output $hidden"},
         {"environment": ["six==1.17.0"]},
-        {"environment": None},
+        {"environment": []},
+        {"environment": "default"},
         {"python": "3.7"},
         {"contract": "evalai"},
     ],
@@ -319,7 +347,7 @@ def test_a_rescoring_set_keeps_its_program_and_its_gold(engine: Engine, ada: Use
 
 
 def test_a_program_put_into_the_database_does_not_open_the_gold(engine: Engine, ada: User, forms: Path) -> None:
-    other = zipped({"score.py": OTHER, "metadata.yaml": programs.METADATA})
+    other = zipped(programs.files_of(OTHER))
     stored = store_upload([other], storage_of(get_settings()), limit_bytes=len(other))
     with writing(engine) as session:
         session.execute(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,10 @@ from workers.sandbox.terms import Ended, Environment, Limits, Outcome, Program, 
 
 #: What a trial may take: a machine that is busy to the last has started it within this time.
 _TRIAL = Limits(seconds=30.0, processor_seconds=10.0, written=1 << 20)
+
+
+#: Whoever changes a setting of the kernel need not restart the worker.
+FAILED_SECONDS = 60.0
 
 
 class Backend(Protocol):
@@ -54,11 +58,22 @@ def run(program: Program, reference: Path, submission: Path, environment: Enviro
 
 
 def find_backend() -> Bubblewrap:
-    """Return the backend of programs without an image; the first call tries it. Raises SandboxUnavailable."""
+    """Return the backend of programs without an image: the strictest form of bubblewrap that works here.
+
+    The first call tries it; a failure is believed for FAILED_SECONDS. Raises SandboxUnavailable.
+    """
     settings = sandbox_settings()
     if settings.backend == "none":
         raise SandboxUnavailable("EVERGOLD_SANDBOX_BACKEND is none here")
-    return _tried(find_bubblewrap(), settings.uid, settings.python)
+    key = find_bubblewrap(), settings.uid, settings.python
+    tried = _tried.get(key)
+    if tried is None or (tried.trial.words and time.monotonic() > tried.at + FAILED_SECONDS):
+        trials = trials_of(key[0])
+        working = next((trial for trial in trials if not trial.words), trials[0])
+        tried = _tried[key] = _Tried(working, time.monotonic())
+    if tried.trial.words:
+        raise SandboxUnavailable(tried.trial.words)
+    return tried.trial.backend
 
 
 def find_container_backend() -> Containers:
@@ -74,14 +89,16 @@ class Trial:
     words: str
 
 
-@lru_cache(maxsize=4)
-def _tried(path: str, uid: int, python: str) -> Bubblewrap:
-    """Return the strictest form of bubblewrap that works here; the arguments are what it depends on."""
-    trials = trials_of(path)
-    working = next((trial.backend for trial in trials if not trial.words), None)
-    if working is None:
-        raise SandboxUnavailable(trials[0].words)
-    return working
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A trial, and when it was made."""
+
+    trial: Trial
+    at: float
+
+
+#: By what it depends on: the path of bubblewrap, and two settings.
+_tried: dict[tuple[str, int, str], _Tried] = {}
 
 
 def trials_of(path: str) -> list[Trial]:

@@ -127,7 +127,7 @@ def _install(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
     _call([*uv, "pip", "compile", *quiet, "--python", python, "--no-header", "--no-annotate", "--generate-hashes",
            "--output-file", str(pins), str(given)])  # fmt: skip
     _call([*uv, "venv", *quiet, "--relocatable", "--no-project", "--python", python, str(venv)])
-    _call([*uv, "pip", "sync", *quiet, "--allow-empty-requirements", "--require-hashes", "--link-mode", "copy",
+    _call([*uv, "pip", "sync", *quiet, "--allow-empty-requirements", "--link-mode", "copy",
            "--compile-bytecode", "--python", str(venv / "bin" / "python"), str(pins)])  # fmt: skip
     given.unlink()
     return pins.read_text(encoding="utf-8")
@@ -169,8 +169,7 @@ def _copy_python(interpreter: Interpreter, into: Path) -> None:
 
 
 def _describe(interpreter: Interpreter, pins: str) -> Built:
-    versions = "\n".join(sorted(line.rstrip(" \\") for line in pins.splitlines() if "==" in line))
-    digest = hashlib.sha256("\0".join([versions, interpreter.name, interpreter.platform]).encode()).hexdigest()
+    digest = hashlib.sha256("\0".join([identity_of(pins), interpreter.name, interpreter.platform]).encode()).hexdigest()
     return Built(
         digest=digest,
         python=interpreter.name,
@@ -180,6 +179,15 @@ def _describe(interpreter: Interpreter, pins: str) -> Built:
         executable=str(interpreter.executable),
         stamp=stamp_of(str(interpreter.executable)),
     )
+
+
+def identity_of(pins: str) -> str:
+    """Return which packages the pins name: versions without the hashes of their files, of which a registry may get
+    more; where there is no version, but an address, with them.
+    """
+    whole = (line.strip() for line in pins.replace("\\\n", " ").splitlines())
+    named = [line for line in whole if line and not line.startswith("#")]
+    return "\n".join(sorted(line.partition(" --hash=")[0].strip() if "==" in line else line for line in named))
 
 
 def _make_public(folder: Path) -> None:

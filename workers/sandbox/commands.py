@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from workers.sandbox.building import CannotBuild, build_environment
+from workers.sandbox.building import CannotBuild, build_environment, identity_of
 from workers.sandbox.doctor import can_run, examine
 from workers.sandbox.environments import Built, Wanted, default_wanted, list_environments, read_environment
 from workers.sandbox.terms import SandboxUnavailable
@@ -67,7 +67,7 @@ def build(asked: argparse.Namespace) -> Built:
 
 
 def _packages(built: Built) -> list[str]:
-    return [line.rstrip(" \\") for line in built.pins.splitlines() if "==" in line and not line.startswith("#")]
+    return [line.partition(" --hash=")[0].strip() for line in identity_of(built.pins).splitlines()]
 
 
 def _print(text: str) -> None:

@@ -31,6 +31,9 @@ PINNED = re.compile(r"([\w][\w.\-/:]*@)?sha256:[0-9a-f]{64}", re.ASCII)
 ASK_SECONDS = 30.0
 #: Between two looks whether a container is gone.
 LOOK_SECONDS = 0.1
+#: Processes of the user of all containers together; what one may have is `--pids-limit`. Podman's default is a million,
+#: which not every machine lets it set.
+_OF_USER = 4096
 #: Memory of the supervisor and of what the kernel holds for a container beside the program's.
 _BESIDE = 32 << 20
 
@@ -124,6 +127,7 @@ def _arguments(name: str, feed: Feed, reference: Path, limits: Limits) -> list[s
         *("--tmpfs", f"{APP}/input:rw,exec,nosuid,nodev,mode=1777,size={feed.size + limits.written}"),
         *("--tmpfs", f"/tmp:rw,exec,nosuid,nodev,mode=1777,size={limits.written}"),  # noqa: S108 - inside
         *("--shm-size", str(limits.written), "--ulimit", "core=0"),
+        *("--ulimit", f"nofile={limits.files}:{limits.files}", "--ulimit", f"nproc={_OF_USER}:{_OF_USER}"),
         *("--mount", f"type=bind,source={reference},target={APP}/input/ref,readonly"),
         *("--env", "HOME=/tmp", "--env", "LANG=C.UTF-8", "--env", "PYTHONUNBUFFERED=1"),
         *("--entrypoint", "python3"),
@@ -132,7 +136,7 @@ def _arguments(name: str, feed: Feed, reference: Path, limits: Limits) -> list[s
 
 @lru_cache(maxsize=4)
 def _answers(path: str) -> bool:
-    return _ask([path, "version", "--format", "{{.Server.Version}}"]) is not None
+    return _ask([path, "ps", "--quiet"]) is not None
 
 
 def _ask(command: Sequence[str]) -> str | None:

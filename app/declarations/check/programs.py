@@ -1,4 +1,4 @@
-"""Checks of organisers' own programs: are they there, can they be started, and is nothing asked that they cannot give.
+"""Checks of organisers' own programs: they exist, can be started, and nothing is declared that they cannot give.
 
 A program is only read here, and never run.
 """

@@ -97,7 +97,7 @@ def read_report_text(
 @router.get(
     "/submissions/{submission_id}/program-log",
     operation_id="get_program_log",
-    summary="What the organisers' own program said",
+    summary="The log of the organisers' own program",
     description="Of a submission that the organisers' own program scored, or could not score: for organisers its exit "
     "code, output, errors and page; for the team what the organisers show of these, and else 404 with the code "
     "`no_program_log`.",

@@ -17,18 +17,19 @@ from evergold.scoring.task import Options
 
 _IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}")
 _METRIC = r"^[A-Za-z0-9][A-Za-z0-9_.@+-]*$"
-DEFAULT = "default"
+#: The environment of a program that needs no packages but the usual ones.
+DEFAULT = ("default",)
 
 
 class Contract(StrEnum):
-    """How the program expects its files, and where it leaves its scores."""
+    """The rules by which a program finds its files and leaves its scores."""
 
     CODABENCH = "codabench"
     EVALAI = "evalai"
 
 
 class Audience(StrEnum):
-    """Who reads what the program said."""
+    """The readers of a part of the log."""
 
     ORGANISERS = "organisers"
     TEAMS = "teams"
@@ -123,7 +124,7 @@ class DeclaredMetric(_Part):
 
 
 class Shown(_Part):
-    """Who reads the program's output, errors and page."""
+    """The readers of the program's output, errors and page."""
 
     stdout: Audience = Audience.ORGANISERS
     stderr: Audience = Audience.ORGANISERS
@@ -131,15 +132,12 @@ class Shown(_Part):
 
 
 def _requirement_lines(value: Any) -> Any:
-    if value is None or value == DEFAULT:
-        return value
-    if isinstance(value, str):
-        return tuple(line.strip() for line in value.splitlines() if line.strip())
-    return tuple(value) if isinstance(value, list | tuple) else value
+    """Split a text, such as `default` alone, into its lines."""
+    return tuple(line.strip() for line in value.splitlines() if line.strip()) if isinstance(value, str) else value
 
 
-def _check_requirements(lines: Literal["default"] | tuple[str, ...] | None) -> Any:
-    for line in lines if isinstance(lines, tuple) else ():
+def _check_requirements(lines: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    for line in lines or ():
         if not line.strip() or len(line) > 300 or line.lstrip().startswith("-") or not line.isprintable():
             raise ValueError(f"{shorten(line)!r} is no requirement: write `default`, or lines such as numpy==2.1.0")
     return lines
@@ -150,7 +148,7 @@ class ProgramOptions(Options):
 
     contract: codabench (folders `ref` and `res`, scores.json) or evalai (a package with `evaluate`); command: words, as
     in the program's own `metadata.yaml`, which counts where this is absent; steps: only `scoring` today; phase: what
-    EvalAI programs are told as `phase_codename`; environment: `default`, or lines of requirements; absent: those of the
+    EvalAI programs get as `phase_codename`; environment: `default`, or lines of requirements; absent: those of the
     program's requirements.txt, or else `default`; python: the Python it needs; image: a container's name with its
     digest, instead of an environment; limits: bounds of one run; files: required, allowed and largest files of an
     upload; metrics: what the program writes, or what is made of that; shown: who reads stdout, stderr and details,
@@ -162,7 +160,7 @@ class ProgramOptions(Options):
     command: str | None = Field(None, min_length=1, max_length=2_000)
     steps: tuple[str, ...] = ("scoring",)
     phase: str = Field("", max_length=200)
-    environment: Literal["default"] | tuple[str, ...] | None = None
+    environment: tuple[str, ...] | None = Field(None, max_length=200)
     python: str | None = Field(None, pattern=r"^[23]\.\d{1,2}$")
     image: str | None = None
     limits: ProgramLimits = ProgramLimits()
@@ -182,7 +180,7 @@ class ProgramOptions(Options):
 
     @field_validator("environment")
     @classmethod
-    def _are_requirements(cls, value: Any) -> Any:
+    def _are_requirements(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return _check_requirements(value)
 
     @field_validator("image")

@@ -1,4 +1,4 @@
-"""A program as one file: a zip with sorted names, without times and permissions, so that its sha256 says what it is.
+"""A program as one file: a zip with sorted names, without times and permissions, so that its sha256 identifies it.
 
 A folder and a zip of the same files give the same bytes. Files are stored, not compressed: what compresses differs from
 one machine to the next. Everything in an unpacked program may be executed; nothing of it is run here.

@@ -1,6 +1,6 @@
-"""What a program wrote becomes scores: declared metrics alone, finite and in their range, or undefined with a reason.
+"""Scores from what a program wrote: declared metrics alone, finite and in their range, or undefined with a reason.
 
-What it wrote under other keys, and what is wrong with declared ones, is told to the organisers and to nobody else.
+What it wrote under other keys, and what is wrong with declared ones, is for the organisers alone.
 """
 
 from __future__ import annotations

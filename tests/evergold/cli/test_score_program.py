@@ -51,7 +51,8 @@ def test_a_trusted_program_runs_without_a_sandbox_and_says_so(forms: Path, capfd
     said = capfd.readouterr()
     assert said.out.splitlines()[1:] == ["accuracy\tall\t0.750000", "covered\tall\t4.000000", "both\tall\t2.375000"]
     assert "The program runs without a sandbox: it can read, change and send away all that you can." in said.err
-    assert sorted(path.name for path in (forms / "programs" / "forms").iterdir()) == ["metadata.yaml", "score.py"]
+    left = sorted(path.name for path in (forms / "programs" / "forms").iterdir())
+    assert left == sorted(programs.files_of()), "copies alone are run"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select
@@ -72,6 +75,13 @@ def competition_zip(folder: Path) -> bytes:
     return zipped(files, outer="forms/")
 
 
+def texts_of(olga: Linguist, place: str) -> dict[str, str]:
+    """What stands in the larger fields of the form of the options, which a browser sends along."""
+    page = olga.browser.get(f"{place}/part", params={"at": "tasks/0/options"}).text
+    fields = re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    return {name: html.unescape(text.removeprefix("\n")) for name, text in fields if text.strip()}
+
+
 def made(site: Site, olga: Linguist, folder: Path) -> None:
     """The competition out of a zip, published, with sealed gold that the workers have checked."""
     place = olga.upload("/organise/zip", "forms.zip", competition_zip(folder)).url.path
@@ -113,6 +123,71 @@ def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> Non
     assert "0.7500" in board
     assert f"program:{(program or '')[:12]}|environment:" in board
     assert "There are no intervals: this score comes from the organisers' own program." in board
+    opened_everywhere(site, olga, team, good)
+
+
+def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: str) -> None:
+    """Every page and answer about a task, a board and a scored file has an answer for a program, too."""
+    places = (COMPETITION, PHASE, "forms")
+    api = f"{API}/competitions/{COMPETITION}"
+    board = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/boards/forms"
+    seen = {
+        olga: [f"{api}/leaks", f"/competitions/{COMPETITION}/desk", f"{API}{submission}/program-log"],
+        team: [
+            *(f"{submission}{end}" for end in ("", "/report")),
+            links.compare(UUID(submission.rsplit("/", 1)[1])),
+            *(f"{API}{submission}{end}" for end in ("", "/report", "/report.csv")),
+            links.board(*places),
+            f"/competitions/{COMPETITION}",
+            f"/competitions/{COMPETITION}/data",
+            links.results(COMPETITION, TASK),
+            links.runs(COMPETITION),
+            "/guide/metrics",
+            "/guide/tasks",
+            *(f"{board}{end}" for end in ("", ".csv", "/table", "/feed.atom")),
+            api,
+            f"{api}/phases/{PHASE}/tasks/{TASK}",
+        ],
+    }
+    for who, paths in seen.items():
+        for path in paths:
+            assert who.browser.get(path).status_code == 200, (who.name, path)
+    assert team.browser.get(f"{API}{submission}/program-log").json()["error"]["code"] == "no_program_log"
+
+
+def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_command(site: Site, tmp_path: Path) -> None:
+    olga = person(site, "olga")
+    made(site, olga, tmp_path / "forms")
+    with reading(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "olga")).one()
+    api = site.with_token(user)
+    where = f"{API}/competitions/{COMPETITION}/declaration"
+    for name, value in (("tasks.reinflection.program", "other"), ("tasks.reinflection.options.command", "cat $hidden")):
+        refused = api.patch(where, json={"base": 1, "values": {name: value}})
+        assert refused.status_code == 422, "neither is among what can be edited so"
+
+    place = olga.send(f"/competitions/{COMPETITION}/rewrite").url.path
+    command = "python3 -u $program/score.py $input $output"
+    olga.say(place, "tasks/0/options", **{**texts_of(olga, place), "command": command})
+    shown = olga.send(f"{place}/build", action="preview")
+    assert "sealed for the program, command and environment of before: put it again" in text_of(shown.text)
+    previewed = shown.text.split('name="previewed" value="', 1)[1].split('"', 1)[0]
+    assert olga.send(f"{place}/build", action="apply", previewed=previewed).status_code == 200
+
+    team = person(site, "ada")
+    sent = team.upload(links.submit(COMPETITION, PHASE, TASK), "answers.csv", GOOD.encode())
+    work(site)
+    waiting = text_of(team.browser.get(sent.url.path).text)
+    assert "waiting for gold sealed for this program since" in waiting
+    assert "is scored as soon as the organisers have put it again" in waiting
+    assert "command" not in waiting
+    assert "this gold is not opened for this program" in text_of(olga.browser.get(sent.url.path).text)
+
+    gold = {"publish": (None, b"true"), "file": ("ref.zip", zipped({"gold.csv": GOLD}))}
+    kept = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/gold"
+    assert api.post(kept, files=gold).status_code == 201
+    work(site)
+    assert "0.7500" in text_of(team.browser.get(sent.url.path).text)
 
 
 def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, tmp_path: Path) -> None:
@@ -124,9 +199,10 @@ def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, t
         assert archive.read("forms/programs/forms/score.py").decode() == SCORE
         assert archive.read("forms/programs/forms/metadata.yaml").decode() == METADATA
         declared = archive.read("forms/competition.yaml").decode()
-    assert names == ["forms/competition.yaml", "forms/programs/forms/metadata.yaml", "forms/programs/forms/score.py"]
+    inside = [f"forms/programs/forms/{name}" for name in ("metadata.yaml", "requirements.txt", "score.py")]
+    assert names == ["forms/competition.yaml", *inside]
     renamed = declared.replace("name: forms\n    title: Forms\n    tasks", "name: again\n    title: Forms\n    tasks")
-    programs_files = {"programs/forms/score.py": SCORE, "programs/forms/metadata.yaml": METADATA}
+    programs_files = {f"programs/forms/{name}": text for name, text in programs.files_of().items()}
     again = zipped({"competition.yaml": renamed, **programs_files})
     place = olga.upload("/organise/zip", "again.zip", again).url.path
     assert olga.send(f"{place}/build").url.path == "/competitions/again/life"

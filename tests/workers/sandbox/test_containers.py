@@ -1,8 +1,9 @@
-"""Programs with an image, on a real Docker daemon."""
+"""Programs with an image, on a real Docker daemon and on Podman."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,8 +36,17 @@ def docker() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def image(docker: str) -> str:
-    return dockers.image(docker)
+def image(docker: str) -> Iterator[str]:
+    with dockers.image("docker") as digest:
+        yield digest
+
+
+@pytest.fixture(scope="module")
+def podman_image() -> Iterator[str]:
+    if shutil.which("podman") is None:
+        pytest.skip("no Podman here: install the package podman")
+    with dockers.image("podman") as digest:
+        yield digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,12 @@ class Harbour:
     """A place whose programs run in an image."""
 
     place: Place
+    program: str
     image: str
+
+    def containers(self) -> list[str]:
+        asked = [self.program, "ps", "--all", "--quiet", "--filter", "name=evergold-"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
 
     def run(self, code: str, limits: Limits = LIMITS) -> Outcome:
         (self.place.program / "score.py").write_text(code)
@@ -52,18 +67,15 @@ class Harbour:
         return run(program, self.place.gold, self.place.submission, Environment(image=self.image), limits)
 
 
-@pytest.fixture
-def harbour(image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Harbour]:
-    monkeypatch.setenv("EVERGOLD_SANDBOX_CONTAINERS", "docker")
+@pytest.fixture(params=["docker", "podman"])
+def harbour(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Harbour]:
+    image = request.getfixturevalue("image" if request.param == "docker" else "podman_image")
+    monkeypatch.setenv("EVERGOLD_SANDBOX_CONTAINERS", request.param)
     place = Place(tmp_path, tmp_path)
     place.write({"program/lib.py": "", "gold/gold.txt": "right\n", "submission/answer.txt": "right\n"})
-    yield Harbour(place, image)
-    assert containers() == [], "nothing outlives its run"
-
-
-def containers() -> list[str]:
-    asked = ["docker", "ps", "--all", "--quiet", "--filter", "name=evergold-"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    found = Harbour(place, request.param, image)
+    yield found
+    assert found.containers() == [], "nothing outlives its run"
 
 
 def test_program_in_an_image_scores_as_elsewhere(harbour: Harbour) -> None:
@@ -150,11 +162,11 @@ run(program, Path({str(place.gold)!r}), Path({str(place.submission)!r}), Environ
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     worker = subprocess.Popen([sys.executable, script], cwd=REPOSITORY, env=environment)
     try:
-        wait_until(containers, "the container runs")
+        wait_until(harbour.containers, "the container runs")
     finally:
         worker.kill()
         worker.wait()
-    wait_until(lambda: not containers(), "the container is gone")
+    wait_until(lambda: not harbour.containers(), "the container is gone")
 
 
 #: Starts the strictest sandbox that works there, and runs a program that lists /proc.
@@ -203,7 +215,7 @@ def test_image_must_be_pinned_and_here_and_docker_must_be_allowed(
 ) -> None:
     with pytest.raises(SandboxUnavailable, match="has no digest"):
         replace(harbour, image="python:3.12").run("")
-    with pytest.raises(SandboxUnavailable, match="is not on this machine: docker pull"):
+    with pytest.raises(SandboxUnavailable, match=f"is not on this machine: {harbour.program} pull"):
         replace(harbour, image=f"example/scorer@sha256:{'0' * 64}").run("")
     monkeypatch.setenv("EVERGOLD_SANDBOX_CONTAINERS", "none")
     with pytest.raises(SandboxUnavailable, match="EVERGOLD_SANDBOX_CONTAINERS"):
