@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.importers.bundles.archive import TOTAL_BYTES
 from app.importers.bundles.declaration import NOTES_FILE, Written, note_environments, write_plan
+from app.importers.bundles.exposed import note_exposed_gold
 from app.importers.bundles.notes import Fate, Note
 from app.importers.bundles.plan import Plan
 from app.importers.bundles.reading import Reading
@@ -62,6 +63,7 @@ def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, sys
     comment = _COMMENT.format(name=bundle.name, system=system)
     written = write_plan(plan, folder, target.gold, comment)
     note_environments(plan, written, reading.notes, reading.program_keys)
+    note_exposed_gold(reading, plan)
     notes = tuple(sorted(reading.notes.notes, key=lambda one: one.line))
     imported = Imported(plan, written, notes, Source(bundle.name, _sha256(bundle), reading.bundle.name, system))
     written.paths.append(_write_report(imported))

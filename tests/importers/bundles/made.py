@@ -58,7 +58,7 @@ phases:
     end: 2026-02-15 00:00 UTC
     max_submissions_per_day: 3
     max_submissions: 9
-    public_data: gold
+    public_data: public
     tasks: [7]
 leaderboards:
   - title: Results
@@ -173,6 +173,7 @@ def files(main: str, name: str = "competition.yaml") -> dict[str, Content]:
         "scoring.zip": zipped({"metadata.yaml": METADATA, "score.py": SCORE}),
         "scripts.zip": zipped({"__init__.py": "from .main import evaluate\n", "main.py": EVALUATE}),
         "gold/truth.txt": "a b c d",
+        "public/items.txt": "spoon fork spoon fork",
         "truth.txt": "a b c d",
         "sample/answer.txt": "a b c c",
     }

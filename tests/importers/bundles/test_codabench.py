@@ -175,6 +175,18 @@ def test_what_another_server_keeps_is_a_named_gap(tmp_path: Path) -> None:
     assert "forks" in by_name(competition["tasks"])
 
 
+def test_gold_among_the_downloads_is_named(tmp_path: Path) -> None:
+    content = {**made.version_2({"public_data: public": "public_data: kit.zip"})}
+    content["kit.zip"] = made.zipped({"inside/answers.txt": content["gold/truth.txt"], "readme.txt": "Hello."})
+    found, _ = imported(tmp_path, content)
+    assert [(one.path, one.text) for one in found.open_notes] == [
+        (
+            "phases[1].public_data",
+            "`inside/answers.txt` in it is gold of final/forks: everybody could download the answers",
+        )
+    ]
+
+
 def test_a_solution_that_is_not_there_is_a_gap_and_code_is_no_baseline(tmp_path: Path) -> None:
     found, _ = imported(tmp_path, made.version_2({"path: sample": "path: solution.zip"}))
     assert [one.text for one in found.open_notes] == ["`solution.zip` is not in the bundle"]

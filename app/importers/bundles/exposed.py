@@ -1,0 +1,47 @@
+"""Gold that a bundle also offers for download: found by content, and named."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.importers.bundles.notes import Fate
+from app.importers.bundles.plan import Plan
+from app.importers.bundles.reading import Reading
+from evergold.scoring.archives import is_ignored
+
+
+def note_exposed_gold(reading: Reading, plan: Plan) -> None:
+    """Add an open note for each download that has a file of the gold in it."""
+    parts = [(phase, part) for phase in plan.phases for part in phase.parts]
+    gold = {
+        digest: f"{phase.name}/{part.task}"
+        for phase, part in parts
+        if part.gold is not None
+        for digest, _ in _files(reading, part.gold)
+    }
+    for _, part in parts:
+        for given in part.downloads:
+            found = list(_files(reading, given.place)) if given.place is not None else []
+            for digest, name in found:
+                if digest in gold:
+                    words = f"`{name}` in it is gold of {gold[digest]}: everybody could download the answers"
+                    reading.notes.add(Fate.OPEN, *_key_of(reading, given.name), words)
+
+
+def _files(reading: Reading, place: Path) -> Iterator[tuple[str, str]]:
+    """Yield digest and name of each file in a zip or folder that has something in it."""
+    folder = reading.bundle.contents(place)
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and path.stat().st_size and not is_ignored(name):
+            with path.open("rb") as file:
+                yield hashlib.file_digest(file, "sha256").hexdigest(), name
+
+
+def _key_of(reading: Reading, download: str) -> tuple[str, int]:
+    """Return path and line of the key that offers a download, which is named after it."""
+    key = download.removesuffix(".zip")
+    found = [note for note in reading.notes.notes if note.path.rpartition(".")[2] == key]
+    return (found[0].path, found[0].line) if found else (key, 1)
