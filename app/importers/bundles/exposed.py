@@ -11,6 +11,8 @@ from app.importers.bundles.plan import Plan
 from app.importers.bundles.reading import Reading
 from evergold.scoring.archives import is_ignored
 
+_NAMES_SHOWN = 3
+
 
 def note_exposed_gold(reading: Reading, plan: Plan) -> None:
     """Add an open note for each download that has a file of the gold in it."""
@@ -24,10 +26,13 @@ def note_exposed_gold(reading: Reading, plan: Plan) -> None:
     for _, part in parts:
         for given in part.downloads:
             found = list(_files(reading, given.place)) if given.place is not None else []
-            for digest, name in found:
-                if digest in gold:
-                    words = f"`{name}` in it is gold of {gold[digest]}: everybody could download the answers"
-                    reading.notes.add(Fate.OPEN, *_key_of(reading, given.name), words)
+            places = {name: gold[digest] for digest, name in found if digest in gold}
+            if places:
+                names = ", ".join(f"`{name}`" for name in list(places)[:_NAMES_SHOWN])
+                more = f" and {len(places) - _NAMES_SHOWN} more" if len(places) > _NAMES_SHOWN else ""
+                where = ", ".join(sorted(set(places.values())))
+                words = f"gold of {where} is in it, so that everybody could download the answers: {names}{more}"
+                reading.notes.add(Fate.OPEN, *_key_of(reading, given.name), words)
 
 
 def _files(reading: Reading, place: Path) -> Iterator[tuple[str, str]]:

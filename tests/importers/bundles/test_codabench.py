@@ -182,7 +182,7 @@ def test_gold_among_the_downloads_is_named(tmp_path: Path) -> None:
     assert [(one.path, one.text) for one in found.open_notes] == [
         (
             "phases[1].public_data",
-            "`inside/answers.txt` in it is gold of final/forks: everybody could download the answers",
+            "gold of final/forks is in it, so that everybody could download the answers: `inside/answers.txt`",
         )
     ]
 
