@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -81,6 +82,26 @@ def test_answers_on_the_command_line_are_used(evergold: Evergold, tmp_path: Path
     phase = yaml.safe_load((tmp_path / "mine/competition.yaml").read_text())["competitions"][0]["phases"][0]
     assert (phase["start"], phase["end"]) == ("2025-07-08 00:00 +02:00", "2025-09-30 00:00 +02:00")
     assert "evergold gold put spoons-and-forks/final/forks " in out
+
+
+class Terminal(io.StringIO):
+    """Somebody who types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_asked_once_for_all_dates(
+    evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"2026-01-01 00:00 UTC": "8-7-2025", "2026-02-15 00:00 UTC": "8-9-2025", "solutions:": "others:"}
+    bundle = made.written(tmp_path / "bundle.zip", made.version_2(changes))
+    monkeypatch.setattr(sys, "stdin", Terminal("mdy\nAoE\n"))
+    code, _, err = evergold("import", "codabench", bundle, "--into", "mine")
+    assert code == Code.OK, err
+    assert "'8-7-2025' is 7 August or 8 July 2025" in err
+    phase = yaml.safe_load((tmp_path / "mine/competition.yaml").read_text())["competitions"][0]["phases"][0]
+    assert (phase["start"], phase["end"]) == ("2025-08-07 00:00 AoE", "2025-08-09 00:00 AoE")
 
 
 @pytest.mark.parametrize("option", [("--assume-zone", "Mars"), ("--assume-dates", "ymd")])

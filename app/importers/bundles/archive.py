@@ -134,6 +134,9 @@ def top_names(path: Path, size_bytes: int = TOTAL_BYTES) -> set[str]:
 
 def _unpack(path: Path, folder: Path, left: _Left) -> None:
     with open_zip(path, left.limits, InvalidBundle) as archive:
+        if sum(map(archive.declared_bytes, archive.names)) > left.size_bytes:
+            message = f"it unpacks to more than the {left.size_bytes / _MIB:,.0f} MiB that are left for a bundle"
+            raise InvalidBundle([Problem("archive-too-large", message)])
         left.entries -= len(archive.names)
         for name in archive.names:
             target = folder / name

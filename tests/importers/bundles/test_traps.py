@@ -149,3 +149,13 @@ def test_a_page_brings_no_script_style_form_or_address_that_runs(tmp_path: Path)
     bundle = made.written(tmp_path / "bundle.zip", {**made.version_2(), "overview.html": page})
     found = import_codabench(bundle, Target(tmp_path / "to", tmp_path / "gold"), Assumed(), takes_results=False)
     assert [one.text for one in found.plan.pages] == ["one [two](https://example.org)"]
+
+
+def test_what_is_too_large_in_all_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    bundle = made.written(
+        tmp_path / "bundle.zip", {**made.version_2(), "one": bytes(1_500_000), "two": bytes(1_500_000)}
+    )
+    target = Target(tmp_path / "to", tmp_path / "gold", size_bytes=2 * 1024 * 1024)
+    with pytest.raises(InvalidBundle, match="more than the 2 MiB that are left"):
+        import_codabench(bundle, target, Assumed(), takes_results=False)
+    assert not (tmp_path / "to").exists()
