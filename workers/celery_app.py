@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -21,6 +22,8 @@ from app.base.logs import configure_logging, log_libraries
 from app.base.queue import CPU_QUEUE, GPU_QUEUE
 from app.models import CompetitionTask
 from evergold.scoring.tasks import TASKS
+from workers.overrun import AROUND_PROGRAMS
+from workers.sandbox.settings import sandbox_settings
 from workers.tables import tables_fit
 
 
@@ -43,7 +46,9 @@ free_places_of_lost_messages()
 settings = get_settings()
 #: Above all time limits, which `workers.overrun` enforces from within.
 LAST_RESORT_SECONDS = 60 + max(
-    settings.run_limit_seconds, settings.encoding_limit_seconds, settings.check_limit_seconds
+    settings.encoding_limit_seconds,
+    settings.check_limit_seconds,
+    settings.run_limit_seconds + math.ceil(sandbox_settings().seconds) + AROUND_PROGRAMS,
 )
 
 

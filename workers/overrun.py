@@ -69,7 +69,7 @@ def memory_bound() -> Bound:
 
 
 #: Seconds beside those of an organisers' own program: its sandbox ends it, so that no process of ours has to end.
-_AROUND_PROGRAMS = 120
+AROUND_PROGRAMS = 120
 
 
 def scoring_seconds(task: AnyTask | None, options: Mapping[str, Any]) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def scoring_seconds(task: AnyTask | None, options: Mapping[str, Any]) -> tuple[f
     if task is not None and task.seconds_by is not None:
         with suppress(InvalidOptions):  # told by scoring itself
             seconds = settings.run_limit_seconds + (task.seconds_of(read_options(task, options)) or 0)
-            return seconds + _AROUND_PROGRAMS, seconds + _AROUND_PROGRAMS
+            return seconds + AROUND_PROGRAMS, seconds + AROUND_PROGRAMS
     if task is None or not task.needs_gpu:
         return settings.run_limit_seconds, settings.run_limit_seconds
     is_ours = not task.distribution

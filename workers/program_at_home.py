@@ -175,8 +175,9 @@ def run_trusted(call: ProgramCall, folder: Path) -> ProgramEnd:
         words = [_replaced(word, app) for word in command_of(call, folder)]
         began = time.monotonic()
         ended, code, stdout, stderr = _call(words, app / "program", limits.seconds)
-        outcome = _outcome(app / "output", Outcome(ended, code, None, None, None, stdout, stderr, 0.0, ""))
-        return end_of(replace(outcome, seconds=time.monotonic() - began), limits, "", TRUSTED)
+        said = f"it took more than {limits.seconds:g} s" if ended is Ended.TOO_LATE else ""
+        outcome = _outcome(app / "output", Outcome(ended, code, None, None, None, stdout, stderr, 0.0, said))
+        return end_of(replace(outcome, seconds=time.monotonic() - began), "", TRUSTED)
 
 
 #: As `workers.sandbox` replaces them, by the folders of this run.

@@ -13,17 +13,24 @@ from pathlib import Path
 
 from app.base.config import get_settings
 from app.base.storage import local_file, storage_of
-from app.base.text import readable_size
+from evergold.scoring.errors import ScoringError
 from evergold.scoring.program.options import DEFAULT
 from evergold.scoring.program.packing import InvalidProgram, command_in_folder, unpack
 from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, ProgramMissing
-from workers.overrun import readable_time
+from evergold.scoring.task import Options
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
+from workers.sandbox.backends import find_container_backend
+from workers.sandbox.conduct import OUTSIDE
 from workers.sandbox.environments import Wanted, default_wanted, find_environment
 from workers.sandbox.evalai import evalai_command
 from workers.sandbox.scores import parse_scores
 
 REQUIREMENTS = "requirements.txt"
+WAITS = "waits for a worker with a sandbox"
+
+
+class ProgramLost(ScoringError):
+    """Something that is no bound of the run ended a program: no fault of the program's, so it is tried again."""
 
 
 def sandboxed(call: ProgramCall) -> ProgramEnd:
@@ -43,19 +50,30 @@ def sandboxed(call: ProgramCall) -> ProgramEnd:
         return run_folder(call, folder)
 
 
+def must_have_sandbox(options: Options) -> None:
+    """Raise NoSandbox where this machine cannot run a program with these options at all: before any gold is opened."""
+    try:
+        if getattr(options, "image", None) is None:
+            find_backend()
+        else:
+            find_container_backend()
+    except SandboxUnavailable as lacking:
+        raise NoSandbox(f"{WAITS}: {lacking}") from None
+
+
 def run_folder(call: ProgramCall, folder: Path) -> ProgramEnd:
     """Run the program in this folder in a sandbox. Raises NoSandbox."""
     limits = limits_of(call)
     try:
-        if call.image is None:
-            find_backend()
         python = None if call.image is not None else environment_of(call, folder)
         program = Program(folder, command_of(call, folder))
         environment = Environment(python, call.image)
         outcome = run(program, call.reference, call.submission, environment, limits)
     except SandboxUnavailable as lacking:
-        raise NoSandbox(f"waits for a worker with a sandbox: {lacking}") from None
-    return end_of(outcome, limits, python.name if python else "", call.image)
+        raise NoSandbox(f"{WAITS}: {lacking}") from None
+    if outcome.ended is Ended.KILLED and outcome.detail == OUTSIDE:
+        raise ProgramLost("something from outside ended the program")
+    return end_of(outcome, python.name if python else "", call.image)
 
 
 def environment_of(call: ProgramCall, folder: Path) -> Path:
@@ -92,9 +110,9 @@ def limits_of(call: ProgramCall) -> Limits:
     return Limits(**whole)
 
 
-def end_of(outcome: Outcome, limits: Limits, environment: str, image: str | None) -> ProgramEnd:
+def end_of(outcome: Outcome, environment: str, image: str | None) -> ProgramEnd:
     """Read how a program ended, and what it wrote."""
-    failure, scores = failure_of(outcome, limits), None
+    failure, scores = failure_of(outcome), None
     if failure is None and outcome.scores is not None and outcome.scores_name is not None:
         try:
             scores = parse_scores(outcome.scores_name, outcome.scores)
@@ -110,20 +128,15 @@ def end_of(outcome: Outcome, limits: Limits, environment: str, image: str | None
         seconds=outcome.seconds,
         environment=environment,
         image=image.rpartition(":")[2] if image else None,
-        notes=(outcome.detail,) if outcome.detail else (),
+        notes=(outcome.detail,) if outcome.detail and outcome.ended is Ended.FINISHED else (),
     )
 
 
-def failure_of(outcome: Outcome, limits: Limits) -> str | None:
+def failure_of(outcome: Outcome) -> str | None:
     """Describe how the program failed, as after "the program"; None if it ended well and left scores."""
     if outcome.ended is Ended.FINISHED:
         return None if outcome.scores is not None else "ended without scores.json or scores.txt in its output"
     if outcome.ended is Ended.FAILED:
         code = outcome.exit_code or 0
         return f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
-    return {
-        Ended.TOO_LATE: f"took more than its {readable_time(limits.seconds)}",
-        Ended.TOO_MUCH_MEMORY: f"took more than its {readable_size(limits.memory)} of memory",
-        Ended.TOO_MUCH_WRITTEN: f"wrote more than its {readable_size(limits.written)}",
-        Ended.KILLED: "was ended from outside",
-    }[outcome.ended]
+    return f"was ended: {outcome.detail}"

@@ -69,7 +69,7 @@ from workers.overrun import (
     memory_bound,
     scoring_seconds,
 )
-from workers.program_runner import sandboxed
+from workers.program_runner import must_have_sandbox, sandboxed
 from workers.programs import run_program
 from workers.sealed import opened_bytes
 
@@ -304,6 +304,7 @@ def _by_program(task: AnyTask, options: Options, claim: Claim) -> Scored | Faile
     """Run the organisers' program, in a sandbox, on gold that is opened for this one run."""
     if division_of(claim.private_part) is not None:
         raise InvalidOptions([Problem("private-part", "items of an organisers' own program cannot be divided")])
+    must_have_sandbox(options)
     upload = local_file(storage_of(get_settings()), claim.sha256)
     found = run_program(task, options, claim, upload, sandboxed)
     if found.failure is not None:

@@ -96,6 +96,10 @@ def validation_problems(validation_id: UUID) -> str:
     return f"{validation(validation_id)}/problems.csv"
 
 
+def program_log(submission_id: UUID) -> str:
+    return f"{submission(submission_id)}/program-log"
+
+
 def report(submission_id: UUID) -> str:
     return API + links.report(submission_id)
 

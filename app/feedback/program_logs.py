@@ -13,6 +13,7 @@ from app.models import Right, Submission, User
 from app.people.rights import may_organise
 from app.runs.program_logs import program_log_of
 from app.runs.views import ProgramLogOut
+from app.runs.workers import runs_program
 from app.submissions.find import current_run, get_submission
 
 
@@ -36,6 +37,8 @@ def find_program_log(
 
 def log_for(session: Session, submission: Submission, viewer: User | None, view: View) -> ProgramLogOut | None:
     """Return what this viewer may read; None for nothing. Teams whose scores are hidden read nothing."""
+    if not runs_program(submission.phase_task.task.task_type):
+        return None
     organises = view.is_organiser and may_organise(
         session, viewer, submission.phase_task.phase.competition, Right.SUBMISSIONS
     )

@@ -136,7 +136,7 @@ def test_misfits_are_counted_and_the_first_are_named() -> None:
     assert misfits(gold, {"0": None}) == ["it lacks 4 of the blind items: '1', '2', '3' and 1 more"]
 
 
-@pytest.mark.parametrize("name", sorted(TASKS))
+@pytest.mark.parametrize("name", sorted(name for name, task in TASKS.items() if task.run is None))
 def test_golden_items_and_gold_of_every_task_ask_for_the_same(name: str) -> None:
     task, folder = TASKS[name], GOLDEN / name
     [items, *_] = (*folder.glob("items*"), *folder.glob("gold*"))

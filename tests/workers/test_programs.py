@@ -255,7 +255,7 @@ def test_a_program_that_never_ends_is_ended_and_the_worker_goes_on(engine: Engin
     apply(engine, forms, document(limits={**programs.OPTIONS["limits"], "seconds": 1}))
     run = scored(engine, ada, answers("sleep"))
     assert run.status == RunStatus.REJECTED
-    assert log_of(engine, run)["failure"] == "took more than its 1 s"
+    assert log_of(engine, run)["failure"] == "was ended: it took more than 1 s"
     assert scored(engine, ada, GOOD).status == RunStatus.SCORED
 
 

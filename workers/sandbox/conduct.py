@@ -154,10 +154,14 @@ def _outcome(frames: Frames, verdict: Verdict | None, seconds: float) -> Outcome
     )
 
 
+#: The words of a run that was ended by something else than a bound or itself.
+OUTSIDE = "something from outside ended it"
+
+
 def _ended(frames: Frames) -> tuple[Ended, str]:
     """Return how a run ended that we did not end, and the words."""
     if not frames.is_whole or frames.status is None:
-        return Ended.KILLED, "something from outside ended it"
+        return Ended.KILLED, OUTSIDE
     if frames.is_out_of_memory:
         return Ended.TOO_MUCH_MEMORY, memory_words(frames.limits)
     if frames.status == 0:

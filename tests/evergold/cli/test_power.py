@@ -100,7 +100,10 @@ def test_table_says_what_it_was_made_from(gold: Path, capsys: pytest.CaptureFixt
     assert "80 times in 100" in output.err
 
 
-@pytest.mark.parametrize("name", sorted(set(TASKS) & {path.name for path in GOLDEN.iterdir()}))
+@pytest.mark.parametrize(
+    "name",
+    sorted({name for name, task in TASKS.items() if task.run is None} & {path.name for path in GOLDEN.iterdir()}),
+)
 def test_made_up_systems_of_every_task_type_can_be_scored_or_are_said_to_be_missing(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

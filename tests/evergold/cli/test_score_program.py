@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from evergold.cli import run
 from tests import programs
-from tests.programs import GOLD, GOOD, OPTIONS, answers, write_competition, zipped
+from tests.programs import GOLD, GOOD, OPTIONS, answers, document, write_competition, zipped
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "program"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +48,27 @@ def test_the_sandbox_gives_the_servers_scores_and_signatures(
     ]  # fmt: skip
     assert f"|environment:{environment.name[:12]}|" in document["scores"][0]["signature"]
     assert document["log"]["undeclared"] == {"secret": "'sang'"}
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_the_golden_program_gives_what_was_calculated_by_hand(
+    trust: bool,
+    environment: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(environment.parent))
+    case = json.loads((GOLDEN / "case.json").read_text(encoding="utf-8"))
+    said = document()
+    said["tasks"][0].update(program="golden", options=case["options"])
+    said["boards"][0]["columns"] = [{"metric": "accuracy", "split": "all"}]
+    main = write_competition(tmp_path, said)
+    shutil.copytree(GOLDEN / "program", tmp_path / "golden")
+    files = ["--gold", str(GOLDEN / "gold"), "--prediction", str(GOLDEN / "prediction.csv"), "--format", "json"]
+    assert run(["score", "program", "--competition", str(main), *files, *(["--trust"] if trust else [])]) == 0
+    found = {one["metric"]: one["value"] for one in json.loads(capfd.readouterr().out)["scores"]}
+    assert found == {name: float(Fraction(value)) for name, value in case["scores"].items()}
 
 
 def test_a_trusted_program_runs_without_a_sandbox_and_says_so(forms: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -186,4 +186,4 @@ def test_what_cannot_be_divided_says_so() -> None:
     probing = get_task("idiomaticity-probing")
     with pytest.raises(InvalidOptions, match="idiomaticity-probing cannot score a part of its items"):
         half(probing, None, None, Division(0.5, SEED), Half.PUBLIC)
-    assert [name for name, task in TASKS.items() if task.part is None] == ["idiomaticity-probing"]
+    assert [name for name, task in TASKS.items() if task.part is None] == ["idiomaticity-probing", "program"]

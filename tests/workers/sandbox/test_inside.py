@@ -29,7 +29,7 @@ seen = {
     "root": sorted(os.listdir("/")),
     "links": {name: os.readlink("/" + name) for name in os.listdir("/") if os.path.islink("/" + name)},
     "etc": tree("/etc"), "dev": tree("/dev"), "app": tree("/app"), "opt": sorted(os.listdir("/opt")),
-    "passwd": open("/etc/passwd").read(),
+    "users": open("/etc/passwd").read(),
     "environment": dict(os.environ), "cwd": os.getcwd(), "ids": [os.getresuid(), os.getresgid(), os.getgroups()],
     "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),
     "descriptors": {name: link("/proc/self/fd/" + name).split(":")[0] for name in os.listdir("/proc/self/fd")},
@@ -59,7 +59,7 @@ def test_only_the_folders_of_a_run_usr_and_the_environment_are_there(seen: dict[
     assert seen["links"] == {"tmp": "app/tmp", **{name: f"usr/{name}" for name in merged}}
     assert seen["opt"] == ["environment"]
     assert seen["etc"] == ["/etc/localtime", "/etc/passwd"]
-    assert seen["passwd"] == "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
+    assert seen["users"] == "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
     devices = ("full", "null", "random", "urandom", "zero")
     assert seen["dev"] == sorted(f"/dev/{name}" for name in (*devices, "fd", "shm"))
     assert seen["app"] == [
