@@ -30,6 +30,8 @@ SERVER_COMMANDS = frozenset(
         "check",
         "check-host",
         "climbers",
+        "doctor",
+        "environments",
         "export codabench",
         "export yaml",
         "gold",

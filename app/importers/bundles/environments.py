@@ -23,6 +23,7 @@ PINS: Mapping[str, Mapping[str, str]] = {
     "3.11": {"numpy": "1.23.5", "scipy": "1.9.3", "pandas": "1.5.3", "scikit-learn": "1.1.3", "pyyaml": "6.0.1"},
     "3.12": {"numpy": "1.26.4", "scipy": "1.13.1", "pandas": "2.2.3", "scikit-learn": "1.5.2", "pyyaml": "6.0.2"},
     "3.13": {"numpy": "2.2.6", "scipy": "1.15.3", "pandas": "2.2.3", "scikit-learn": "1.6.1", "pyyaml": "6.0.2"},
+    "3.14": {"numpy": "2.3.5", "scipy": "1.16.3", "pandas": "2.3.3", "scikit-learn": "1.7.2", "pyyaml": "6.0.3"},
 }
 #: Beside these, with every Python 3.
 _BESIDE: Mapping[str, str] = {"nltk": "3.6.7", "psutil": "5.9.8", "tqdm": "4.64.1"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.importers.bundles.notes import Fate, Keys, Notes
@@ -11,13 +11,13 @@ from app.importers.bundles.plan import Board, Metric, metric_name, name_of, one_
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A board as read: names of its metrics in order, those hidden among them."""
+    """A board as read: names of its metrics in order, those hidden among them; path and line of its key."""
 
     name: str
     title: str
     order: tuple[str, ...]
     hidden: frozenset[str]
-    line: int
+    key: tuple[str, int]
 
 
 @dataclass(slots=True)
@@ -49,10 +49,12 @@ class Columns:
         self.is_hidden[name] = hidden
         return name
 
-    def add_board(self, name: str, title: str, order: Sequence[str], hidden: Collection[str], line: int = 1) -> None:
+    def add_board(self, keys: Keys, name: str, title: str, order: Sequence[str]) -> None:
         """Add a board of these metrics."""
-        unique = tuple(dict.fromkeys(order))
-        self.boards.append(_Listed(name, title, unique, frozenset(hidden), line))
+        hidden = frozenset(one for one in order if self.is_hidden[one])
+        self.boards.append(
+            _Listed(name, title, tuple(dict.fromkeys(order)), hidden, (keys.at("columns"), keys.node.line))
+        )
 
     def metric(self, name: str) -> Metric:
         """Return one metric."""
@@ -71,10 +73,15 @@ def better_of(keys: Keys, key: str) -> str:
 
 
 def note_unranked(columns: Columns, notes: Notes) -> None:
-    """Add a problem where a board would show nothing."""
+    """Add a problem where a board would show nothing, and a note where the column that ranks it is hidden."""
     for board in columns.boards:
         if board.order and not set(board.order) - board.hidden:
             notes.refuse("all-hidden", f"all columns of the board '{board.title}' are hidden: nothing would be shown")
+        elif board.order and board.order[0] in board.hidden:
+            words = (
+                f"the hidden column `{board.order[0]}` ranks the board there; here the first one that is shown ranks it"
+            )
+            notes.add(Fate.OPEN, *board.key, words)
 
 
 def visible_boards(columns: Columns, task: str, title: str, *, is_only: bool) -> tuple[Board, ...]:

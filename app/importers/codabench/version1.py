@@ -135,7 +135,7 @@ def _columns(reading: Reading) -> Columns:
         ]
         if not order:
             board.note("label", Fate.NONE, "no column is on this board: it is left out")
-        columns.add_board(name, label, order, {one for one in order if columns.is_hidden[one]})
+        columns.add_board(board, name, label, order)
     return columns
 
 

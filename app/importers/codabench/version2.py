@@ -134,7 +134,7 @@ def _boards(reading: Reading) -> Columns:
             else:
                 _column(one, columns)
         order = [columns.by_path[one.path] for one in found if one.path in columns.by_path]
-        columns.add_board(name, title, order, hidden={name for name in order if columns.is_hidden[name]})
+        columns.add_board(keys, name, title, order)
     return columns
 
 

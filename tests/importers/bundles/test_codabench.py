@@ -175,6 +175,28 @@ def test_what_another_server_keeps_is_a_named_gap(tmp_path: Path) -> None:
     assert "forks" in by_name(competition["tasks"])
 
 
+def test_a_hidden_column_that_ranks_is_named(tmp_path: Path) -> None:
+    found, competition = imported(
+        tmp_path, made.version_2({"key: share, index: 0}": "key: share, index: 0, hidden: true}"})
+    )
+    assert [one.path for one in found.open_notes] == ["leaderboards[0].columns"]
+    assert competition["boards"][0]["columns"][0]["metric"] == "other-score"
+
+
+def test_a_task_of_another_server_is_left_out_and_named(tmp_path: Path) -> None:
+    key = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
+    found, competition = imported(tmp_path, made.version_2({"    name: Forks\n": f"    key: {key}\n"}))
+    assert [one["name"] for one in competition["tasks"]] == ["spoons"]
+    assert [list(one["tasks"]) for one in competition["phases"]] == [["spoons"], ["spoons"]]
+    assert [one.path for one in found.open_notes] == ["tasks[1].key"]
+
+
+def test_a_bundle_without_any_program_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidBundle) as refused:
+        imported(tmp_path, made.version_2({"scoring_program: scoring.zip": "scoring_program: gone.zip"}))
+    assert any("no task has a scoring program" in one.message for one in refused.value.problems)
+
+
 def test_gold_among_the_downloads_is_named(tmp_path: Path) -> None:
     content = {**made.version_2({"public_data: public": "public_data: kit.zip"})}
     content["kit.zip"] = made.zipped({"inside/answers.txt": content["gold/truth.txt"], "readme.txt": "Hello."})
