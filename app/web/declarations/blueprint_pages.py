@@ -221,7 +221,7 @@ def _is_name(name: str) -> bool:
 
 
 def _zip_again(request: Request, server: Server, upload: SentUpload, error: EvergoldError) -> Response:
-    return _start_page(request, server, upload.user, error=error)
+    return _start_page(request, server, upload.user, upload.fields, error)
 
 
 @router.post(f"{START}/zip")

@@ -68,10 +68,21 @@ async def receive_bundle(request: Request, server: Server, upload: SentUpload) -
     with _private_folder(server) as folder:
         with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
             writer = UploadWriter(FolderStorage(folder), limit_bytes, name=_NAME)
-            await receive(request, Policy(writer, limit_bytes, FIELDS, upload.check))
+            await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
         wish = _wish(upload.fields)
         async with editing(request):
             return await run_sync(_make, server, upload.user, folder, wish)
+
+
+async def _received(request: Request, policy: Policy) -> None:
+    """Write the upload; a fault of the file is one of the field that the form calls `bundle`."""
+    try:
+        await receive(request, policy)
+    except InvalidForm as invalid:
+        fields = dict(invalid.details["fields"])
+        if "file" in fields:
+            fields["bundle"] = fields.pop("file")
+        raise InvalidForm(invalid.message, fields=fields) from None
 
 
 @contextmanager

@@ -109,7 +109,10 @@ def test_unclear_dates_are_named_and_answers_are_taken(site: Site, olga: Linguis
     refused = bring(olga, content)
     assert refused.status_code == 422
     assert "line 34: phases[1].start: '8-7-2025' is 7 August or 8 July 2025." in text_of(refused.text)
-    assert bring(olga, content, zone="Mars").status_code == 422
+    again = bring(olga, content, zone="Mars", order="dmy")
+    assert again.status_code == 422
+    assert 'value="Mars"' in again.text
+    assert '<option value="dmy" selected>' in again.text
     assert bring(olga, content, zone="AoE", order="dmy").status_code == 200
     with reading(site.engine) as session:
         assert [one.name for one in session.scalars(fresh(Competition))] == ["spoons-and-forks"]
@@ -119,6 +122,7 @@ def test_unclear_dates_are_named_and_answers_are_taken(site: Site, olga: Linguis
     ("content", "sentence"),
     [
         (b"no zip", "this is a plain file"),
+        (b"", "The file is empty"),
         (made.zipped({"readme.txt": "hello"}), "there is no competition.yaml"),
         (made.zipped(made.version_2({"image: logo.png": "image: ../../x"})), "line 4"),
         (made.zipped({"competition.yaml": "a: [" * 5_000}), "nested more than"),
