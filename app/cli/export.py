@@ -65,7 +65,7 @@ def codabench(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="Put plain gold in, too: a folder with COMPETITION/PHASE/TASK; sealed gold stays here.",
+            help="Put plain gold in, too: a folder as workers have it. Sealed gold stays here.",
         ),
     ] = None,
     data_dir: DataDirOption = None,

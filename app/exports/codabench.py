@@ -100,7 +100,7 @@ def export_bundle(
 ) -> list[str]:
     """Write the bundle and return remarks on what is missing or does not work there.
 
-    gold: a folder of plain gold, with COMPETITION/PHASE/TASK inside. Raises ExportImpossible, OSError.
+    gold: a folder of plain gold, as workers have it. Raises ExportImpossible, OSError.
     """
     with tempfile.TemporaryDirectory(prefix="evergold-bundle-") as name:
         declared = CompetitionDeclaration.model_validate(revision.document)
@@ -169,9 +169,9 @@ _Place = tuple[PhaseDeclaration, str, PhaseTaskDeclaration]
 def _task(bundle: _Bundle, index: int, place: _Place, gold: Path | None) -> dict[str, Any]:
     phase, name, asked = place
     task = next(one for one in bundle.declared.tasks if one.name == name)
-    found = None if gold is None else gold / bundle.declared.name / phase.name / name
+    found = None if gold is None else _gold(gold, bundle.declared.name, place)
     kept: dict[str, Any] = {}
-    if found is not None and found.exists():
+    if found is not None:
         target = bundle.folder / GOLD / phase.name / name
         if found.is_dir():
             shutil.copytree(found, target)
@@ -190,6 +190,13 @@ def _task(bundle: _Bundle, index: int, place: _Place, gold: Path | None) -> dict
         "scoring_program": _program(bundle, task, phase.name, asked),
         **kept,
     }
+
+
+def _gold(folder: Path, competition: str, place: _Place) -> Path | None:
+    """Return plain gold of a task in a phase: by its declared name, else as an import keeps it."""
+    phase, name, asked = place
+    named = [folder / asked.gold] if asked.gold and asked.gold != "sealed" else []
+    return next((path for path in [*named, folder / competition / phase.name / name] if path.exists()), None)
 
 
 def _program(bundle: _Bundle, task: TaskDeclaration, phase: str, asked: PhaseTaskDeclaration) -> str:

@@ -82,14 +82,15 @@ class Placed:
 
 
 def samples_of(imported: Imported) -> list[Placed]:
-    """Return the baselines that have gold, in the order of the declaration."""
+    """Return the baselines of programs that have gold, in the order of the declaration."""
     folder, gold = imported.written.folder, imported.written.gold
+    programs = {one["name"] for one in imported.written.document["tasks"] if one.get("program")}
     return [
         Placed(phase["name"], task, one["name"], folder / one["file"], gold[phase["name"], task])
         for phase in imported.written.document["phases"]
         for task, asked in phase["tasks"].items()
         for one in asked.get("baselines", ())
-        if (phase["name"], task) in gold
+        if (phase["name"], task) in gold and task in programs
     ]
 
 
