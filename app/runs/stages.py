@@ -30,7 +30,7 @@ STATUS_WORDS = {
 #: All that a team reads of a run that the organisers' own program failed.
 PROGRAM_FAILED = Problem(
     "program-failed",
-    "the organisers' own program could not score this file; the organisers can read what the program said",
+    "the organisers' own program could not score this file; the organisers can read its log",
 )
 #: Instead, of a file that the organisers' own program could not score: the file need not be wrong.
 PROGRAM_FAILED_WORDS = (

@@ -144,6 +144,7 @@ DELETE /api/v1/submissions/{submission_id}/choice                               
 PUT    /api/v1/submissions/{submission_id}/choice                                                         401 409 404 404 404 403 403 404 403 404 404
 GET    /api/v1/submissions/{submission_id}/comparison/{other_id}                                          401 200 404 404 404 200 200 404 200 404 404
 GET    /api/v1/submissions/{submission_id}/file                                                           401 200 404 404 404 200 200 404 200 404 404
+GET    /api/v1/submissions/{submission_id}/program-log                                                    401 404 404 404 404 404 404
 GET    /api/v1/submissions/{submission_id}/report                                                         401 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/submissions/{submission_id}/report.csv                                                     401 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/submissions/{submission_id}/report/{name}.txt                                              401 404 404 404 404 200 200 404 200 404 404

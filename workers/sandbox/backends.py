@@ -14,7 +14,7 @@ from workers.sandbox.conduct import Box, conduct
 from workers.sandbox.containers import Containers, find_containers
 from workers.sandbox.environments import default_environment
 from workers.sandbox.settings import sandbox_settings, within_ceiling
-from workers.sandbox.stream import Feed, feed_of
+from workers.sandbox.stream import Feed, feed_of, plain_parts
 from workers.sandbox.terms import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable
 
 #: What a trial may take: a machine that is busy to the last has started it within this time.
@@ -47,6 +47,8 @@ def run(program: Program, reference: Path, submission: Path, environment: Enviro
     """
     bounds = within_ceiling(limits)
     feed = feed_of(program.folder, submission)
+    for _ in plain_parts(reference):
+        pass  # its links would lead somewhere else inside
     backend: Backend
     surroundings: Path | str
     if environment.image is not None:

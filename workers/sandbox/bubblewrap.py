@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from workers.sandbox import watching
+from workers.sandbox.cgroups import Group, group_for
 from workers.sandbox.environments import read_environment
 from workers.sandbox.filter import compile_filter
 from workers.sandbox.gold_copy import readable_copy
@@ -51,9 +52,19 @@ class BubblewrapBox:
     init: int
     handle: int
     counts_processes: bool = True
+    group: Group | None = None
+
+    def join(self, group: Group) -> None:
+        """Move all of it into a cgroup; nothing of the program runs yet."""
+        for process in filter(None, (self.process.pid, self.init)):  # 0, of one that did not start, would be ourselves
+            with suppress(OSError):  # ended already, and says so itself
+                group.add(process)
+        self.group = group
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
         """Return which bound is exceeded, and the words."""
+        if self.group is not None and self.group.was_out_of_memory():
+            return Ended.TOO_MUCH_MEMORY, watching.memory_words(limits)
         return watching.look(self.init, limits, APP)
 
     def end(self) -> None:
@@ -92,14 +103,18 @@ class Bubblewrap:
         """
         if isinstance(environment, str):
             raise SandboxUnavailable("bubblewrap runs no images")
-        with readable_copy(reference, drop_to()) as readable:
-            box = self._start(feed.size, readable, environment, limits)
+        size = feed.size + limits.written
+        with readable_copy(reference, drop_to()) as readable, group_for(limits, size) as group:
+            box = self._start(size, readable, environment)
             try:
+                if group is not None:
+                    box.join(group)
                 yield box
             finally:
                 box.end()
 
-    def _start(self, copied: int, reference: Path, environment: Path | None, limits: Limits) -> BubblewrapBox:
+    def _start(self, size: int, reference: Path, environment: Path | None) -> BubblewrapBox:
+        """Start bubblewrap; its supervisor then waits for the stream. size: of all that can be written."""
         handed: dict[str, int] = {}
         info, info_end = os.pipe()
         try:
@@ -107,7 +122,6 @@ class Bubblewrap:
             handed["passwd"] = _memory_file(PASSWD)
             handed["localtime"] = _memory_file(_localtime())
             handed["info"] = info_end
-            size = copied + limits.written
             command = [self.path, *self._arguments(handed, size, reference, environment), *supervisor()]
             process = _popen(command, tuple(handed.values()))
         except BaseException:

@@ -123,7 +123,7 @@ def _install(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
     pins, venv = work / "pins.txt", work / "venv"
     python = str(interpreter.executable)
     uv = _uv()
-    quiet = ("--quiet", "--no-config", "--no-progress")
+    quiet = ("--quiet", "--no-config", "--no-cache", "--no-progress")  # no home is needed
     _call([*uv, "pip", "compile", *quiet, "--python", python, "--no-header", "--no-annotate", "--generate-hashes",
            "--output-file", str(pins), str(given)])  # fmt: skip
     _call([*uv, "venv", *quiet, "--relocatable", "--no-project", "--python", python, str(venv)])

@@ -82,6 +82,8 @@ def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, said: bytearray) 
             look_at = now + LOOK_SECONDS
             if (found := box.look(frames.limits)) is not None:
                 return Verdict(*found)
+    if not frames.is_whole and (found := box.look(frames.limits)) is not None:
+        return Verdict(*found)  # the kernel has ended it
     return None
 
 

@@ -54,7 +54,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Try all parts, and return what was found."""
-    machine = [*_bubblewrap(), _python(), _user(), _gold_place()]
+    machine = [*_bubblewrap(), _python(), _user(), _memory(), _gold_place()]
     return [*machine, _default_environment(), *_other_environments(), _images()]
 
 
@@ -129,6 +129,13 @@ def _user() -> Finding:
         f"runs as user {os.geteuid()}" if uid is None else f"is root, and becomes user {uid} before bubblewrap starts"
     )
     return Finding("user", True, words)
+
+
+def _memory() -> Finding:
+    """Return how the memory of a run is bounded; that the cgroup works is shown by the trial of the sandbox."""
+    if sandbox_settings().cgroups:
+        return Finding("memory", True, "counted by the kernel, in a cgroup for each run")
+    return Finding("memory", True, "looked at every 0.1 s; with EVERGOLD_SANDBOX_CGROUPS the kernel counts it")
 
 
 def _gold_place() -> Finding:

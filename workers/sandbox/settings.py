@@ -25,6 +25,7 @@ class SandboxSettings(BaseSettings):
     containers: Literal["", "docker", "podman", "none"] = Field(
         "none", description="of programs with an image: docker, podman, none; empty: whichever answers"
     )
+    cgroups: bool = Field(False, description="the worker's own cgroup is delegated to it: each run gets one below it")
     python: str = Field("", description="the Python below /usr that starts programs; empty: the one that is found")
     dir: Path | None = Field(None, description="where a worker of root lays copies of gold for a run; empty: /dev/shm")
     seconds: float = Field(3600, gt=0, description="the most that a task may set; so are those below")

@@ -62,18 +62,24 @@ def feed_of(program: Path, submission: Path) -> Feed:
     files: list[tuple[str, Path, int, bool]] = []
     folders = [*_EMPTY, _PROGRAM, _SUBMISSION]
     for root, place in ((program, _PROGRAM), (submission, _SUBMISSION)):
-        for folder, names, filenames in os.walk(root):
-            inside = os.path.normpath(os.path.join(place, os.path.relpath(folder, root)))
-            folders += [os.path.join(inside, name) for name in names]
-            for name in (*names, *filenames):
-                path = Path(folder, name)
-                found = path.lstat()
-                if stat.S_ISREG(found.st_mode):
-                    is_executable = bool(found.st_mode & 0o100)
-                    files.append((os.path.join(inside, name), path, found.st_size, is_executable))
-                elif not stat.S_ISDIR(found.st_mode):
-                    raise ValueError(f"{path.relative_to(root)} is neither a file nor a folder")
+        for path, found in plain_parts(root):
+            inside = os.path.join(place, path.relative_to(root))
+            if stat.S_ISDIR(found.st_mode):
+                folders.append(inside)
+            else:
+                files.append((inside, path, found.st_size, bool(found.st_mode & 0o100)))
     return Feed(tuple(files), tuple(folders))
+
+
+def plain_parts(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield all files and folders below this one, each folder before its own. Raises ValueError for anything else."""
+    for folder, names, filenames in os.walk(root):
+        for name in (*names, *filenames):
+            path = Path(folder, name)
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+                raise ValueError(f"{path.relative_to(root)} is neither a file nor a folder")
+            yield path, found
 
 
 def stream_of(feed: Feed, command: Sequence[str], limits: Limits, *, counts_processes: bool) -> Iterator[bytes]:

@@ -152,7 +152,10 @@ def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: st
     for who, paths in seen.items():
         for path in paths:
             assert who.browser.get(path).status_code == 200, (who.name, path)
-    assert team.browser.get(f"{API}{submission}/program-log").json()["error"]["code"] == "no_program_log"
+    log = f"{API}{submission}/program-log"
+    assert team.browser.get(log).json()["error"]["code"] == "no_program_log"
+    assert person(site, "bea").browser.get(log).json()["error"]["code"] == "not_found"
+    assert site.client().get(log).status_code == 401
 
 
 def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_command(site: Site, tmp_path: Path) -> None:

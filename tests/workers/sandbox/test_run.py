@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -165,3 +166,32 @@ def test_ceiling_of_the_server_holds_whatever_a_task_declares(place: Place, monk
         "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))", replace(LIMITS, files=100)
     )
     assert outcome.stdout == b"(32, 32)\n"
+
+
+def test_nothing_of_a_run_stays_with_the_worker(place: Place) -> None:
+    """Neither descriptors nor children nor copies of gold, however the run ended."""
+
+    def held() -> tuple[int, list[str], list[str]]:
+        children = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+        copies = [path.name for path in Path("/dev/shm").glob(f"evergold-run-{os.getpid()}-*")]  # noqa: S108
+        return len(os.listdir("/proc/self/fd")), children, copies
+
+    place.run("print('warm')")
+    before = held()
+    place.run("print('well')")
+    place.run("raise SystemExit(1)")
+    place.run("import time; time.sleep(600)", replace(LIMITS, seconds=1.0))
+    with pytest.raises(SandboxUnavailable, match="the sandbox could not be started: bwrap:"):
+        Place(place.folder, _broken(place)).run("")
+    os.symlink("/", place.gold / "link")
+    with pytest.raises(ValueError, match="link is neither a file nor a folder"):
+        place.run("")
+    assert held() == before
+
+
+def _broken(place: Place) -> Path:
+    """Return an environment that is described but not there."""
+    folder = place.folder / "broken"
+    folder.mkdir()
+    (folder / "environment.json").write_bytes((place.environment / "environment.json").read_bytes())
+    return folder
