@@ -126,6 +126,14 @@ def read_moment(written: str, assumed: Assumed) -> Read | list[Unclear]:
     return Read(_placed(naive, zone, text), tuple(notes))
 
 
+def only_order(written: str) -> DateOrder | None:
+    """Return the order of day and month in a date that has only one reading; None for all others."""
+    match = _YEAR_LAST.match(" ".join(written.split()).lower()[:_LONGEST])
+    if match is None or (int(match["first"]) <= 12) == (int(match["second"]) <= 12):
+        return None
+    return DateOrder.MONTH_FIRST if int(match["first"]) <= 12 else DateOrder.DAY_FIRST
+
+
 def shown_moment(moment: datetime) -> str:
     """Return a moment as declarations write it, in its own zone where that is UTC, AoE or an offset."""
     if moment.tzinfo is AOE:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from app.importers.bundles.archive import Bundle, InvalidBundle
-from app.importers.bundles.moments import Assumed, Question, Read, Unanswered, read_moment
+from app.importers.bundles.moments import Assumed, DateOrder, Question, Read, Unanswered, only_order, read_moment
 from app.importers.bundles.notes import Fate, Keys, Notes, text_of
 from app.importers.bundles.pages import PageTooLarge, page_text
 from app.importers.bundles.plan import Page, Program, name_of
@@ -35,6 +35,7 @@ class Reading:
     notes: Notes = field(default_factory=Notes)
     questions: list[Question] = field(default_factory=list)
     programs: dict[Path, Program] = field(default_factory=dict)
+    dates: list[str] = field(default_factory=list)
     tags_left: int = TAGS_OF_ALL_PAGES
     program_keys: dict[str, tuple[str, int]] = field(default_factory=dict)
 
@@ -48,7 +49,16 @@ class Reading:
         self.notes.add_unknown(self.bundle.main)
         self.notes.problems.raise_if_any(InvalidBundle)
         if self.questions:
-            raise Unanswered(self.questions)
+            raise Unanswered([replace(one, text=one.text + self._hint(one)) for one in self.questions])
+
+    def _hint(self, question: Question) -> str:
+        """Return a date of the bundle that has one reading, beside one that has two: nothing is decided by it."""
+        orders = {order: written for written in self.dates if (order := only_order(written)) is not None}
+        if question.about != "order" or len(orders) != 1:
+            return ""
+        ((order, written),) = orders.items()
+        first = "month" if order is DateOrder.MONTH_FIRST else "day"
+        return f" ('{written}' in this bundle has the {first} first)"
 
     def moment(self, keys: Keys, key: str, became: str) -> datetime | None:
         """Return a moment; None if it is absent, unclear (a question then) or wrong."""
@@ -56,6 +66,7 @@ class Reading:
         if found is None or text_of(found).strip().lower() in ("", "null", "none"):
             return None
         written = text_of(found)
+        self.dates.append(written)
         try:
             read = read_moment(written, self.assumed)
         except ValueError as fault:

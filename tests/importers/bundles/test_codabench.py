@@ -285,6 +285,8 @@ def test_unclear_dates_are_asked_by_line_and_answers_are_used(tmp_path: Path) ->
         ("phases[1].start", 34, "zone"),
         ("phases[1].end", 35, "zone"),
     ]
+    question = asked.value.questions[0].text
+    assert question == "'8-7-2025' is 7 August or 8 July 2025 ('9-30-2025' in this bundle has the month first)"
     assert not (tmp_path / "to").exists()
     _, competition = imported(tmp_path, content, Assumed(find_zone("AoE"), DateOrder.DAY_FIRST))
     assert competition["phases"][0]["start"] == "2025-07-08 00:00 AoE"
