@@ -186,7 +186,7 @@ def results(
     meanings = dict(_meaning(pair) for pair in column)
     if into.exists():
         raise CommandError(f"Nothing was imported: there is {into} already; move it away to import again.")
-    with _problems_as_command_errors():
+    with problems_as_command_errors():
         get_task(task)
         found = read_codabench_results(
             file,
@@ -217,19 +217,19 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
     """Write the competition and its gold; apply it, and no other, if phases.yaml includes it."""
-    with _problems_as_command_errors():
+    with problems_as_command_errors():
         written = importer(source, into, gold)
     say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
     if not apply_after:
         say("Next: `evergold check`, then `evergold apply`.")
-    elif _is_included(into / "competition.yaml"):
+    elif is_included(into / "competition.yaml"):
         say_changes(apply_declared(migrate_first=True, only=into / "competition.yaml"))
     else:
-        raise CommandError(_how_to_include(into / "competition.yaml"))
+        raise CommandError(how_to_include(into / "competition.yaml"))
 
 
 @contextmanager
-def _problems_as_command_errors() -> Iterator[None]:
+def problems_as_command_errors() -> Iterator[None]:
     """Raise faults of the source as CommandError, problem by problem."""
     from evergold.scoring.errors import InvalidFile, ScoringError
 
@@ -244,7 +244,7 @@ def _problems_as_command_errors() -> Iterator[None]:
         raise CommandError(f"Nothing was imported: {error.filename}: {error.strerror}.") from None
 
 
-def _is_included(declaration: Path) -> bool:
+def is_included(declaration: Path) -> bool:
     """True if phases.yaml includes this file."""
     import app.declarations.check  # noqa: F401 - before `app.declarations.check.shape`, which cannot be the first of both
     from app.base.config import get_settings
@@ -255,7 +255,8 @@ def _is_included(declaration: Path) -> bool:
     return any(Path(document.file).resolve() == declaration.resolve() for document in documents)
 
 
-def _how_to_include(declaration: Path) -> str:
+def how_to_include(declaration: Path) -> str:
+    """Return what to add to phases.yaml for a declaration that it does not include."""
     from app.base.config import get_settings
 
     phases = get_settings().phases_file

@@ -40,7 +40,7 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
         raise CommandError("Running a program needs the server's package: pip install evergold-server.", Code.USAGE)
     if asked.trust:
         remark(_TRUSTED)
-    answer = _answer(asked)
+    answer = answer_at_home(asked)
     if "error" in answer:
         raise _error(answer)
     if answer["failure"]:
@@ -60,7 +60,7 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
     show_scores(answer["scores"], precision=None)
 
 
-def _answer(asked: AtHome) -> dict[str, Any]:
+def answer_at_home(asked: AtHome) -> dict[str, Any]:
     """Return the answer of a process of the server's package, whose log goes to stderr."""
     said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
     request = json.dumps({**said, "trust": asked.trust})

@@ -69,6 +69,7 @@ class Limits:
     ratio: unpacked over packed size of a member; checked only above `RATIO_APPLIES_ABOVE_BYTES`, since small honest
     files compress well.
     name_characters: one member's whole path.
+    repeats: whether a file may be there several times with the same content, as some zip tools write it.
     """
 
     entries: int = 1_000
@@ -76,6 +77,7 @@ class Limits:
     member_bytes: int = 64 * _MIB
     ratio: int = 200
     name_characters: int = 255
+    repeats: bool = False
 
 
 LIMITS = Limits()
@@ -329,6 +331,8 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
         name = str(PurePosixPath(path))
         if fault:
             problems.add(*fault, text=entry.orig_filename)
+        elif name in members and limits.repeats and _is_repeated(entry, members[name]):
+            continue
         elif name in members:
             problems.add("duplicate-member", f"{shorten(name)} is in the zip twice", text=name)
         else:
@@ -340,6 +344,10 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
 def _path(entry: zipfile.ZipInfo) -> str:
     """Return the path of a member; PowerShell and other tools of Windows separate folders by backslashes."""
     return entry.filename.replace("\\", "/")
+
+
+def _is_repeated(entry: zipfile.ZipInfo, first: zipfile.ZipInfo) -> bool:
+    return (entry.CRC, entry.file_size) == (first.CRC, first.file_size)
 
 
 def _name_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | None:

@@ -271,6 +271,7 @@ POST   /mail/unsubscribe                                                        
 GET    /metrics                                                                                           403 403 403 403 403 403 403
 GET    /organise                                                                                          303 200 200 200 200 200 200
 POST   /organise                                                                                          303 403 403 403 403 403 422 403 403 403 403
+POST   /organise/bundle                                                                                   303 403 403 403 403 403 422 403 403 403 403
 POST   /organise/zip                                                                                      303 403 403 403 403 403 422 403 403 403 403
 GET    /organise/{blueprint_id}                                                                           303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/add                                                                       303 404 404 404 404 404 404

@@ -78,6 +78,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "json": {"phase": "evaluation", "team": "Alpha", "extra_total": 2, "reason": "a flood"}
     },
     "POST /api/v1/competitions": _file("no zip"),
+    "POST /organise/bundle": _file("no zip"),
     "POST /organise/zip": _file("no zip"),
     "POST /organise/{blueprint_id}/files": _file("id"),
     "POST /organise/{blueprint_id}/images": _file("no image", text="description", alt="A cat"),

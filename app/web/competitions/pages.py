@@ -220,6 +220,7 @@ GUIDES = {
     "statistics": ("How sure is a score?", "For everybody who compares systems: intervals, tests, ranges of ranks."),
     "annotating": ("Annotating", "For annotators: judging paraphrases without knowing whose they are."),
     "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
+    "moving-from-codabench": ("Moving from Codabench", "For organisers: bundles of Codabench, CodaLab and EvalAI."),
     "phases-yaml": ("phases.yaml", "For organisers: every key."),
     "cli": ("Command line", "For everybody who likes a terminal: every command."),
     "client": ("Python client", "For notebooks and scripts in Python."),

@@ -47,6 +47,7 @@ from app.declarations.values import NAME_PATTERN
 from app.models import Blueprint, Right, User
 from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_receiving import receive_file, receive_zip
+from app.web.declarations.bundle_receiving import receive_bundle
 from app.web.declarations.editing_turns import EDITING
 from app.web.html.guards import (
     PageUserVisit,
@@ -57,7 +58,7 @@ from app.web.html.guards import (
     form_guard,
     upload_guard,
 )
-from app.web.html.rendering import render_page
+from app.web.html.rendering import render, render_page
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -229,6 +230,22 @@ def _is_name(name: str) -> bool:
 @form_again(_start_page)
 async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
     return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
+
+
+#: Sections of the page behind an import: fate of keys, title, and the sentence where there is none.
+_FATES = (
+    ("open", "Open: something is to be done", "Nothing is open."),
+    ("assumed", "Assumed: the bundle leaves it open", "Nothing was assumed."),
+    ("none", "No counterpart here", "Every key has a counterpart."),
+    ("became", "What became what", "Nothing."),
+)
+
+
+@router.post(f"{START}/bundle")
+@form_again(_start_page)
+async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -> Response:
+    made = await receive_bundle(request, server, upload)
+    return _no_store(render(request, "declarations/imported.html", made=made, fates=_FATES))
 
 
 @router.post("/competitions/{competition}/rewrite")

@@ -23,7 +23,7 @@ FOR_EDITORS = (
     f"GET {API_HERE}/revisions/{{number}}",
     f"POST {API_HERE}/revisions/{{number}}/apply",
 )
-FOR_OTHERS = ("POST /organise", "POST /organise/zip", "POST /api/v1/competitions")
+FOR_OTHERS = ("POST /organise", "POST /organise/bundle", "POST /organise/zip", "POST /api/v1/competitions")
 
 
 def test_each_route_is_for_the_right_to_edit(organisers: Organisers) -> None:

@@ -1,0 +1,255 @@
+"""`evergold import codabench` and `import evalai`: competitions of other systems, from the zips that made them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.declare import apply_declared, say_changes
+from app.cli.imports import GoldDirOption, how_to_include, importers, is_included, problems_as_command_errors
+from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
+from evergold.cli.output import Code, CommandError, count, remark, say
+
+if TYPE_CHECKING:
+    from app.importers.bundles.imported import Imported, Target
+    from app.importers.bundles.moments import Assumed, Question
+
+#: Empty: the commands join the group of `app.cli.imports`.
+commands = typer.Typer()
+
+BundleArgument = Annotated[
+    Path, typer.Argument(metavar="BUNDLE.zip", exists=True, dir_okay=False, help="The zip that was uploaded there.")
+]
+IntoOption = Annotated[
+    Path | None,
+    typer.Option("--into", metavar="FOLDER", help="The competition's folder; default: competitions/NAME of its title."),
+]
+NameOption = Annotated[
+    str, typer.Option(metavar="NAME", help="The competition's name in addresses; default: made from its title.")
+]
+ZoneOption = Annotated[
+    str,
+    typer.Option(
+        metavar="ZONE", help="The zone of dates without one: UTC, AoE, +02:00, Europe/Paris; else it is a question."
+    ),
+]
+DatesOption = Annotated[
+    str,
+    typer.Option(metavar="mdy|dmy", help="The order of day and month where both are possible, as in 8-7-2026."),
+]
+SealOption = Annotated[bool, typer.Option("--seal", help="Apply, and keep no plain copy of the gold that was sealed.")]
+ApplyOption = Annotated[
+    bool, typer.Option("--apply/--no-apply", help="Check and apply phases.yaml afterwards, and seal the gold.")
+]
+
+
+@importers.command()
+def codabench(
+    bundle: BundleArgument,
+    into: IntoOption = None,
+    name: NameOption = "",
+    assume_zone: ZoneOption = "",
+    assume_dates: DatesOption = "",
+    results: Annotated[
+        bool, typer.Option("--results", help="Take results also where the bundle would run code of teams (ingestion).")
+    ] = False,
+    seal: SealOption = False,
+    apply_after: ApplyOption = False,
+    gold_dir: GoldDirOption = None,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Import a bundle of Codabench or CodaLab (versions 1, 1.5, 1.8 and 2), with its scoring programs."""
+    from app.importers.codabench.importing import import_codabench
+
+    use_settings(data_dir, phases_file)
+
+    def read(target: Target, assumed: Assumed) -> Imported:
+        return import_codabench(bundle, target, assumed, takes_results=results)
+
+    target = _target(into, gold_dir or gold_folder(), name)
+    _import(read, _assumed(assume_zone, assume_dates), target, (apply_after or seal, seal))
+
+
+@importers.command()
+def evalai(
+    bundle: Annotated[
+        Path,
+        typer.Argument(metavar="CHALLENGE.zip", exists=True, dir_okay=False, help="The zip that was uploaded there."),
+    ],
+    into: IntoOption = None,
+    name: NameOption = "",
+    assume_zone: ZoneOption = "",
+    assume_dates: DatesOption = "",
+    seal: SealOption = False,
+    apply_after: ApplyOption = False,
+    gold_dir: GoldDirOption = None,
+    phases_file: PhasesOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Import a challenge of EvalAI, with its evaluation script; dates without a zone are UTC, as there."""
+    from app.importers.evalai.importing import import_evalai
+
+    use_settings(data_dir, phases_file)
+
+    def read(target: Target, assumed: Assumed) -> Imported:
+        return import_evalai(bundle, target, assumed)
+
+    target = _target(into, gold_dir or gold_folder(), name)
+    _import(read, _assumed(assume_zone, assume_dates), target, (apply_after or seal, seal))
+
+
+def _target(into: Path | None, gold: Path, name: str) -> Target:
+    from app.declarations.values import NAME_PATTERN
+    from app.importers.bundles.imported import Target
+
+    if name and (len(name) > 60 or not re.fullmatch(NAME_PATTERN, name)):
+        raise CommandError(f"'{name[:80]}' is no name: lower-case letters, digits and single hyphens.", Code.USAGE)
+    return Target(into, gold, name)
+
+
+def _import(
+    read: Callable[[Target, Assumed], Imported],
+    assumed: Assumed,
+    target: Target,
+    then: tuple[bool, bool],
+) -> None:
+    """Write the competition, show what is open, apply and seal; exit with REFUSED while something is open.
+
+    then: whether to apply, and whether to seal.
+    """
+    applies, seals = then
+    with tempfile.TemporaryDirectory(prefix="evergold-gold-") as unsealed:
+        place = replace(target, gold=Path(unsealed)) if seals else target
+        imported = _with_scores(_read(read, place, assumed))
+        written = imported.written
+        where = written.folder if seals else f"{written.folder} and {target.gold}"
+        say(f"Wrote {written.folder / 'competition.yaml'} and {count(len(written.paths) - 1, 'file')} below {where}.")
+        for one in imported.compared:
+            scores = ", ".join(f"{name} {value}" for name, value in one.scores.items())
+            say(f"Baseline '{one.name}' of {one.task} in {one.phase}: {one.words or scores}")
+        for note in imported.open_notes:
+            remark(f"  open: line {note.line}, {note.path}: {note.text}")
+        if applies:
+            _apply(imported)
+            _seal(imported)
+    say(f"{written.folder / 'IMPORT.md'} has what became of each key of the bundle.")
+    if not applies:
+        say("Next: `evergold check`, `evergold apply`, and for the gold of each task:")
+        for (phase, task), path in written.gold.items():
+            say(f"  evergold gold put {imported.plan.name}/{phase}/{task} {path}")
+    if imported.open_notes:
+        raise typer.Exit(Code.REFUSED)
+
+
+def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: Assumed) -> Imported:
+    """Import, with answers from the terminal where the bundle leaves something open; without one, exit."""
+    from app.importers.bundles.moments import Unanswered
+
+    for _ in range(3):
+        try:
+            with problems_as_command_errors():
+                return read(target, assumed)
+        except Unanswered as asked:
+            if not sys.stdin.isatty():
+                raise _unanswered(asked.questions) from None
+            assumed = _answers(asked.questions, assumed)
+    raise CommandError("Nothing was imported: its dates stay unclear.", Code.REFUSED)
+
+
+def _with_scores(imported: Imported) -> Imported:
+    """Score the bundle's own results in a sandbox of this machine: somebody has to compare them with those there."""
+    from app.importers.bundles.imported import samples_of, with_compared
+    from app.importers.bundles.report import Compared
+    from evergold.cli.score_program import AtHome, answer_at_home
+
+    compared = []
+    for one in samples_of(imported):
+        answer = answer_at_home(AtHome(imported.written.folder, one.submission, one.gold, one.task, one.phase))
+        scores = {score["metric"]: score["value"] for score in answer.get("scores", ())}
+        compared.append(Compared(one.phase, one.task, one.name, scores, _why_not(answer)))
+    return with_compared(imported, compared) if compared else imported
+
+
+def _why_not(answer: dict[str, Any]) -> str:
+    """Return why there are no scores; empty where there are some."""
+    if "error" in answer:
+        return str(answer["message"])
+    if not answer["failure"]:
+        return ""
+    lines = [line.strip() for line in answer["log"]["stderr"].splitlines() if line.strip()]
+    return f"the program {answer['failure']}" + (f" ({lines[-1][:200]})" if lines else "")
+
+
+def _unanswered(questions: list[Question]) -> CommandError:
+    about = {one.about for one in questions}
+    options = [
+        option
+        for kind, option in (("zone", "--assume-zone UTC|AoE|Europe/Paris"), ("order", "--assume-dates mdy|dmy"))
+        if kind in about
+    ]
+    message = f"Nothing was imported: dates can be read in several ways. Decide with {' and '.join(options)}."
+    return CommandError(message, Code.REFUSED, name="ambiguous_dates", lines=[f"  {one}" for one in questions])
+
+
+def _answers(questions: list[Question], assumed: Assumed) -> Assumed:
+    """Prompt on the terminal, once for all dates."""
+    for question in questions:
+        remark(f"  {question}")
+    about = {one.about for one in questions}
+    if "order" in about:
+        order = typer.prompt("Is the month first (mdy) or the day (dmy)?", err=True)
+        assumed = replace(assumed, order=_assumed("", order).order)
+    if "zone" in about:
+        zone = typer.prompt("Which zone have dates without one (UTC, AoE, +02:00, Europe/Paris)?", err=True)
+        assumed = replace(assumed, zone=_assumed(zone, "").zone)
+    return assumed
+
+
+def _assumed(zone: str, order: str) -> Assumed:
+    from app.importers.bundles.moments import Assumed, DateOrder, find_zone
+
+    if order and order not in list(DateOrder):
+        raise CommandError(f"'{order}' is no order of dates: mdy or dmy.", Code.USAGE)
+    try:
+        return Assumed(find_zone(zone) if zone else None, DateOrder(order) if order else None)
+    except ValueError as fault:
+        raise CommandError(f"{fault}.", Code.USAGE) from None
+
+
+def _apply(imported: Imported) -> None:
+    """Apply phases.yaml; as a draft while something is open, which an organiser publishes."""
+    declaration = imported.written.folder / "competition.yaml"
+    if not is_included(declaration):
+        raise CommandError(how_to_include(declaration))
+    is_draft = bool(imported.open_notes)
+    say_changes(apply_declared(migrate_first=True, as_drafts=is_draft))
+    if is_draft:
+        name = imported.plan.name
+        say(
+            "It is a draft, since something is open. When its scores are right: "
+            f"`evergold life set {name} --stage published`."
+        )
+
+
+def _seal(imported: Imported) -> None:
+    """Seal the gold of all tasks that are not closed, with the first key of a server on one machine if need be."""
+    from app.base.config import get_settings
+    from app.base.db import get_engine, reading
+    from app.cli.gold import keygen, put
+    from app.gold.recorded import recipients
+
+    settings = get_settings()
+    with reading(get_engine(settings.database_address)) as session:
+        has_key = bool(recipients(session, settings.sealing_keys))
+    if imported.written.gold and not has_key and not settings.database_url:
+        keygen()
+    for (phase, task), path in imported.written.gold.items():
+        put(f"{imported.plan.name}/{phase}/{task}", path)

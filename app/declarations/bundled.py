@@ -1,0 +1,30 @@
+"""The declaration inside a bundle for another system: where it lies, and whether the bundle is as it was written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+#: The key of a bundle's main file that other systems ignore; its folder has the declaration with all files.
+KEY, FOLDER = "evergold", "evergold"
+#: Gold of a task in a phase, where the bundle has some: GOLD/PHASE/TASK/.
+GOLD = "gold"
+
+
+def marked(main: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a bundle's main file with the key that names the declaration in it."""
+    return {**main, KEY: {"declaration": f"{FOLDER}/competition.yaml", "of": digest_of(main)}}
+
+
+def is_unchanged(main: Mapping[str, Any]) -> bool:
+    """Return whether a main file is what `marked` returned: then the declaration in the bundle holds."""
+    key = main.get(KEY)
+    return isinstance(key, dict) and key.get("of") == digest_of(main)
+
+
+def digest_of(main: Mapping[str, Any]) -> str:
+    """Return a digest of all keys but ours."""
+    others = {name: value for name, value in main.items() if name != KEY}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()

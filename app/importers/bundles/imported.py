@@ -1,0 +1,116 @@
+"""An import that is written: its folder, its gold, its notes, and IMPORT.md."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.importers.bundles.archive import TOTAL_BYTES
+from app.importers.bundles.declaration import NOTES_FILE, Written, note_environments, write_plan
+from app.importers.bundles.exposed import note_exposed_gold
+from app.importers.bundles.notes import Fate, Note
+from app.importers.bundles.plan import Plan
+from app.importers.bundles.reading import Reading
+from app.importers.bundles.report import Compared, Source, report_text
+from app.importers.writing import write_text
+
+#: Where competitions lie unless a folder is given.
+COMPETITIONS = Path("competitions")
+_COMMENT = (
+    "Imported from {name}, {system}; IMPORT.md has what became of each of its keys.\n"
+    "Edit it as you like; `evergold check`, then `evergold apply`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Folders of an import: that of the competition (None: below COMPETITIONS, named after it), and one for gold.
+
+    name: the competition's, empty for one made from its title; size_bytes: limit of the bundle, unpacked.
+    """
+
+    folder: Path | None
+    gold: Path
+    name: str = ""
+    size_bytes: int = TOTAL_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An import: the competition as planned and as written, notes, where it came from, and scores of its baselines."""
+
+    plan: Plan
+    written: Written
+    notes: tuple[Note, ...]
+    source: Source
+    compared: tuple[Compared, ...] = ()
+
+    @property
+    def open_notes(self) -> list[Note]:
+        """Notes on what somebody has to do."""
+        return [one for one in self.notes if one.fate is Fate.OPEN]
+
+
+def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, system: str) -> Imported:
+    """Write a planned competition with IMPORT.md.
+
+    system: the kind of the bundle in words. Raises InvalidBundle if there is a competition already, OSError.
+    """
+    plan = replace(plan, name=target.name or plan.name)
+    folder = target.folder or COMPETITIONS / plan.name
+    comment = _COMMENT.format(name=bundle.name, system=system)
+    written = write_plan(plan, folder, target.gold, comment)
+    note_environments(plan, written, reading.notes, reading.program_keys)
+    note_exposed_gold(reading, plan)
+    notes = tuple(sorted(reading.notes.notes, key=lambda one: one.line))
+    imported = Imported(plan, written, notes, Source(bundle.name, _sha256(bundle), reading.bundle.name, system))
+    written.paths.append(_write_report(imported))
+    return imported
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A baseline that can be scored at once: where it stands, its file, and the gold."""
+
+    phase: str
+    task: str
+    name: str
+    submission: Path
+    gold: Path
+
+
+def samples_of(imported: Imported) -> list[Placed]:
+    """Return the baselines of programs that have gold, in the order of the declaration."""
+    folder, gold = imported.written.folder, imported.written.gold
+    programs = {one["name"] for one in imported.written.document["tasks"] if one.get("program")}
+    return [
+        Placed(phase["name"], task, one["name"], folder / one["file"], gold[phase["name"], task])
+        for phase in imported.written.document["phases"]
+        for task, asked in phase["tasks"].items()
+        for one in asked.get("baselines", ())
+        if (phase["name"], task) in gold and task in programs
+    ]
+
+
+def with_compared(imported: Imported, compared: Sequence[Compared]) -> Imported:
+    """Add scores of baselines, also to IMPORT.md; one without scores is open."""
+    notes = [
+        Note(Fate.OPEN, "solutions", 1, f"baseline '{one.name}' of {one.task} in {one.phase}: {one.words}")
+        for one in compared
+        if one.words
+    ]
+    changed = replace(imported, compared=tuple(compared), notes=(*imported.notes, *notes))
+    _write_report(changed)
+    return changed
+
+
+def _write_report(imported: Imported) -> Path:
+    text = report_text(imported.plan.title, imported.source, imported.notes, imported.compared)
+    return write_text(imported.written.folder / NOTES_FILE, text)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

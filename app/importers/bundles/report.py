@@ -1,0 +1,99 @@
+"""IMPORT.md: what became of each key of a bundle, what is open, and what the baselines score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.importers.bundles.notes import Fate, Note
+
+_LINES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A baseline that was scored while importing; scores by metric, None where there is none; words: why not."""
+
+    phase: str
+    task: str
+    name: str
+    scores: dict[str, float | None]
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The bundle: its name, sha256, main file and version."""
+
+    name: str
+    sha256: str
+    main: str
+    version: str
+
+
+def report_text(title: str, source: Source, notes: Sequence[Note], compared: Sequence[Compared]) -> str:
+    """Return IMPORT.md."""
+    parts = [
+        f"# Import of {title}",
+        f"From `{source.name}` (sha256 `{source.sha256}`), {source.version}. Lines are those of `{source.main}`. "
+        "This file is for you: nothing reads it, and nobody else sees it.",
+    ]
+    parts += _section(
+        "Open: something is to be done",
+        "Nothing is open.",
+        [one for one in notes if one.fate is Fate.OPEN],
+    )
+    parts += _baselines(compared)
+    parts += _section(
+        "Assumed: the bundle leaves it open",
+        "Nothing was assumed.",
+        [one for one in notes if one.fate is Fate.ASSUMED],
+    )
+    parts += _section(
+        "No counterpart here",
+        "Every key has a counterpart.",
+        [one for one in notes if one.fate is Fate.NONE],
+    )
+    parts += _section("What became what", "Nothing.", [one for one in notes if one.fate is Fate.BECAME])
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, empty: str, notes: Sequence[Note]) -> list[str]:
+    if not notes:
+        return [f"## {title}", empty]
+    rows: dict[tuple[str, str], list[int]] = {}
+    for note in notes:
+        rows.setdefault((re.sub(r"\[[0-9]+\]", "[]", note.path), note.text), []).append(note.line)
+    table = ["| key | line | |", "| --- | --- | --- |"]
+    table += [f"| `{_cell(path)}` | {_lines(lines)} | {_cell(text)} |" for (path, text), lines in rows.items()]
+    return [f"## {title}", "\n".join(table)]
+
+
+def _baselines(compared: Sequence[Compared]) -> list[str]:
+    if not compared:
+        return ["## Baselines", "The bundle has no results to score: compare a submission of your own."]
+    table = ["| phase | task | baseline | score here | score there |", "| --- | --- | --- | --- | --- |"]
+    for one in compared:
+        shown = ", ".join(f"{name} {_number(value)}" for name, value in one.scores.items()) or "none"
+        words = f"{shown}: {one.words}" if one.words else shown
+        table.append(f"| {one.phase} | {one.task} | {_cell(one.name)} | {_cell(words)} | not in the bundle |")
+    advice = (
+        "A program that ends well proves nothing: compare each score with what the board there shows. Where they are "
+        "equal, write them under `scores` of the baseline: `evergold check --gold` compares from then on."
+    )
+    return ["## Baselines", "\n".join(table), advice]
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.10g}"
+
+
+def _lines(lines: Iterable[int]) -> str:
+    unique = sorted(set(lines))
+    more = ", …" if len(unique) > _LINES_SHOWN else ""
+    return ", ".join(map(str, unique[:_LINES_SHOWN])) + more
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

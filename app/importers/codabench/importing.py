@@ -1,0 +1,50 @@
+"""Turns a bundle of Codabench or CodaLab into a competition's folder, with IMPORT.md beside the declaration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.importers.bundles.archive import Bundle, InvalidBundle, opened
+from app.importers.bundles.imported import Imported, Target, write_import
+from app.importers.bundles.moments import Assumed
+from app.importers.bundles.notes import text_of
+from app.importers.bundles.reading import Reading
+from app.importers.codabench.own import own_declaration, write_own
+from app.importers.codabench.version1 import read_version1
+from app.importers.codabench.version2 import read_version2
+from evergold.scoring.errors import Problem
+
+MAIN_FILES = ("competition.yaml", "competition.yml")
+
+
+def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_results: bool) -> Imported:
+    """Write the competition and its gold.
+
+    takes_results: whether tasks that run code of teams take results instead of being closed. Everything is read before
+    anything is written. Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
+    """
+    with opened(bundle, MAIN_FILES, target.size_bytes) as found:
+        version = _version(found)
+        if (own := own_declaration(found)) is not None:
+            return write_own(found, own, target, bundle)
+        reading = Reading(found, assumed)
+        read = read_version2 if version == "2" else read_version1
+        plan = read(reading, takes_results=takes_results)
+        reading.finish()
+        system = "Codabench" if version == "2" else "CodaLab"
+        return write_import(reading, plan, target, bundle, f"a bundle of {system}, version {version}")
+
+
+def _version(bundle: Bundle) -> str:
+    """Return the version; without one, that of the keys that there are."""
+    node = bundle.main.entries.get("version")
+    written = text_of(node).strip() if node is not None else ""
+    if written in ("2", "2.0"):
+        return "2"
+    if written in ("", "1", "1.0", "1.5", "1.8"):
+        phases = bundle.main.entries.get("phases")
+        keys = {key for phase in (phases.entries.values() if phases is not None else ()) for key in phase.entries}
+        return "1.8" if keys & {"is_parallel_parent", "parent_phasenumber"} else written or "1.5"
+    line = node.line if node is not None else None
+    message = f"version {written[:20]} of bundles is not known: there are 1, 1.5, 1.8 and 2"
+    raise InvalidBundle([Problem("version", message, file=bundle.name, line=line)])

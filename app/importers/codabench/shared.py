@@ -1,0 +1,70 @@
+"""Keys that all versions of Codabench's bundles share: limits, visibility, logo, and what has no counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.importers.bundles.notes import Fate, Keys
+from app.importers.bundles.reading import Reading
+
+#: Keys without a counterpart, and what to do about them.
+IGNORED: Mapping[str, str] = {
+    "queue": "workers of this server score: which ones is a matter of its operator",
+    "competition_type": "competitions have no kinds here",
+    "forum_enabled": "there is no forum: teams write to the organisers, who answer all",
+    "enable_forum": "there is no forum: teams write to the organisers, who answer all",
+    "can_participants_make_submissions_public": "submissions stay private to their teams; boards are public",
+    "allow_public_submissions": "submissions stay private to their teams; boards are public",
+    "auto_run_submissions": "what is uploaded is scored at once",
+    "show_detailed_results_in_leaderboard": "pages of programs are read at the submission, never on the board",
+    "show_datasets_from_yaml": "downloads are listed with their phase",
+    "admin_names": "invite these people as organisers: user names of another server mean nothing here",
+    "enable_per_submission_metadata": "every submission has a method card",
+    "color": "phases have no colours",
+    "datasets": "named data sets of that server: add the files under `downloads`",
+    "preferred_leaderboard": "boards are all shown",
+}
+_LOGO_BYTES = 10 * 1024 * 1024
+_PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+_BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
+
+
+def limits_of(keys: Keys, per_day: str, total: str) -> dict[str, int]:
+    """Return the limits of a phase; there a person has them, here a team and a task."""
+    day = keys.whole(per_day, "`limits.per_day`, of a team for a task", 5)
+    whole = keys.whole(total, "`limits.total`, of a team for a task", 100)
+    day, whole = (one if one and one > 0 else None for one in (day, whole))
+    limits = {"per_day": day or 5, "total": whole or 100}
+    if limits["per_day"] > limits["total"]:
+        keys.note(per_day, Fate.ASSUMED, f"more than in the whole phase: {limits['total']}")
+        limits["per_day"] = limits["total"]
+    return limits
+
+
+def visibility_of(keys: Keys, *, has_end: bool) -> dict[str, Any]:
+    """Return the visibility of a phase."""
+    visibility: dict[str, Any] = {}
+    if keys.text("leaderboard_management_mode", "`visibility.board`").strip().lower() == "hide_results":
+        visibility["board"] = "hidden"
+        keys.note("leaderboard_management_mode", Fate.BECAME, "`visibility.board: hidden`: publish it when you want")
+    if keys.flag("hide_score_output", "`visibility.own_scores`", False):
+        visibility["own_scores"] = "after_close" if has_end else "never"
+    for key in ("hide_output", "hide_prediction_output"):
+        keys.flag(key, "`shown`: what programs print is for organisers, unless declared otherwise", False)
+    return visibility
+
+
+def logo_of(reading: Reading) -> Path | None:
+    """Return the logo, if pages can show it."""
+    root = reading.root
+    found = reading.file(root, "image", "a picture at the top of `description`")
+    if found is None or not found.is_file():
+        return None
+    with found.open("rb") as file:
+        beginning = file.read(16)
+    if found.suffix.lower() in _PICTURES and beginning.startswith(_BEGINNINGS) and found.stat().st_size <= _LOGO_BYTES:
+        return found
+    root.note("image", Fate.NONE, "only PNG, JPEG and WebP of up to 10 MiB are shown")
+    return None

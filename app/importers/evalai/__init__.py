@@ -1,0 +1,1 @@
+"""Challenges of EvalAI: `challenge_config.yaml` in a zip."""

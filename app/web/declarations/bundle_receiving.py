@@ -1,0 +1,180 @@
+"""Receiving a bundle of another system: it lies in memory while it is read, becomes a draft, and its gold is sealed.
+
+A bundle has gold in clear, so that it is never stored: its folder is private, in /dev/shm where there is one, and gone
+with the request.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, InvalidForm
+from app.base.queue import send_gold_check
+from app.base.storage import FolderStorage, UploadWriter, sealed_storage_of, storage_of, store_file
+from app.base.stores.interface import INCOMING
+from app.competitions.find import find_phase_task
+from app.competitions.organisers import check_may_create, limits_of, used_bytes
+from app.declarations.blueprints.build import build_competition
+from app.declarations.blueprints.kept import add_file, begin_blueprint
+from app.gold.recorded import recipients
+from app.gold.sealing import SealingWriter, write_content
+from app.gold.versions import UPLOAD_LIMIT_BYTES, bind_gold, keep_gold
+from app.importers.bundles.moments import DateOrder, find_zone
+from app.importers.in_helper import Brought, NotImported, Wish, read_bundle
+from app.models import User
+from app.web.declarations.editing_turns import editing
+from app.web.html.guards import SentUpload
+from app.web.http import csrf
+from app.web.http.context import Server
+from app.web.http.multipart import Policy, receive
+from app.web.http.room import room_left, within
+
+FIELDS = frozenset({csrf.FORM_FIELD, "zone", "order", "results"})
+#: Everything in a bundle, unpacked; larger ones are imported by the command line.
+UNPACKED_BYTES = 256 * 1024 * 1024
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for its owner alone
+_NAME = "bundle.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The result of an import.
+
+    - title: of the competition; blueprint_id: where it is edited, if it cannot be built as it is.
+    - competition: its name, if it is built; sealed: places of gold that is sealed; unsealed: why other gold is not.
+    - notes: what became of each key.
+    """
+
+    title: str
+    notes: list[tuple[str, str, int, str]]
+    blueprint_id: int | None = None
+    competition: str | None = None
+    sealed: tuple[str, ...] = ()
+    unsealed: str = ""
+
+
+async def receive_bundle(request: Request, server: Server, upload: SentUpload) -> Made:
+    """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
+    await run_sync(check_may_create, upload.user, server.settings.organise)
+    with _private_folder(server) as folder:
+        with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
+            writer = UploadWriter(FolderStorage(folder), limit_bytes, name=_NAME)
+            await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
+        wish = _wish(upload.fields)
+        async with editing(request):
+            return await run_sync(_make, server, upload.user, folder, wish)
+
+
+async def _received(request: Request, policy: Policy) -> None:
+    """Write the upload; a fault of the file is one of the field that the form calls `bundle`."""
+    try:
+        await receive(request, policy)
+    except InvalidForm as invalid:
+        fields = dict(invalid.details["fields"])
+        if "file" in fields:
+            fields["bundle"] = fields.pop("file")
+        raise InvalidForm(invalid.message, fields=fields) from None
+
+
+@contextmanager
+def _private_folder(server: Server) -> Iterator[Path]:
+    place = _MEMORY if _MEMORY.is_dir() else storage_of(server.settings).folder.absolute() / INCOMING
+    folder = Path(tempfile.mkdtemp(prefix="evergold-import-", dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wish(fields: Mapping[str, str]) -> Wish:
+    zone, order = fields.get("zone", "").strip(), fields.get("order", "").strip()
+    faults = {}
+    if zone:
+        try:
+            find_zone(zone)
+        except ValueError as fault:
+            faults["zone"] = f"{str(fault)[:1].upper()}{str(fault)[1:]}."
+    if order and order not in list(DateOrder):
+        faults["order"] = "Choose whether the month or the day comes first."
+    if faults:
+        raise InvalidForm("Please correct what is marked.", fields=faults)
+    return Wish(zone, order, fields.get("results", "") == "yes")
+
+
+def _make(server: Server, user: User, folder: Path, wish: Wish) -> Made:
+    """Read the bundle, keep what is public as a blueprint, build it as a draft, and seal its gold."""
+    try:
+        brought = read_bundle(folder / _NAME, folder, wish, UNPACKED_BYTES)
+    except NotImported as refused:
+        raise InvalidForm("This bundle cannot be taken.", fields={"bundle": str(refused)}) from None
+    blueprint_id = _kept(server, user, brought)
+    title = str(brought.document.get("title") or brought.document["name"])
+    settings, limits, now = server.settings, limits_of(server.settings), server.clock()
+    try:
+        name = build_competition(server.engine, storage_of(settings), user, blueprint_id, limits, now)
+    except EvergoldError as fault:
+        return Made(title, brought.notes, blueprint_id, unsealed=f"It cannot be built as it is: {fault.message}")
+    sealed, unsealed = _seal(server, user, name, brought)
+    return Made(title, brought.notes, competition=name, sealed=sealed, unsealed=unsealed)
+
+
+def _kept(server: Server, user: User, brought: Brought) -> int:
+    limits, now = limits_of(server.settings), server.clock()
+    storage = storage_of(server.settings)
+    with reading(server.engine) as session:
+        room = limits.bytes if user.is_administrator else limits.bytes - used_bytes(session, user)
+    if sum(path.stat().st_size for path in brought.files.values()) > room:
+        raise InvalidForm(
+            "This bundle cannot be taken.", fields={"bundle": "Its files do not fit into your room here."}
+        )
+    stored = {name: store_file(path, storage) for name, path in brought.files.items()}
+    with writing(server.engine) as session:
+        blueprint = begin_blueprint(session, user, brought.document, now)
+        for name, file in stored.items():
+            add_file(session, user, blueprint.id, name, file, limits, now)
+        return blueprint.id
+
+
+def _seal(server: Server, user: User, name: str, brought: Brought) -> tuple[tuple[str, ...], str]:
+    """Seal the gold of each task; return the places that have it, and why another one has not."""
+    sealed: list[str] = []
+    for (phase, task), path in brought.gold.items():
+        try:
+            _seal_one(server, user, (name, phase, task), path)
+        except EvergoldError as fault:
+            return tuple(sealed), fault.message
+        sealed.append(f"{phase}/{task}")
+    return tuple(sealed), ""
+
+
+def _seal_one(server: Server, user: User, place: tuple[str, str, str], path: Path) -> None:
+    storage = sealed_storage_of(server.settings)
+    with reading(server.engine) as session:
+        binding = bind_gold(session, [find_phase_task(session, *place)], is_public=False)
+        keys = recipients(session, server.settings.sealing_keys)
+    writer = SealingWriter(storage, UPLOAD_LIMIT_BYTES, what=binding, recipients=keys)
+    try:
+        write_content(path, writer)
+        writer.finish()
+    finally:
+        writer.discard()
+    versions = keep_gold(
+        server.engine,
+        storage,
+        writer.sealed,
+        filename=path.name,
+        user=user,
+        now=server.clock(),
+        limits=limits_of(server.settings),
+    )
+    for version in versions:
+        send_gold_check(version.id)
