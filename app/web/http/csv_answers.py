@@ -18,7 +18,7 @@ def _has_mark(scope: Scope) -> bool:
 
 
 class CsvStream(StreamingResponse):
-    """A table that is made while it is sent, with the mark unless its address says otherwise."""
+    """A table that is made while it is sent, with the mark unless its address has `bom=0`."""
 
     media_type = "text/csv"
 
