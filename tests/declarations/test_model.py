@@ -126,17 +126,11 @@ def test_schema_forbids_unknown_keys_everywhere() -> None:
 
 def test_schema_completes_the_options_of_an_organisers_own_program() -> None:
     validator = validator_for(json.loads(schema_text()))
-    task: dict[str, Any] = {
-        "name": "a",
-        "type": "program",
-        "title": "A",
-        "program": "a",
-        "options": {"metrics": [{"name": "f1"}]},
-    }
+    task: dict[str, Any] = {"name": "a", "type": "program", "title": "A", "program": "a"}
     rest = {key: value for key, value in MINIMAL.items() if key != "tasks"}
 
     def faults(**options: object) -> list[str]:
-        tasks = [{**task, "options": {**task["options"], **options}}]
+        tasks = [{**task, "options": {"metrics": [{"name": "f1"}], **options}}]
         return [
             one.message for one in validator.iter_errors({"version": 1, "competitions": [{**rest, "tasks": tasks}]})
         ]

@@ -212,7 +212,7 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
         {
             "title": wrong_text(title, 200),
             "name": "" if _is_name(name) else "Lower-case letters a-z, digits, and single hyphens between them.",
-            "type": "" if copied or task_type in TASKS else "Choose a task type.",
+            "type": "" if copied else _wrong_type(task_type),
         }
     )
     if not copied:
@@ -220,6 +220,15 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
     found = organised(session, user, copied, Right.EDIT)
     document = copied_document(present_revision(session, found).document, name, title)
     return begin_copy(session, user, found, document, limits, now)
+
+
+def _wrong_type(task_type: str) -> str:
+    """Describe what is wrong with a task type to begin with; empty if nothing is."""
+    if task_type not in TASKS:
+        return "Choose a task type."
+    if TASKS[task_type].run is None:
+        return ""
+    return "Your own program comes with its files: zip its folder with a competition.yaml, and upload that below."
 
 
 def _is_name(name: str) -> bool:

@@ -215,6 +215,12 @@ def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, t
     assert len(set(stored)) == 1
 
 
+def test_a_program_is_not_begun_by_a_form_that_cannot_take_its_files(site: Site) -> None:
+    refused = person(site, "olga").send("/organise", title="Forms", name="forms", type="program")
+    assert refused.status_code == 422
+    assert "Your own program comes with its files: zip its folder with a competition.yaml" in text_of(refused.text)
+
+
 def test_nobody_downloads_the_program(site: Site, tmp_path: Path) -> None:
     made(site, person(site, "olga"), tmp_path / "forms")
     team = person(site, "ada")
