@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from app.base.errors import NotFound
 from app.competitions.access import is_seen_by
@@ -53,7 +54,12 @@ def competition_by_id(session: Session, competition_id: int, user: User | None) 
     name = session.scalar(seen)
     if name is None:
         raise NotFound("There is no competition with this number on this server.")
-    return find_competition(session, name)
+    found = find_competition(session, name)
+    for phase in found.phases:
+        set_committed_value(phase, "competition", found)
+        for phase_task in phase.phase_tasks:
+            set_committed_value(phase_task, "phase", phase)
+    return found
 
 
 def phase_by_id(session: Session, phase_id: int, user: User | None) -> PlacedPhase:
