@@ -7,6 +7,8 @@ from uuid import UUID
 from app.base import links
 
 API = "/api/v1"
+#: Below it are all addresses for programs: those of our own API and those that clients of Codabench know.
+PROGRAMS = "/api/"
 
 
 def competition(name: str) -> str:

@@ -91,6 +91,9 @@ class Settings(BaseSettings):
         description="who may make competitions in the browser: anybody with a confirmed address, whom "
         "`evergold account approve` approved, or administrators alone",
     )
+    codabench_api: bool = Field(
+        True, description="answer clients of Codabench at /api/…, by the same rules as /api/v1; false: not at all"
+    )
     competitions_per_organiser: int = Field(5, ge=0, description="that one who is no administrator may own; 0: none")
     blueprint_days: int = Field(
         180,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from argon2.low_level import Type, hash_secret_raw
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
@@ -223,11 +225,12 @@ def create_token(
     scopes: Collection[TokenScope] | None = None,
     days: int = TOKEN_DAYS,
     made_with: ApiToken | None = None,
+    secret: str = "",
 ) -> tuple[ApiToken, str]:
     """Create a token; return it with its secret, which is shown only once.
 
     made_with: the token that authorised the request; the new one can have no more scopes (None: the same), and lives no
-    longer.
+    longer. secret: from `derive_secret`; empty: a random one.
     """
     name = " ".join(name.split())
     allowed = scopes_of(made_with) if made_with else ALL_SCOPES
@@ -238,7 +241,7 @@ def create_token(
     expires_at = now + timedelta(days=days)
     if made_with and made_with.expires_at:
         expires_at = min(expires_at, made_with.expires_at)
-    secret = TOKEN_START + secrets.token_urlsafe(32)
+    secret = secret or TOKEN_START + secrets.token_urlsafe(32)
     token = ApiToken(
         user_id=user.id,
         name=name,
@@ -254,6 +257,21 @@ def create_token(
     session.flush()
     audit.record(session, user, "token.create", _named(user), _about(token), now=now)
     return token, secret
+
+
+def derive_secret(password: str, salt: bytes) -> str:
+    """Return a token's secret that only this password gives, at the cost of a password's hash."""
+    hasher = _hasher()
+    raw = hash_secret_raw(
+        password.encode(),
+        salt,
+        time_cost=hasher.time_cost,
+        memory_cost=hasher.memory_cost,
+        parallelism=hasher.parallelism,
+        hash_len=32,
+        type=Type.ID,
+    )
+    return TOKEN_START + urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _check_token(name: str, scopes: Collection[TokenScope], days: int) -> None:

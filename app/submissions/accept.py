@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session, joinedload
@@ -71,6 +71,7 @@ class SubmissionForm:
 
     system: the name of the system. card: further fields of the method card, for `app.cards.form.read_document`.
     refuse_duplicate: refuse a file that the team submitted before, until a person confirms.
+    submission_id: of the new submission; None: any.
     """
 
     filename: str = ""
@@ -80,6 +81,7 @@ class SubmissionForm:
     description: str = ""
     card: Mapping[str, Any] = field(default_factory=dict)
     refuse_duplicate: bool = False
+    submission_id: UUID | None = None
 
 
 EMPTY_FORM = SubmissionForm()
@@ -235,6 +237,7 @@ def accept_submission(
     note_taking_part(session, competition, user, registered, now)
     known = named_system(session, team, phase_task, form.system, document, now)
     submission = Submission(
+        id=form.submission_id or uuid4(),
         team_id=team.id,
         user_id=user.id,
         phase_task_id=phase_task.id,

@@ -21,6 +21,7 @@ from app.base.storage import clear_interrupted_uploads, sealed_storage_of, stora
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.web import docs, pages
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
+from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
 from app.web.declarations import api as declarations
 from app.web.declarations.editing_turns import editing_turns
@@ -139,6 +140,9 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         pages,
     ):
         add_routes(app.router, part.router)
+    if settings.codabench_api:
+        for router in codabench.ROUTERS:
+            add_routes(app.router, router)
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
     app.add_exception_handler(LogInFirst, to_login)

@@ -51,6 +51,7 @@ from app.runs.outcomes import record_scores
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.validations import FileToCheck, accept_validation
+from app.web.codabench.numbers import KeyOf, key_of, number_of
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
 from evergold.scoring.errors import Problem
@@ -530,6 +531,11 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
     with reading(engine) as session:
         other = session.scalars(_others_of_the_same(submission_id)).first()
         token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
+        phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
+        there = {one.name for one in find_competition(session, COMPETITION).phases}
+        practice = find_phase_task(session, COMPETITION, "practice" if "practice" in there else PHASE, TASK)
+        board = session.scalars(select(Board.id).where(Board.task_id == phase_task.task_id).order_by(Board.id)).first()
+        file = session.scalars(select(PublicFile.id).where(PublicFile.phase_task_id == phase_task.id)).first()
     return {
         "competition": COMPETITION,
         "phase": PHASE,
@@ -559,6 +565,16 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "sha256": "0" * 64,
         "invitation_id": "1",
         "token_id": str(token),
+        "competition_id": str(phase_task.phase.competition_id),
+        "phase_id": str(phase_task.phase_id),
+        "task_id": str(phase_task.id),
+        "board_id": str(board),
+        "submission_number": str(number_of(UUID(str(submission_id)))),
+        "key": str(key_of(KeyOf.PUBLIC_FILE, file)) if file else NOWHERE,
+        "secret": "guessed",
+        "practice_id": str(practice.phase_id),
+        "task_key": str(key_of(KeyOf.PHASE_TASK, practice.id)),
+        "held_key": NOWHERE,
     }
 
 

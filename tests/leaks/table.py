@@ -27,6 +27,34 @@ POST   /account/mail                                                            
 POST   /account/password                                                                                  303 422 422 422 422 422 422
 POST   /account/tokens                                                                                    303 303 303 303 303 303 303
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
+GET    /accounts/login/                                                                                   303 303 303 303 303 303 303
+POST   /accounts/login/                                                                                   403 403 403 403 403 403 403
+POST   /api/api-token-auth/                                                                               400 400 400 400 400 400 400
+GET    /api/can_make_submission/{phase_id}/                                                               401 200 200 200 200 200 200
+GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
+GET    /api/competitions/{competition_id}/                                                                200 200 200 200 200 200 200
+GET    /api/competitions/{competition_id}/results.csv                                                     307 307 307 307 307 307 307
+POST   /api/data/                                                                                         401 201 201 201 201 201 201
+PUT    /api/data/upload_completed/{key}/                                                                  401 404 404 404 404 404 404
+POST   /api/datasets/                                                                                     401 201 201 201 201 201 201
+PUT    /api/datasets/completed/{key}/                                                                     401 404 404 404 404 404 404
+GET    /api/datasets/{key}/download/                                                                      200 200 200 200 200 200 200
+GET    /api/leaderboards/                                                                                 200 200 200 200 200 200 200
+GET    /api/leaderboards/{board_id}/                                                                      200 200 200 200 200 200 200
+GET    /api/my_profile/                                                                                   401 200 200 200 200 200 200
+GET    /api/phases/                                                                                       200 200 200 200 200 200 200
+GET    /api/phases/{phase_id}/                                                                            200 200 200 200 200 200 200
+GET    /api/phases/{phase_id}/get_leaderboard/                                                            200 200 200 200 200 200 200
+GET    /api/submissions/                                                                                  401 200 200 200 200 200 200
+POST   /api/submissions/                                                                                  401 404 404 404 404 404 404
+GET    /api/submissions/{submission_number}/                                                              401 200 404 404 404 200 200 404 200 404 404
+GET    /api/submissions/{submission_number}/get_details/                                                  401 200 404 404 404 200 200 404 200 404 404
+POST   /api/submissions/{submission_number}/re_run_submission/                                            401 201 404 404 404 403 403 404 403 404 404
+GET    /api/submissions/{submission_number}/scores.zip                                                    401 404 404 404 404 200 200 404 200 404 404
+GET    /api/tasks/                                                                                        200 200 200 200 200 200 200
+GET    /api/tasks/{task_id}/                                                                              200 200 200 200 200 200 200
+PUT    /api/uploads/{secret}/                                                                             404 404 404 404 404 404 404
+GET    /datasets/download/{key}/                                                                          200 200 200 200 200 200 200
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200

@@ -25,6 +25,14 @@ def _file(content: str, **fields: str) -> dict[str, Any]:
 
 #: Those that are not here need no body.
 BODIES: dict[str, dict[str, Any]] = {
+    "GET /api/competitions/{competition_id}/results.csv": {"params": {"phase": "{phase_id}"}},
+    "GET /api/phases/": {"params": {"competition": "{competition_id}"}},
+    "GET /api/leaderboards/": {"params": {"phase": "{phase_id}"}},
+    "POST /api/api-token-auth/": {"data": {"username": "nora", "password": "a wrong pass phrase"}},
+    "POST /api/data/": {"json": {"type": "submission", "filename": "mine.zip", "file_size": 3}},
+    "POST /api/datasets/": {"json": {"type": "submission", "request_sassy_file_name": "mine.zip"}},
+    "POST /api/submissions/": {"json": {"phase": "{practice_id}", "data": "{held_key}"}},
+    "POST /api/submissions/{submission_number}/re_run_submission/": {"params": {"task_key": "{task_key}"}},
     "PUT /api/v1/me/mail": {"json": {"announcements": False, "results": True}},
     f"POST {_COMPETITION}/announcements": {"data": {**_SAID, "mail": "all"}},
     f"POST {_COMPETITION}/announcements/{{announcement_id}}": {"data": _SAID},
@@ -115,11 +123,18 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+#: The names that bodies and queries may have.
+NAMED = ("submission_id", "competition_id", "phase_id", "practice_id", "task_key", "held_key")
+
+
 def body_of(address: str, names: Mapping[str, str]) -> dict[str, Any]:
     """For `tests.web.site.Client.send`; a file says which submission it is about."""
     body = dict(BODIES.get(address, {}))
     if "files" not in body:
-        named: dict[str, Any] = json.loads(json.dumps(body).replace("{submission_id}", names["submission_id"]))
+        text = json.dumps(body)
+        for name in NAMED:
+            text = text.replace(f"{{{name}}}", names.get(name, ""))
+        named: dict[str, Any] = json.loads(text)
         return named
     if "files" in body:
         name, content = body["files"]["file"]

@@ -17,7 +17,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError, Ti
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app.base.api_links import API
+from app.base.api_links import PROGRAMS
 from app.base.errors import Busy, EvergoldError, LimitReached, NotAuthenticated, StorageFull
 from app.base.logs import log
 from app.operations.database_revision import NewerRevision, OtherRevision, Tables
@@ -120,7 +120,7 @@ async def misfit_of(request: Request) -> OtherRevision | None:
 
 def wants_page(request: Request) -> bool:
     """Return True for requests of browsers outside the API."""
-    return not request.url.path.startswith(f"{API}/") and "text/html" in request.headers.get("accept", "")
+    return not request.url.path.startswith(PROGRAMS) and "text/html" in request.headers.get("accept", "")
 
 
 def headers_of(error: EvergoldError, now: datetime) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Path, Request, Response
@@ -14,13 +15,13 @@ from app.base.logs import log
 from app.base.storage import local_file, storage_of, stored_name
 from app.base.text import attachment
 from app.competitions.find import find_phase_task
-from app.models import Audience
-from app.submissions.downloads import check_may_have, file_access, file_viewer, record_download
+from app.models import Audience, PhaseTask, User
+from app.submissions.downloads import FileAccess, check_may_have, file_access, file_viewer, record_download
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
-from app.web.http.paths import CompetitionName, PhaseName, TaskName
+from app.web.http.paths import CompetitionName, PhaseName, TaskName, TaskNames
 from app.web.http.routers import api_router
 
 NOT_MODIFIED = 304
@@ -60,21 +61,44 @@ def download_file(
     task: TaskName,
     name: Annotated[str, Path(examples=["items.csv"])],
 ) -> Response:
+    opened = open_task_file(server, visitor.user, TaskNames(competition, phase, task), name)
+    file = opened.access.file
+    response = stored_file_response(request, server, file.sha256, file.name, is_public=opened.is_public)
+    if response.status_code != NOT_MODIFIED:
+        note_download(server, opened, visitor.user)
+    return response
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A file of a task that its reader may download now."""
+
+    phase_task: PhaseTask
+    access: FileAccess
+
+    @property
+    def is_public(self) -> bool:
+        return self.access.audience is Audience.EVERYONE
+
+
+def open_task_file(server: Server, user: User | None, names: TaskNames, name: str) -> OpenedFile:
+    """Return the file of this task. Raises NotFound, NotYetThere, NotAuthenticated, RegistrationNeeded."""
     with reading(server.engine) as session:
-        phase_task = find_phase_task(session, competition, phase, task)
+        phase_task = find_phase_task(session, *names)
         place = phase_task.phase.competition
-        viewer = file_viewer(session, place, visitor.user)
-        listed = file_access(place, phase_task.phase, phase_task, viewer, server.clock())
+        listed = file_access(place, phase_task.phase, phase_task, file_viewer(session, place, user), server.clock())
         access = next((one for one in listed if one.file.name == name), None)
         if access is None:
-            raise NotFound(f"Task '{task}' has no file '{name}' in phase '{phase}'.")
+            raise NotFound(f"Task '{names.task}' has no file '{name}' in phase '{names.phase}'.")
         check_may_have(access, place)
-    is_public = access.audience is Audience.EVERYONE
-    response = stored_file_response(request, server, access.file.sha256, access.file.name, is_public=is_public)
-    if not is_public and visitor.user is not None and response.status_code != NOT_MODIFIED:
-        with writing(server.engine) as session:  # before anything is sent; ranges are recorded too
-            record_download(session, phase_task, access.file, visitor.user, server.clock())
-    return response
+    return OpenedFile(phase_task, access)
+
+
+def note_download(server: Server, opened: OpenedFile, user: User | None) -> None:
+    """Record the download of a file that is for participants, before anything is sent; ranges are recorded too."""
+    if not opened.is_public and user is not None:
+        with writing(server.engine) as session:
+            record_download(session, opened.phase_task, opened.access.file, user, server.clock())
 
 
 def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:

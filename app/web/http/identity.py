@@ -17,7 +17,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer, SecurityScopes
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from app.base.api_links import API
+from app.base.api_links import PROGRAMS
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.errors import Forbidden, NotAuthenticated
@@ -34,6 +34,8 @@ SESSION_COOKIE = "evergold_session"
 #: `last_used_at` of a token is updated at most once a minute to avoid a write per request.
 _TOUCH_AFTER = timedelta(minutes=1)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+#: Before a token in the Authorization header; clients of Codabench write the second.
+_SCHEMES = ("bearer", "token")
 
 # For the API description only; the credentials are checked below.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="An API token: `evg_…`")
@@ -121,7 +123,7 @@ def _check_scopes(request: Request, visitor: Visitor, wanted: Sequence[str]) -> 
     token, is_safe = visitor.token, request.method in _SAFE_METHODS
     if token is None:
         return
-    if not is_safe and not request.url.path.startswith(f"{API}/"):
+    if not is_safe and not request.url.path.startswith(PROGRAMS):
         raise Forbidden("Forms are for people who are logged in; programs use the web API.")
     if ANY_SCOPE in wanted:
         return
@@ -221,13 +223,13 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
     login = auth.find_session(session, secret, now) if secret else None
     if login is None:
         return Visitor()
-    is_page = not request.url.path.startswith(f"{API}/")
+    is_page = not request.url.path.startswith(PROGRAMS)
     return Visitor(login.user, login, invitations=count_own(session, login.user, now) if is_page else 0)
 
 
 def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
     scheme, _, secret = header.partition(" ")
-    if scheme.lower() != "bearer" or not secret.strip():
+    if scheme.lower() not in _SCHEMES or not secret.strip():
         raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
     token = auth.find_token(session, secret.strip(), now)
     if token is None:

@@ -1,0 +1,42 @@
+"""Tokens for clients that log in with a password for every command: one a person, for a day, the same each time.
+
+Only hashes of secrets are stored, so a secret that was given out is computed again from the password, as slowly as the
+password's own hash: the database tells nothing of the password that this hash does not tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from datetime import datetime
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.models import ApiToken, TokenScope, User
+from app.people import auth
+
+NAME = "log-ins of Codabench clients"
+DAYS = 1
+SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT})
+
+
+def client_token(session: Session, user: User, password: str, now: datetime) -> str:
+    """Return the secret of the user's token for such clients, creating the token where none is live.
+
+    password: the right one.
+    """
+    salt = hashlib.sha256(f"{user.id} {user.password_hash} {_ended(session, user, now)}".encode()).digest()
+    secret = auth.derive_secret(password, salt)
+    if auth.find_token(session, secret, now) is None:
+        with suppress(IntegrityError), session.begin_nested():  # another process may be creating the same one
+            auth.create_token(session, user, NAME, now, scopes=SCOPES, days=DAYS, secret=secret)
+    return secret
+
+
+def _ended(session: Session, user: User, now: datetime) -> int:
+    """Count such tokens that were revoked or have expired: with each of them the next secret is another."""
+    over = or_(ApiToken.revoked_at.is_not(None), ApiToken.expires_at <= now)
+    mine = select(func.count()).select_from(ApiToken).where(ApiToken.user_id == user.id, ApiToken.name == NAME, over)
+    return session.scalar(mine) or 0

@@ -1,0 +1,7 @@
+"""All routes for clients of Codabench, which `EVERGOLD_CODABENCH_API=false` leaves out."""
+
+from __future__ import annotations
+
+from app.web.codabench import accounts, reading, submissions, submitting, uploads
+
+ROUTERS = (accounts.router, reading.router, submissions.router, submitting.router, uploads.router)

@@ -1,0 +1,1 @@
+"""Tests of what clients of Codabench are answered."""
