@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +25,8 @@ from evergold.scoring.task import AnyTask, read_options
 from evergold.scoring.tasks import get_task
 from workers.program_runner import command_of, end_of, limits_of, run_folder
 from workers.programs import lay_out_gold
-from workers.sandbox import Ended, Outcome
+from workers.sandbox import Program
+from workers.sandbox.trusted import run_trusted
 
 #: Where a folder of a competition usually has its gold.
 GOLD_FOLDERS = ("gold", "reference_data", "ref")
@@ -88,7 +85,7 @@ def _scored(request: Request) -> dict[str, Any]:
         unpack(place / "program.zip", place / "program")
         _lay_out(gold, place)
         options = {**task.options, **_of_phase(declared, task.name, request.phase), "program_sha256": sha256}
-        runner: Runner = partial(run_trusted if request.trust else run_folder, folder=place / "program")
+        runner: Runner = partial(run_at_home if request.trust else run_folder, folder=place / "program")
         return _run(type_, options, RunFiles(place / "reference", Path(request.prediction), ""), runner)
 
 
@@ -163,66 +160,11 @@ def _lay_out(gold: Path, place: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------- trusted
 
 
-def run_trusted(call: ProgramCall, folder: Path) -> ProgramEnd:
+def run_at_home(call: ProgramCall, folder: Path) -> ProgramEnd:
     """Run a program that its own organiser trusts, with all rights of this process, on copies of its files."""
-    limits = limits_of(call)
-    with tempfile.TemporaryDirectory(prefix="evergold-trusted-") as name:
-        app = Path(name)
-        for source, target in ((folder, "program"), (call.reference, "input/ref"), (call.submission, "input/res")):
-            shutil.copytree(source, app / target)
-        for made in ("output", "shared"):
-            (app / made).mkdir()
-        words = [_replaced(word, app) for word in command_of(call, folder)]
-        began = time.monotonic()
-        ended, code, stdout, stderr = _call(words, app / "program", limits.seconds)
-        said = f"it took more than {limits.seconds:g} s" if ended is Ended.TOO_LATE else ""
-        outcome = _outcome(app / "output", Outcome(ended, code, None, None, None, stdout, stderr, 0.0, said))
-        return end_of(replace(outcome, seconds=time.monotonic() - began), "", TRUSTED)
-
-
-#: As `workers.sandbox` replaces them, by the folders of this run.
-_PLACES = {
-    "$input": "input",
-    "$output": "output",
-    "$program": "program",
-    "$hidden": "input/ref",
-    "$predictions": "input/res",
-    "$shared": "shared",
-    "$tmp": "output",
-}
-
-
-def _replaced(word: str, app: Path) -> str:
-    for sign, place in _PLACES.items():
-        word = word.replace(sign, str(app / place))
-    return word
-
-
-def _call(words: list[str], folder: Path, seconds: float) -> tuple[Ended, int | None, bytes, bytes]:
-    """Run the command in a session of its own, which ends as a whole when its time is over."""
-    try:
-        process = subprocess.Popen(  # noqa: S603 - the organiser said --trust
-            words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True,
-        )  # fmt: skip
-    except OSError as error:
-        raise WrongRequest(f"the program cannot be started: {error.strerror}: {words[0]}") from None
-    try:
-        stdout, stderr = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        stdout, stderr = process.communicate()
-        return Ended.TOO_LATE, None, stdout, stderr
-    return (Ended.FAILED if process.returncode else Ended.FINISHED), process.returncode, stdout, stderr
-
-
-def _outcome(output: Path, outcome: Outcome) -> Outcome:
-    names = [name for name in ("scores.json", "scores.txt") if (output / name).is_file()]
-    pages = [output / "detailed_results.html", *sorted(output.glob("*.html"))]
-    page = next((path.read_bytes() for path in pages if path.is_file()), None)
-    if not names:
-        return replace(outcome, page=page)
-    return replace(outcome, scores_name=names[0], scores=(output / names[0]).read_bytes(), page=page)
+    program = Program(folder, command_of(call, folder))
+    outcome = run_trusted(program, call.reference, call.submission, limits_of(call), None)
+    return end_of(outcome, "", TRUSTED)
 
 
 def main(words: list[str]) -> int:

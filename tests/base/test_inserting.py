@@ -13,7 +13,7 @@ from tests.world import NOW, add_competition, add_user, submit
 
 pytestmark = pytest.mark.both
 #: Columns that nothing loads but who asks for them.
-ASKED_FOR = {"item_results", "private_scores"}
+ASKED_FOR = {"item_results", "program_log", "private_scores"}
 
 
 @pytest.fixture

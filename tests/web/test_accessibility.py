@@ -81,6 +81,8 @@ NOBODY, ADA, OLGA = RIGHTS = "nobody", "ada", "olga"
 ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
+    "/accounts/login/": "a form that clients of Codabench fill in",
+    "/datasets/download/{key}/": "a file to download",
     "/competitions/{competition}/images/{sha256}": "an image of a text",
     "/organise/{blueprint_id}/images": "an image of a text that is being written",
     "/competitions": "leads home",

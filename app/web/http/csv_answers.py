@@ -5,16 +5,15 @@ from __future__ import annotations
 import codecs
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Annotated, Any
-from urllib.parse import parse_qs
 
 from fastapi import Depends, Query
+from starlette.datastructures import QueryParams
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 
 def _has_mark(scope: Scope) -> bool:
-    query: bytes = scope.get("query_string", b"")
-    return parse_qs(query).get(b"bom", [b"1"])[-1] != b"0"
+    return QueryParams(scope["query_string"]).get("bom") != "0"
 
 
 class CsvStream(StreamingResponse):
