@@ -14,4 +14,5 @@ class FreshBuild(build):  # type: ignore[misc]  # untyped
         super().run()
 
 
-setup(cmdclass={"build": FreshBuild})
+if __name__ == "__main__":
+    setup(cmdclass={"build": FreshBuild})

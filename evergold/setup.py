@@ -22,4 +22,5 @@ class Modules(build_py):  # type: ignore[misc]
         return [found for found in super().find_package_modules(package, package_dir) if found[1] != "setup"]
 
 
-setup(cmdclass={"build": FreshBuild, "build_py": Modules})
+if __name__ == "__main__":
+    setup(cmdclass={"build": FreshBuild, "build_py": Modules})

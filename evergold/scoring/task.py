@@ -6,6 +6,7 @@ The parts can be used and tested alone: `read_prediction` needs items, not gold:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -250,8 +251,12 @@ def item_results(
     return task.item_results(gold, prediction, options) if task.item_results is not None else None
 
 
+#: Names that pydantic gives to the kinds of a union.
+_KIND = re.compile(r"constrained-|(dict|list|tuple|function-\w+)\[")
+
+
 def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:
-    name = ".".join(str(part) for part in fault["loc"])
+    name = ".".join(str(part) for part in fault["loc"] if not _KIND.match(str(part)))
     if fault["type"] == "extra_forbidden":
         known = ", ".join(task.options.model_fields) or "none"
         return Problem("unknown-option", f"{task.name} has no option {shorten(name)}; its options are: {known}")

@@ -57,7 +57,7 @@ TRAPS: dict[str, tuple[Callable[[], bytes], str]] = {
     "zip slip": (lambda: with_entry("../outside.txt"), "absolute names and names with .."),
     "absolute name": (lambda: with_entry("/etc/cron.d/outside"), "absolute names and names with .."),
     "drive letter": (lambda: with_entry("C:/outside.txt"), "absolute names and names with .."),
-    "backslashes": (lambda: with_entry("..\\outside.txt"), "not by a backslash"),
+    "backslashes": (lambda: with_entry("..\\outside.txt"), "absolute names and names with .."),
     "link": (lambda: with_entry("link", b"/etc/passwd", stat.S_IFLNK | 0o777), "is a link or a device"),
     "device": (lambda: with_entry("device", b"", stat.S_IFCHR | 0o666), "is a link or a device"),
     "name twice": (lambda: with_entry("terms.md", b"other terms"), "is in the zip twice"),

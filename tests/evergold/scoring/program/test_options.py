@@ -23,7 +23,7 @@ def refused(**options: Any) -> str:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"metrics": []}, "option metrics: Tuple should have at least 1 item"),
+        ({"metrics": []}, "option metrics must not be empty"),
         ({"metrics": [*ONE, *ONE]}, "the metric accuracy is declared twice"),
         ({"metrics": [*ONE, {"name": "other", "key": "accuracy"}]}, "accuracy and other read the same key, 'accuracy'"),
         ({"metrics": [{"name": "mean", "mean_of": ["accuracy"]}, *ONE]}, "'accuracy' is no metric declared before it"),
