@@ -1,7 +1,8 @@
 """Tokens for clients that log in with a password for every command: one a person, for a day, the same each time.
 
 Only hashes of secrets are stored, so a secret that was given out is computed again from the password, as slowly as the
-password's own hash: the database tells nothing of the password that this hash does not tell.
+password's own hash: the database reveals nothing of the
+password that this hash does not reveal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files that come before the submission that they are for: announced, sent to a secret address, submitted by key.
 
-Nothing is accepted here: what a submission needs is asked when it is made. A file is held for a day.
+Nothing is accepted here: the rules of submissions apply when one is made. A file is held for a day.
 """
 
 from __future__ import annotations

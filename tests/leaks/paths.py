@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.leaks.place import Place
 from tests.web.routes import addresses
 
@@ -19,6 +21,13 @@ QUERIES = {
     "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
     "/results": ("?as=public", "?sort=1"),
     "/report": ("?as=participant",),
+    "/api/leaderboards/{board_id}/": ("?phase={phase_id}", "?as=public"),
+    "/api/submissions/": ("?phase={phase_id}",),
+    "/api/tasks/": ("?competition={competition_id}",),
+    # Without a query these are refused.
+    "/api/leaderboards/": ("?phase={phase_id}", "?phase={practice_id}"),
+    "/api/phases/": ("?competition={competition_id}",),
+    "/results.csv": ("?phase={phase_id}",),
 }
 
 
@@ -28,5 +37,6 @@ def paths_of(unscored: Place) -> list[str]:
     for address in addresses(unscored.site.app):
         if address.method == "GET":
             more = next((ways for end, ways in QUERIES.items() if address.template.endswith(end)), ())
-            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *more)]
+            named = [re.sub(r"{(\w+)}", lambda found: unscored.names[found[1]], way) for way in more]
+            paths += [f"{path}{way}" for path in unscored.fill_all(address) for way in ("", *named)]
     return paths

@@ -172,6 +172,8 @@ class Place:
                 "submissions",
             ],
             "submission_id": [str(self.submitted[team][0]) for team in ("alpha", "gamma")],
+            "submission_number": [str(number_of(self.submitted[team][0])) for team in ("alpha", "gamma")],
+            **{part: self.names[f"{part}s"].split() for part in ("phase_id", "task_id", "board_id")},
         }
         parts = re.findall(r"{(\w+)(?::\w+)?}", template)
         more = {part: name for part, name in NAMES_BY_TEMPLATE.get(template, {}).items() if part == "name"}
@@ -532,7 +534,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         other = session.scalars(_others_of_the_same(submission_id)).first()
         token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
         phase_task = find_phase_task(session, COMPETITION, PHASE, TASK)
-        there = {one.name for one in find_competition(session, COMPETITION).phases}
+        competition = find_competition(session, COMPETITION)
+        there = {one.name for one in competition.phases}
         practice = find_phase_task(session, COMPETITION, "practice" if "practice" in there else PHASE, TASK)
         board = session.scalars(select(Board.id).where(Board.task_id == phase_task.task_id).order_by(Board.id)).first()
         file = session.scalars(select(PublicFile.id).where(PublicFile.phase_task_id == phase_task.id)).first()
@@ -572,6 +575,9 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "submission_number": str(number_of(UUID(str(submission_id)))),
         "key": str(key_of(KeyOf.PUBLIC_FILE, file)) if file else NOWHERE,
         "secret": "guessed",
+        "phase_ids": " ".join(str(one.id) for one in competition.phases),
+        "task_ids": " ".join(str(one.id) for phase in competition.phases for one in phase.phase_tasks),
+        "board_ids": " ".join(str(one.id) for one in competition.boards),
         "practice_id": str(practice.phase_id),
         "task_key": str(key_of(KeyOf.PHASE_TASK, practice.id)),
         "held_key": NOWHERE,

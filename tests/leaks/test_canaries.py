@@ -224,7 +224,8 @@ def crawl(planted: Place, roles: Iterable[str], submissions: dict[str, str]) -> 
 
 
 def _shows_it(address: Address, role: str) -> bool:
-    return "{submission_id}" in address.template and role in ("participant", "organiser")
+    shown = ("{submission_id}", "{submission_number}")
+    return any(name in address.template for name in shown) and role in ("participant", "organiser")
 
 
 def everything(answer: httpx.Response) -> str:

@@ -1,6 +1,6 @@
 """Integers and UUIDs that clients of Codabench want, computed from the ids that are there.
 
-A submission's number is the first bits of its random id: it says nothing of how many there are. Submissions that came
+A submission's number is the first bits of its random id: it does not reveal how many there are. Submissions that came
 as one upload to several tasks have one number. Public files and tasks of a phase have UUIDs that contain their ids.
 """
 

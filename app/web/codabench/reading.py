@@ -1,4 +1,4 @@
-"""What clients of Codabench read: competitions, phases, tasks, boards, files."""
+"""Reading for clients of Codabench: competitions, phases, tasks, boards, files."""
 
 from __future__ import annotations
 

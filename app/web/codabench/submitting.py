@@ -58,7 +58,7 @@ class UploadToTasks:
 
 @router.get("/api/can_make_submission/{phase_id}/")
 def can_submit(server: ServerHere, user: ApiUser, phase_id: RowId) -> CanSubmit:
-    """Say whether an upload to all tasks of the phase would be refused now, and why."""
+    """Return whether an upload to all tasks of the phase would be accepted now, and if not, why."""
     now = server.clock()
     with reading(server.engine) as session:
         try:

@@ -120,7 +120,7 @@ class ListedCompetition(ApiModel):
 
 
 class CompetitionOut(ListedCompetition):
-    """A competition with its parts. Counts are None: boards tell them, as far as they are shown."""
+    """A competition with its parts. Counts are None: boards have them, as far as they are shown."""
 
     owner_display_name: str
     participants_count: None = None

@@ -22,7 +22,7 @@ from sqlalchemy import select
 
 from app.base.db import reading
 from app.models import ApiToken
-from tests.server.processes import ITEMS, Server, embedded
+from tests.server.processes import ITEMS, Server, embedded, on_real_parts
 from tests.test_end_to_end import BROKEN, GOOD, MACRO_F1
 
 pytestmark = pytest.mark.services
@@ -71,9 +71,13 @@ def add_pair(folder: Path) -> None:
     (place / "items.csv").write_text(ITEMS)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with embedded(add_pair) as running:
+@pytest.fixture(scope="module", params=["embedded", pytest.param("real parts", marks=pytest.mark.soak)])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    if request.param == "embedded":
+        started = embedded(add_pair)
+    else:
+        started = on_real_parts(request.getfixturevalue("postgres_server"), add_pair)
+    with started as running:
         yield running
 
 

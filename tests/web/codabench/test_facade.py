@@ -1,0 +1,298 @@
+"""The addresses for clients of Codabench keep the rules of /api/v1: who sees what, limits, forms, held uploads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from sqlalchemy import select, update
+
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.models import Board, Competition, Halt, HeldUpload, Phase, Stage, Submission
+from app.submissions.held_uploads import HELD, HELD_AT_ONCE
+from app.web.codabench.numbers import KeyOf, id_range, id_with, key_of, number_of, row_of
+from app.web.main import create_app
+from tests import world
+from tests.competitions.embargo import declare, hide
+from tests.web.routes import routes_of
+from tests.web.site import BOARD, BROWSER, CONTENT, PASSWORD, Person, Site, log_in, register, run_of
+from tests.world import NOW
+
+
+def phase_of(person: Person) -> int:
+    with reading(person.site.engine) as session:
+        return world.the_phase_task(session).phase_id
+
+
+def announce(person: Person, **more: object) -> httpx.Response:
+    return person.client.post("/api/datasets/", data={"type": "submission", "request_sassy_file_name": "a.csv", **more})
+
+
+def hold(person: Person, content: bytes = CONTENT) -> str:
+    """The key of a file that was uploaded."""
+    announced = announce(person).json()
+    with person.site.client() as anybody:
+        put = anybody.put(announced["sassy_url"], content=content)
+    assert put.status_code == 200, put.text
+    key: str = announced["key"]
+    return key
+
+
+def send(person: Person, key: str, **more: object) -> httpx.Response:
+    return person.client.post("/api/submissions/", data={"phase": phase_of(person), "data": key, **more})
+
+
+def sent(person: Person) -> int:
+    answer = send(person, hold(person))
+    assert answer.status_code == 201, answer.text
+    number: int = answer.json()["id"]
+    return number
+
+
+# ------------------------------------------------------------------------------------------------------------ numbers
+
+
+def test_a_number_leads_back_to_the_ids_that_have_it_and_to_no_other() -> None:
+    one = uuid4()
+    first, last = id_range(number_of(one))
+    assert first <= one <= last
+    assert first <= id_with(number_of(one)) <= last
+    assert number_of(UUID(int=last.int + 1)) == number_of(one) + 1
+    assert id_with(number_of(one)).version == 4
+
+
+@pytest.mark.parametrize("row_id", [1, 17, 2**31 - 1])
+def test_a_key_leads_back_to_its_row_and_kind(row_id: int) -> None:
+    key = key_of(KeyOf.PUBLIC_FILE, row_id)
+    assert (row_of(KeyOf.PUBLIC_FILE, key), row_of(KeyOf.PHASE_TASK, key)) == (row_id, None)
+    assert row_of(KeyOf.PUBLIC_FILE, uuid4()) is None
+    assert key.version == 8
+
+
+# ----------------------------------------------------------------------------------------------------- who sees what
+
+
+def test_what_is_hidden_from_somebody_is_not_there_for_their_client(ada: Person, eve: Person) -> None:
+    """A draft, asked for by its numbers, as one that never was."""
+    site, phase = ada.site, phase_of(ada)
+    with reading(site.engine) as session:
+        there = world.the_phase_task(session)
+        place = session.get_one(Phase, phase).competition_id
+        board = session.scalars(select(Board.id).where(Board.task_id == there.task_id)).first() or 0
+    numbers = {"competitions": place, "phases": phase, "tasks": there.id, "leaderboards": board}
+    for kind, number in numbers.items():
+        assert eve.client.get(f"/api/{kind}/{number}/").status_code == 200, kind
+    with writing(site.engine) as session:
+        session.execute(update(Competition).values(stage=Stage.DRAFT))
+    for kind, number in numbers.items():
+        hidden, never = (eve.client.get(f"/api/{kind}/{one}/") for one in (number, 99_999))
+        assert (hidden.status_code, hidden.text) == (404, never.text), kind
+    assert eve.client.get(f"/api/can_make_submission/{phase}/").status_code == 404
+    assert eve.client.get("/api/competitions/").json() == []
+    assert eve.client.get("/api/tasks/").json() == []
+    assert send(eve, hold(eve)).status_code == 404
+
+
+def test_scores_under_an_embargo_are_not_there(ada: Person) -> None:
+    number = sent(ada)
+    document = ada.client.get("/api/v1/submissions").json()["submissions"][0]
+    world.score(ada.site.engine, run_of(ada.site, document), 0.75)
+    assert ada.client.get(f"/api/submissions/{number}/").json()["scores"][0]["score"] == "0.7500000000"
+    hide(ada.site.engine, own_scores="never", board="hidden")
+    found = ada.client.get(f"/api/submissions/{number}/").json()
+    assert (found["status"], found["scores"]) == ("Finished", [])
+    assert "no scores" in found["status_details"]
+    assert ada.client.get(f"/api/submissions/{number}/get_details/").json()["scoring_result"] is None
+    assert ada.client.get(f"/api/submissions/{number}/scores.zip").status_code == 404
+    phase = phase_of(ada)
+    for board in ada.client.get("/api/leaderboards/", params={"phase": phase}).json():
+        assert board["submissions"] == []
+        assert ada.client.get(f"/api/leaderboards/{board['id']}/").json() == board
+
+
+def test_another_teams_number_is_not_there(ada: Person, eve: Person) -> None:
+    number = sent(ada)
+    for end in ("", "get_details/", "scores.zip"):
+        assert eve.client.get(f"/api/submissions/{number}/{end}").status_code == 404
+    assert eve.client.get("/api/submissions/").json() == []
+    assert [one["id"] for one in ada.client.get("/api/submissions/").json()] == [number]
+
+
+def test_a_board_has_the_names_ranks_and_values_of_our_own_api(ada: Person, eve: Person) -> None:
+    for person, value in ((ada, 0.75), (eve, 0.5)):
+        sent(person)
+        document = person.client.get("/api/v1/submissions").json()["submissions"][0]
+        world.score(person.site.engine, run_of(person.site, document), value)
+    with ada.site.client() as nobody:
+        boards = nobody.get("/api/leaderboards/", params={"phase": phase_of(ada)}).json()
+        names = [one["name"] for one in nobody.get(BOARD.rpartition("/")[0].rpartition("/")[0]).json()["boards"]]
+        assert len(names) == len(boards)
+        for name, board in zip(names, boards, strict=True):
+            ours = nobody.get(f"{BOARD.rpartition('/')[0]}/{name}").json()
+            rows = [row for row in ours["rows"] if row["kind"] != "historic"]
+            assert [(row["owner"], row["rank"]) for row in board["submissions"]] == [
+                (row["team"], row["rank"]) for row in rows
+            ]
+            for theirs, row in zip(board["submissions"], rows, strict=True):
+                values = [None if one["score"] is None else float(one["score"]) for one in theirs["scores"]]
+                assert values == [cell["value"] for cell in row["cells"]]
+
+
+# ------------------------------------------------------------------------------------------------------------ uploads
+
+
+def test_a_held_upload_is_its_senders_and_for_a_day(ada: Person, eve: Person) -> None:
+    key = hold(ada)
+    assert send(eve, key).status_code == 404
+    assert ada.client.put(f"/api/data/upload_completed/{key}/").status_code == 200
+    assert eve.client.put(f"/api/data/upload_completed/{key}/").status_code == 404
+    ada.site.set_clock(NOW + HELD)
+    assert send(ada, key).status_code == 404
+    assert ada.site.submissions() == 0
+
+
+def test_a_file_that_has_not_come_is_not_submitted(ada: Person) -> None:
+    refused = send(ada, announce(ada).json()["key"])
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "not_uploaded_yet")
+
+
+def test_what_came_to_an_address_stays(ada: Person) -> None:
+    announced = announce(ada).json()
+    answers = [ada.client.put(announced["sassy_url"], content=one) for one in (CONTENT, CONTENT, b"another")]
+    assert [one.status_code for one in answers] == [200, 200, 409]
+    with reading(ada.site.engine) as session:
+        assert session.scalars(select(HeldUpload.size_bytes)).all() == [len(CONTENT)]
+
+
+def test_nobody_holds_more_than_a_few(ada: Person) -> None:
+    keys = []
+    for second in range(HELD_AT_ONCE + 1):
+        ada.site.set_clock(NOW + timedelta(seconds=second))
+        keys.append(hold(ada))
+    statuses = [
+        ada.client.put(f"/api/data/upload_completed/{key}/").status_code for key in (keys[0], keys[1], keys[-1])
+    ]
+    assert statuses == [404, 200, 200]
+    with reading(ada.site.engine) as session:
+        assert len(session.scalars(select(HeldUpload)).all()) == HELD_AT_ONCE
+
+
+def test_files_that_are_too_large_are_refused_before_and_while_they_come(ada: Person) -> None:
+    site = ada.site
+    limit = site.settings.upload_limit_bytes
+    assert announce(ada, file_size=limit + 1).status_code == 413
+    declare(site.engine, upload_limit_bytes=len(CONTENT) - 1)
+    assert send(ada, hold(ada)).status_code == 413
+    assert site.submissions() == 0
+
+
+def test_the_same_key_is_the_same_submission(ada: Person) -> None:
+    key = hold(ada)
+    answers = [send(ada, key).json() for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert ada.site.submissions() == 1
+
+
+def test_a_large_file_comes_whole(ada: Person) -> None:
+    """More than other bodies may have."""
+    content = CONTENT + b"2,EN,zero_shot,0\n" * 20_000
+    sent_ = send(ada, hold(ada, content))
+    assert sent_.status_code == 201
+    with reading(ada.site.engine) as session:
+        ids = id_range(sent_.json()["id"])
+        assert session.scalars(select(Submission.size_bytes).where(Submission.id.between(*ids))).all() == [len(content)]
+
+
+@pytest.mark.parametrize("halt", [Halt.PAUSED, Halt.ARCHIVED])
+def test_a_competition_at_rest_takes_nothing(ada: Person, halt: Halt) -> None:
+    with writing(ada.site.engine) as session:
+        session.execute(update(Competition).values(halt=halt, halt_reason="Moving."))
+    told = ada.client.get(f"/api/can_make_submission/{phase_of(ada)}/").json()
+    assert (told["can"], "Moving." in told["reason"]) == (False, True)
+    assert send(ada, hold(ada)).status_code == 409
+
+
+def test_the_request_that_submits_decides_whether_it_is_in_time(ada: Person) -> None:
+    declare(ada.site.engine, ends_at=NOW + timedelta(hours=1))
+    key = hold(ada)
+    ada.site.set_clock(NOW + timedelta(hours=1))
+    refused = send(ada, key)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "phase_not_open")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"phase": "one"}, {"phase": str(2**31)}, {"data": "mine"}, {"tasks": "999999"}, {"phase": "²"}],
+)
+def test_wrong_fields_are_named(ada: Person, fields: dict[str, str]) -> None:
+    form = {"phase": str(phase_of(ada)), "data": hold(ada), **fields}
+    refused = ada.client.post("/api/submissions/", data=form)
+    assert (refused.status_code, list(refused.json()["error"]["details"]["fields"])) == (422, list(fields))
+    assert ada.client.post("/api/submissions/", json=[form]).status_code == 422
+
+
+# ------------------------------------------------------------------------------------------------------------ log-ins
+
+
+@pytest.fixture
+def browser(site: Site) -> Iterator[httpx.Client]:
+    register(site, "nora")
+    with site.client(**BROWSER) as client:
+        client.follow_redirects = True
+        client.get("/accounts/login/")
+        yield client
+
+
+def test_the_form_logs_in_with_the_cookies_token_alone(browser: httpx.Client) -> None:
+    form = {"username": "nora", "password": PASSWORD}
+    for token in ("", "guessed"):
+        assert browser.post("/accounts/login/", data={**form, "csrfmiddlewaretoken": token}).status_code == 403
+    form["csrfmiddlewaretoken"] = browser.cookies["csrftoken"]
+    foreign = browser.post("/accounts/login/", data=form, headers={"Origin": "https://evil.example"})
+    assert foreign.status_code == 403
+    answer = browser.post("/accounts/login/", data=form)
+    assert (answer.status_code, answer.url.path) == (200, "/")
+    assert "nora" in browser.get("/account").text
+
+
+def test_a_wrong_password_logs_nobody_in(browser: httpx.Client) -> None:
+    form = {"username": "nora", "password": "wrong", "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+    assert browser.post("/accounts/login/", data=form).status_code == 401
+    assert "evergold_session" not in browser.cookies
+
+
+def test_tokens_are_throttled_as_log_ins_and_end_when_they_are_revoked(site: Site) -> None:
+    with log_in(site, "nora"), site.client() as client:
+        form = {"username": "nora", "password": PASSWORD}
+
+        def token() -> str:
+            made: str = client.post("/api/api-token-auth/", data=form).json()["token"]
+            return made
+
+        first = token()
+        assert token() == first
+        listed = client.get("/api/v1/tokens", headers={"Authorization": f"Token {first}"}).json()["tokens"]
+        (number,) = [one["id"] for one in listed]
+        gone = client.delete(f"/api/v1/tokens/{number}", headers={"Authorization": f"Bearer {first}"})
+        assert gone.status_code == 204
+        second = token()
+        assert second != first
+        assert client.get("/api/my_profile/", headers={"Authorization": f"Token {first}"}).status_code == 401
+        organised = client.put(
+            "/api/v1/competitions/idioms/life", headers={"Authorization": f"Token {second}"}, json={}
+        )
+        assert (organised.status_code, organised.json()["error"]["code"]) == (403, "scope_missing")
+        site.set_clock(NOW + timedelta(days=1))
+        assert token() not in (first, second)
+        wrong = [client.post("/api/api-token-auth/", data={**form, "password": "wrong"}) for _ in range(11)]
+        assert [one.status_code for one in wrong] == [400] * 10 + [429]
+
+
+def test_a_switch_leaves_all_of_it_out() -> None:
+    paths = {route.path for route in routes_of(create_app(Settings(codabench_api=False)).router.routes)}
+    assert not [path for path in paths if path.startswith("/api/") and not path.startswith("/api/v1/")]
+    assert not {"/accounts/login/", "/datasets/download/{key}/"} & paths
