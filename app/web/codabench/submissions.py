@@ -78,9 +78,7 @@ def read_details(visit: ApiUserVisit, viewer: ApiViewer, submission_number: Subm
     scores = f"/api/submissions/{submission_number}/scores.zip"
     return SubmissionDetails(
         logs=[
-            LogOut(
-                name=f"{one.phase_task.task.name}-problems.csv", data_file=_at(visit, api_links.problems(one.id))
-            )
+            LogOut(name=f"{one.phase_task.task.name}-problems.csv", data_file=_at(visit, api_links.problems(one.id)))
             for one in found
             if current_run(one).problems
         ],
