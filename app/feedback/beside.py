@@ -11,6 +11,7 @@ from sqlalchemy import Select, String, Uuid, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime
+from app.feedback.history import MOST_SHOWN
 from app.models import Board, EntryChoice, ScoreRow, ScoringRun, Submission
 from app.standings.tries import is_rankable
 from evergold.scoring.task import NOT_ENTERED
@@ -84,6 +85,15 @@ _CHOICE = (
 )
 
 
+_NEWEST = (
+    select(Submission.id)
+    .where(Submission.team_id == bindparam("team"), Submission.phase_task_id == bindparam("phase_task"))
+    .order_by(Submission.submitted_at.desc())
+    .limit(MOST_SHOWN)
+    .subquery()
+)
+
+
 def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
     """Select from the team's runs on the board."""
     is_ranking = and_(ScoreRow.metric == bindparam("metric"), ScoreRow.split == bindparam("split"))
@@ -100,8 +110,9 @@ def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _best(*, has_track: bool, higher_is_better: bool) -> Select[*tuple[Any, ...]]:
-    """Select the two best scores with their submissions: one of them is of another run."""
+    """Select the two best scores of the team's newest submissions, with these: one of them is of another run."""
     query = _of_team(Submission.id, ScoreRow.value, has_track=has_track).where(ScoreRow.value.is_not(None))
+    query = query.where(Submission.id.in_(select(_NEWEST.c.id)))
     return query.order_by(ScoreRow.value.desc() if higher_is_better else ScoreRow.value).limit(2)
 
 

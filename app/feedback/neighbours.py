@@ -37,6 +37,11 @@ class Neighbours:
     column: BoardColumn
     rows: tuple[Neighbour, ...]
 
+    @property
+    def have_intervals(self) -> bool:
+        """True if the board shows the interval of any of these rows."""
+        return any(one.spread is not None and one.spread.low is not None for one in self.rows)
+
 
 def neighbours_of(session: Session, phase: Phase, standing: RunStanding, viewer: Viewer) -> Neighbours | None:
     """Return the rows around the submission that counts; None if it does not, or the board shows no scores."""

@@ -38,7 +38,6 @@ NOT_FILES = {
     "email_confirmations.secret_hash",
     "file_downloads.sha256",  # of what was sent, which need not be stored any more
     "gold_power.key",
-    "held_uploads.secret_hash",
     "gold_versions.commitment",
     "judged_texts.text_key",
     "login_sessions.csrf_token",

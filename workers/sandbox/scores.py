@@ -80,6 +80,8 @@ def _read_yaml(name: str, text: str) -> object:
         for event in yaml.parse(prepared, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             reader.take(event)
     except yaml.MarkedYAMLError as error:
+        if "nesting depth" in str(error.problem):  # the library's own bound, which it meets while it looks ahead
+            raise ValueError(f"{name} is nested deeper than {DEEPEST}") from None
         line = getattr(error.problem_mark, "line", None)
         where = name if line is None else f"{name}, line {line + 1}"
         raise ValueError(f"{where}: {error.problem}") from None
