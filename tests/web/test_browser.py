@@ -112,6 +112,7 @@ def upload(looking: Viewer, folder: Path, content: bytes, method: str) -> None:
     looking.page.fill("#method", method)
     looking.page.set_input_files("#file", file)
     looking.page.get_by_role("button", name="Submit", exact=True).click()
+    looking.page.wait_for_url("**/submissions/*")
     expect(looking.page.locator(".chip")).to_have_text("Queued")
 
 
@@ -241,6 +242,7 @@ def test_a_double_click_uploads_once(look: Any, site: Site, tmp_path: Path) -> N
     file.write_bytes(CONTENT)
     looking.page.set_input_files("#file", file)
     looking.page.get_by_role("button", name="Submit", exact=True).dblclick()
+    looking.page.wait_for_url("**/submissions/*")
     expect(looking.page.locator(".chip")).to_have_text("Queued")
     assert site.submissions() == 1
 

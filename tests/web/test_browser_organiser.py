@@ -88,6 +88,7 @@ def take_part(open_page: Any, site: Site, folder: Path) -> None:
     file.write_bytes(CONTENT)
     looking.page.set_input_files("#file", file)
     looking.page.get_by_role("button", name="Submit", exact=True).click()
+    looking.page.wait_for_url("**/submissions/*")
     expect(looking.page.locator(".chip")).to_have_text("Queued")
     score_all(site, 0.7037)
     expect(looking.page.locator(".chip")).to_have_text("Scored")

@@ -173,6 +173,7 @@ def test_a_double_click_on_a_dropped_file_submits_once(form: Viewer, site: Site)
 def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
+    expect(page.locator("#checked")).to_contain_text("waits to be checked")
     site.set_clock(site.now + 6 * world.DAY)
     press(page)
     expect(page.locator("[data-refused]")).to_contain_text("ended at")
@@ -184,6 +185,7 @@ def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -
 def test_an_expired_log_in_is_said_and_the_form_stays_as_it_is(form: Viewer, site: Site) -> None:  # noqa: F811
     page = form.page
     drop(page)
+    expect(page.locator("#checked")).to_contain_text("waits to be checked")
     page.locator("summary", has_text="System, method, notes").click()
     page.get_by_label("Method").fill("mBERT, tuned")
     page.context.clear_cookies()
