@@ -163,7 +163,9 @@ def _interval(score: Json) -> tuple[str, ...]:
     if "interval" not in score:
         return ()
     found = score["interval"]
-    return ("",) if found is None else (f"{found['low']:.4f} to {found['high']:.4f}",)
+    if found is not None:
+        return (f"{found['low']:.4f} to {found['high']:.4f}",)
+    return (f"– ({score['interval_reason']})" if score.get("interval_reason") else "",)
 
 
 def _value(score: Json, precision: int | None) -> str:

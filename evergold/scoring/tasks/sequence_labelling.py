@@ -33,6 +33,7 @@ from evergold.scoring.samples.sequence_labelling import ALL, MACRO, TYPE, sample
 from evergold.scoring.spans import (
     OUTSIDE,
     SPAN_METRICS,
+    UNNAMED,
     Reading,
     Scheme,
     Span,
@@ -180,7 +181,7 @@ def read_prediction(path: Path, items: Items, options: SequenceOptions) -> Predi
     distinct_types(list(spans.values()), problems)
     problems.raise_if_any()
     if options.types is None:
-        types = (span.type for of_item in spans.values() for span in of_item)
+        types = (span.type for of_item in spans.values() for span in of_item if span.type != UNNAMED)
         note_undeclared(types, "type", "tag" if items.tokens else "spans", problems)
     return Prediction(spans, tuple(problems.warnings))
 

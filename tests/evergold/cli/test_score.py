@@ -204,3 +204,11 @@ def test_every_task_is_registered_under_its_name_and_complete() -> None:
         assert scoring.get_task(name) is task
         assert task.version >= 1
         assert all(metric.name == key for key, metric in task.metrics.items())
+
+
+def test_a_score_without_an_interval_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gold.csv", "prediction.csv"):
+        (tmp_path / name).write_text("id,label\n1,0.5\n2,0.7\n3,0.9\n")
+    files = ("--gold", str(tmp_path / "gold.csv"), "--prediction", str(tmp_path / "prediction.csv"))
+    assert run(["score", "table", *files, "--option", 'metrics=["spearman"]', "--intervals"]) == 0
+    assert "spearman\tall\t1.000000\t– (it is the same without any item" in capsys.readouterr().out

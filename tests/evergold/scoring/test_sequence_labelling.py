@@ -313,6 +313,7 @@ def test_tags_without_types_are_of_one_unnamed_type_as_in_seqeval(reading: str, 
     mode = {"mode": "strict", "scheme": scheme.IOB2} if reading == "strict" else {}
     assert found["f1 all"].value == pytest.approx(seqeval.f1_score([theirs], [ours], **mode), abs=1e-12)
     assert found["f1 type/_"].value == found["f1 all"].value
+    assert read(write, gold, own, reading=reading).warnings == (), "there is no type to misspell"
 
 
 def test_tag_without_a_type_among_others_is_refused(write: Write) -> None:
