@@ -256,6 +256,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "error": error,
         "standings": standings,
         "neighbours": neighbours,
+        "is_compared_later": any(one.rivals is not None and one.rivals.is_pending for one in standings),
         "goes_back": may_withdraw and own.settings.rule is EntryRule.LAST,
         "workspace": workspace,
         "title": _title(RunStatus(run.status), standings),
