@@ -60,6 +60,11 @@ def language_name(code: str) -> str:
     return LANGUAGE_NAMES.get(code.lower(), "")
 
 
+def split_title(split: str) -> str:
+    """Return `zero-shot · Portuguese` for `zero_shot/pt`."""
+    return " · ".join(language_name(part) or part.replace("_", "-") for part in split.split("/"))
+
+
 PHASE_STATES = {"upcoming": "Upcoming", "open": "Open", "closed": "Closed"}
 STAGES = {
     Stage.DRAFT: ("Draft", "Visible to organisers and testers only."),

@@ -45,7 +45,7 @@ from app.submissions.validations import KEPT, get_validation
 from app.submissions.views import STATUS_WORDS
 from app.web.html.guards import PageForm, PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render
-from app.web.html.words import RUN_STATES, format_score, language_name
+from app.web.html.words import RUN_STATES, format_score, split_title
 from app.web.html.workspace import workspace_of_task
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import ViewerHere, VisitorHere, viewer_as
@@ -95,11 +95,6 @@ def score_table(scores: Sequence[Score], metrics: Mapping[str, Metric], precisio
             for split in dict.fromkeys(score.split for score in scores)
         ),
     )
-
-
-def split_title(split: str) -> str:
-    """Return `zero-shot · Portuguese` for `zero_shot/pt`."""
-    return " · ".join(language_name(part) or part.replace("_", "-") for part in split.split("/"))
 
 
 def _cell(score: Score | None, decimals: int) -> ScoreCell:

@@ -82,9 +82,9 @@ def test_a_summary_the_filters_and_every_item(ada: Person, pair: Pair) -> None:
     assert "How many of 5 items are right and wrong. Newer right Newer wrong Older right 1 1 Older wrong 1 2" in told
     assert "All (5) Predictions differ (3) Only older right (1) Only newer right (1) Both wrong (2)" in told
     assert "All: 1 to 5 of 5, in gold's order." in told
-    assert "i2 zero_shot/en 0 1 ✗ wrong 0 ✓ right ▲ newer" in told
-    assert "i3 zero_shot/en 1 1 ✓ right 0 ✗ wrong ▼ older" in told
-    assert "i4 zero_shot/en 1 0 ✗ wrong 0 ✗ wrong equal" in told
+    assert "i2 zero-shot · English 0 1 ✗ wrong 0 ✓ right ▲ newer" in told
+    assert "i3 zero-shot · English 1 1 ✓ right 0 ✗ wrong ▼ older" in told
+    assert "i4 zero-shot · English 1 0 ✗ wrong 0 ✗ wrong equal" in told
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_numbers_are_closer_or_farther(ada: Person, pair_of: Callable[..., Pair]
     b = [ItemResult("x", EN, 0.5, 0.4, error=-0.1), ItemResult("y", EN, None, 0.2)]
     told = text_of(page(ada, pair_of(a, b)))
     assert "Which prediction is closer to gold, of 2 items. Older closer Newer closer Equally far 0 1 0" in told
-    assert "x zero_shot/en 0.5000 0.7500 (+0.2500) 0.4000 (−0.1000) ▲ newer" in told
-    assert "y zero_shot/en – none 0.1000 0.2000" in told
+    assert "x zero-shot · English 0.5000 0.7500 (+0.2500) 0.4000 (−0.1000) ▲ newer" in told
+    assert "y zero-shot · English – none 0.1000 0.2000" in told
     assert "Both wrong" not in told
 
 
@@ -133,7 +133,7 @@ def test_several_answers_are_counted(ada: Person, pair_of: Callable[..., Pair]) 
     a = [ItemResult("fr-1", ("fr",), 2, 3, False, 3, matched=1)]
     b = [ItemResult("fr-1", ("fr",), 2, 2, True, 0, matched=2)]
     pair = pair_of(a, b)
-    assert "fr-1 fr 2 3, 1 found ✗ wrong 2, 2 found ✓ right ▲ newer" in text_of(page(ada, pair))
+    assert "fr-1 French 2 3, 1 found ✗ wrong 2, 2 found ✓ right ▲ newer" in text_of(page(ada, pair))
     (row,) = asked(ada, pair)["items"]["rows"]
     assert (repr(row["gold"]), row["a"]) == ("2", {"predicted": 3, "is_right": False, "error": 3.0, "found": 1})
 

@@ -18,7 +18,7 @@ from tests.rich_world import OTHER_TASK
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site
-from tests.world import COMPETITION, DAY, HOUR, NOW, ONE_SHOT, PHASE, TASK, ZERO_SHOT
+from tests.world import COMPETITION, DAY, HOUR, NOW, ONE_SHOT, PHASE, TASK
 
 LIST = "/submissions"
 HERE = f"{LIST}?competition={COMPETITION}&phase={PHASE}&task={TASK}"
@@ -160,15 +160,15 @@ def test_nobody_sees_the_course_of_others(ada: Person, eve: Person, three: list[
 
 def test_two_stand_side_by_side_with_who_is_better(ada: Person, three: list[UUID]) -> None:
     told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[1]}"))
-    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.4000 −0.1000 ▼ older" in told
-    assert f"Macro F1 {ONE_SHOT} – not entered 0.6000 –" in told
+    assert "Macro F1 zero-shot · all 0.5000 0.4000 −0.1000 ▼ older" in told
+    assert "Macro F1 one-shot · all – not entered 0.6000 –" in told
     assert "The newer one is better in 0 scores, the older one in 2 scores; 0 scores are equal." in told
 
 
 def test_the_older_stands_left_in_whatever_order_they_are_named(ada: Person, three: list[UUID]) -> None:
     forth, back = (text_of(page(ada, f"/submissions/compare?a={three[a]}&b={three[b]}")) for a, b in ((1, 2), (2, 1)))
     for told in (forth, back):
-        assert f"Macro F1 {ZERO_SHOT} 0.4000 0.7000 +0.3000 ▲ newer" in told
+        assert "Macro F1 zero-shot · all 0.4000 0.7000 +0.3000 ▲ newer" in told
     document = ada.client.get(f"/api/v1/submissions/{three[2]}/comparison/{three[1]}").json()
     assert (document["a"], document["b"]) == (str(three[1]), str(three[2]))
 
@@ -182,7 +182,7 @@ def test_what_boards_rank_by_stands_first(site: Site, ada: Person, three: list[U
 
 def test_the_one_before_is_what_one_is_compared_with(ada: Person, three: list[UUID]) -> None:
     told = text_of(page(ada, f"/submissions/compare?a={three[2]}"))
-    assert f"Macro F1 {ZERO_SHOT} 0.4000 0.7000" in told
+    assert "Macro F1 zero-shot · all 0.4000 0.7000" in told
 
 
 def test_alone_there_is_nothing_to_compare_with(site: Site, ada: Person) -> None:
@@ -196,7 +196,7 @@ def test_what_was_computed_differently_is_not_compared(site: Site, ada: Person, 
         old = ScoreRow.signature + "|old"
         session.execute(update(ScoreRow).where(ScoreRow.run_id.in_(of_run)).values(signature=old))
     told = text_of(page(ada, f"/submissions/compare?a={three[0]}&b={three[2]}"))
-    assert f"Macro F1 {ZERO_SHOT} 0.5000 0.7000 computed differently, not comparable" in told
+    assert "Macro F1 zero-shot · all 0.5000 0.7000 computed differently, not comparable" in told
     assert "The newer one is better in 0 scores, the older one in 0 scores" in told
 
 
