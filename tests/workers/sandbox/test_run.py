@@ -172,7 +172,8 @@ def test_nothing_of_a_run_stays_with_the_worker(place: Place) -> None:
     """Neither descriptors nor children nor copies of gold, however the run ended."""
 
     def held() -> tuple[int, list[str], list[str]]:
-        children = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+        tasks = Path("/proc/self/task").glob("*/children")
+        children = sorted(child for path in tasks for child in path.read_text().split())
         copies = [path.name for path in Path("/dev/shm").glob(f"evergold-run-{os.getpid()}-*")]  # noqa: S108
         return len(os.listdir("/proc/self/fd")), children, copies
 
