@@ -191,10 +191,8 @@ def _is_missing(path: Path) -> bool:
     """Return True if nothing is there; False if this user may not look."""
     try:
         path.stat()
-    except FileNotFoundError:
-        return True
-    except PermissionError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
     return False
 
 

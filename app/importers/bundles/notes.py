@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -112,6 +112,12 @@ class Keys:
     def note(self, key: str, fate: Fate, text: str) -> None:
         """Add a note on a key, present or not."""
         self.notes.add(fate, self.at(key), self.line(key), text)
+
+    def ignore(self, reasons: Mapping[str, str]) -> None:
+        """Note of each of these keys, if it is there, that it has no counterpart, and why."""
+        for key, why in reasons.items():
+            if key in self.node.entries:
+                self.note(key, Fate.NONE, why)
 
     def has(self, key: str) -> bool:
         """Return whether the key is there with a value."""

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from app.importers.bundles.notes import Fate, Keys
+from app.importers.bundles.plan import Page
 from app.importers.bundles.reading import Reading
 
+#: The place of a competition's description here.
+DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 #: Keys without a counterpart, and what to do about them.
 IGNORED: Mapping[str, str] = {
     "queue": "workers of this server score: which ones is a matter of its operator",
@@ -54,6 +57,12 @@ def visibility_of(keys: Keys, *, has_end: bool) -> dict[str, Any]:
     for key in ("hide_output", "hide_prediction_output"):
         keys.flag(key, "`shown`: what programs print is for organisers, unless declared otherwise", False)
     return visibility
+
+
+def long_description(root: Keys) -> list[Page]:
+    """Return the description as a page, if it is more than a summary can hold."""
+    written = root.text("description", DESCRIPTION)
+    return [Page("", written)] if len(written) > 500 or "\n" in written.strip() else []
 
 
 def logo_of(reading: Reading) -> Path | None:

@@ -14,9 +14,8 @@ from app.importers.bundles.notes import Fate, Keys, text_of
 from app.importers.bundles.plan import Given, Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
 from app.importers.bundles.reading import RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
-from app.importers.codabench.shared import IGNORED, limits_of, logo_of, visibility_of
+from app.importers.codabench.shared import DESCRIPTION, IGNORED, limits_of, logo_of, long_description, visibility_of
 
-_DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 _OPERATIONS = {
     "avg": "mean_of",
     "average": "mean_of",
@@ -58,7 +57,7 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
     plan = Plan(
         name=name_of(title, otherwise="competition"),
         title=title,
-        summary=one_line(root.text("description", _DESCRIPTION), 500, ""),
+        summary=one_line(root.text("description", DESCRIPTION), 500, ""),
         pages=pages,
         terms=terms,
         mode="approval" if asks else "confirmed",
@@ -74,9 +73,7 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
 
 
 def _note_settings(root: Keys) -> None:
-    for key, words in IGNORED.items():
-        if key in root.node.entries:
-            root.note(key, Fate.NONE, words)
+    root.ignore(IGNORED)
     root.take("version", "the version of the bundle")
     root.take("start_date", "nothing: phases have their own dates", Fate.NONE)
     root.flag("show_detailed_results_in_submission_panel", "`shown.details`", True)
@@ -85,10 +82,7 @@ def _note_settings(root: Keys) -> None:
 
 
 def _pages(reading: Reading) -> tuple[tuple[Page, ...], str]:
-    root, pages, terms = reading.root, [], ""
-    description = root.text("description", _DESCRIPTION)
-    if len(description) > 500 or "\n" in description.strip():
-        pages.append(Page("", description))
+    root, pages, terms = reading.root, long_description(reading.root), ""
     html = root.node.entries.get("html")
     if html is None or not html.entries:
         reading.notes.refuse("no-pages", "there is no `html` with the pages", root.node)

@@ -23,9 +23,11 @@ from app.importers.bundles.plan import (
 from app.importers.bundles.reading import RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
 from app.importers.codabench.shared import (
+    DESCRIPTION,
     IGNORED,
     limits_of,
     logo_of,
+    long_description,
     visibility_of,
 )
 
@@ -38,7 +40,6 @@ _RULES: Mapping[str, tuple[str, str]] = {
     "force_latest_multiple": ("all", "all submissions stand on the board"),
     "force_best": ("best", "the best submission of a team"),
 }
-_DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 _COMPUTATIONS = {"sum": "sum_of", "avg": "mean_of", "min": "min_of", "max": "max_of"}
 _QUESTIONS_MOST, _CHOICE_CHARACTERS, _QUESTION_CHARACTERS = 20, 80, 60
 
@@ -71,7 +72,7 @@ def read_version2(reading: Reading, *, takes_results: bool) -> Plan:
     plan = Plan(
         name=name_of(title, otherwise="competition"),
         title=title,
-        summary=one_line(root.text("description", _DESCRIPTION), 500, ""),
+        summary=one_line(root.text("description", DESCRIPTION), 500, ""),
         pages=_pages(reading),
         terms=reading.terms(terms, root, "terms"),
         mode="confirmed" if approves else "approval",
@@ -89,18 +90,13 @@ def read_version2(reading: Reading, *, takes_results: bool) -> Plan:
 
 
 def _note_settings(root: Keys) -> None:
-    for key, words in IGNORED.items():
-        if key in root.node.entries:
-            root.note(key, Fate.NONE, words)
+    root.ignore(IGNORED)
     root.take("version", "the version of the bundle")
 
 
 def _pages(reading: Reading) -> tuple[Page, ...]:
-    pages = []
     root = reading.root
-    description = root.text("description", _DESCRIPTION)
-    if len(description) > 500 or "\n" in description.strip():
-        pages.append(Page("", description))
+    pages = long_description(root)
     if reward := root.text("reward", "a paragraph of `description`"):
         pages.append(Page("Reward", reward))
     for keys in root.items("pages"):

@@ -113,9 +113,7 @@ def _plan(reading: Reading) -> Plan:
     title = one_line(root.text("title", "title"), 200, "")
     if not title:
         notes.refuse("no-title", "there is no title", root.node)
-    for key, words in _IGNORED.items():
-        if key in root.node.entries:
-            root.note(key, Fate.NONE, words)
+    root.ignore(_IGNORED)
     for key in ("start_date", "end_date"):
         if root.has(key):
             reading.moment(root, key, "nothing: phases have their own dates")

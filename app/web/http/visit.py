@@ -44,6 +44,11 @@ class UserVisit(Visit):
     user: User
 
 
+def _viewer_now(request: Request, user: User | None) -> Viewer:
+    """Return the viewer as themselves, at this moment."""
+    return Viewer(user, server_of(request).clock())
+
+
 @contextmanager
 def visit_of(request: Request, viewer: Viewer) -> Iterator[Visit]:
     """Open the visit of this viewer; its session ends with the block."""
@@ -57,12 +62,12 @@ def user_visit_of(request: Request, user: User) -> Iterator[UserVisit]:
     """Open the visit of a user who looks as themselves, now."""
     server = server_of(request)
     with reading(server.engine) as session:
-        yield UserVisit(request, server, session, Viewer(user, server.clock()), user)
+        yield UserVisit(request, server, session, _viewer_now(request, user), user)
 
 
 async def public_visit(request: Request) -> AsyncIterator[Visit]:
     """Visit as somebody who is not logged in, even if the request has a login."""
-    with visit_of(request, Viewer(None, server_of(request).clock())) as visit:
+    with visit_of(request, _viewer_now(request, None)) as visit:
         yield visit
 
 
@@ -74,7 +79,7 @@ async def page_visit(request: Request, viewer: ViewerHere) -> AsyncIterator[Visi
 
 async def plain_page_visit(request: Request, visitor: VisitorHere) -> AsyncIterator[Visit]:
     """Visit a page without previews."""
-    with visit_of(request, Viewer(visitor.user, server_of(request).clock())) as visit:
+    with visit_of(request, _viewer_now(request, visitor.user)) as visit:
         yield visit
 
 
@@ -86,7 +91,7 @@ async def api_visit(request: Request, viewer: ApiViewer) -> AsyncIterator[Visit]
 
 async def plain_api_visit(request: Request, visitor: ApiVisitor) -> AsyncIterator[Visit]:
     """Visit an API route without previews."""
-    with visit_of(request, Viewer(visitor.user, server_of(request).clock())) as visit:
+    with visit_of(request, _viewer_now(request, visitor.user)) as visit:
         yield visit
 
 
