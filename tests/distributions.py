@@ -42,7 +42,7 @@ def build_server_wheel(folder: Path) -> Path:
 
 
 def copy_server(folder: Path) -> None:
-    """What both distributions are made of."""
+    """Copy what both distributions are made of."""
     folder.mkdir()
     names = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers")
     for name in names:

@@ -192,7 +192,7 @@ def test_images_run_as_nobody_special_and_read_only(services: dict[str, Any]) ->
 
 
 def test_every_setting_of_env_arrives_in_every_service(services: dict[str, Any]) -> None:
-    """What is set here as well is what has another default than elsewhere, and .env decides about it, too."""
+    """Settings with another default than elsewhere are set here as well; .env decides about these, too."""
     assert services["environments"]["env_file"] == [], "code of packages runs there"
     for name in {*OURS, "keys"} - {"environments"}:
         assert services[name]["env_file"] == [".env"], name

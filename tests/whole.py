@@ -17,12 +17,14 @@ from app.base.db import get_engine, reading, writing
 from app.base.storage import FolderStorage
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
-from app.models import Phase, User
+from app.models import GoldVersion, Phase, RunStatus, ScoringRun, User
 from app.people import auth
 from app.web.main import create_app
+from tests.sealed import make_key
 from tests.web.site import BROWSER, Person, Site, a_site, log_in, run_of, serving
 from tests.world import SHOWN_WHOLE
 from workers.score import score_submission
+from workers.version_check import check_gold_version
 
 API = "/api/v1"
 #: Every competition here is open at this moment.
@@ -112,3 +114,25 @@ def failure_of(site: Site, submission: dict[str, Any]) -> str | None:
 
     with reading(site.engine) as session:
         return session.get_one(ScoringRun, run_of(site, submission)).failure
+
+
+def open_to_organisers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let anybody organise on an empty server, now; workers of this process have the key."""
+    site.set_clock(datetime.now(UTC))
+    monkeypatch.setattr(site.settings, "organise", "anybody")
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.engine.url.render_as_string(hide_password=False))
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(site.settings.data_dir))
+    get_settings.cache_clear()
+    make_key(site.engine)
+
+
+def work(site: Site) -> None:
+    """Do what workers do meanwhile: check gold, score what waits."""
+    with reading(site.engine) as session:
+        versions = session.scalars(select(GoldVersion.id).where(GoldVersion.published_at.is_(None))).all()
+    for version in versions:
+        check_gold_version(version)
+    with reading(site.engine) as session:
+        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).all()
+    for run in waiting:
+        score_submission(run)

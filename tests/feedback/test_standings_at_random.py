@@ -36,7 +36,7 @@ def test_standings_that_are_kept_tell_the_same_as_all_runs(engine: Engine, seed:
 def told(
     engine: Engine, found: RandomWorld, viewer: User, seen_as: SeenAs | None
 ) -> Mapping[UUID, tuple[list[object], list[object]]]:
-    """Of each run that somebody may see: by itself, and in a list."""
+    """Each run that somebody may see: by itself, and in a list."""
     answers: dict[UUID, tuple[list[object], list[object]]] = {}
     with reading(engine) as session:
         seen = []

@@ -286,7 +286,7 @@ def _numbers(document: Any) -> int:
 
 
 def facts_shown() -> int:
-    """How many of FACTS stand in the description of the competition."""
+    """Count the FACTS that stand in the description of the competition."""
     text = " ".join(DESCRIPTION.split())
     return sum(fact in text for fact in FACTS)
 

@@ -28,7 +28,7 @@ SECRET = "token-of-a-mail"
 
 @dataclass
 class Collector:
-    """What arrived: (service, span, attributes)."""
+    """A collector, with the spans that arrived: (service, name, attributes)."""
 
     address: str = ""
     spans: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)

@@ -79,7 +79,7 @@ def filled(folder: Path, rows: int, own: int) -> Engine:
 
 
 def costs(engine: Engine) -> tuple[Counter[str], int]:
-    """Of the newest run by itself, and of a page of ten: steps by statement, and how many statements."""
+    """Count steps by statement, and statements, for the newest run by itself and a page of ten."""
     with reading(engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
         newest = session.scalars(select(Submission.id).order_by(Submission.submitted_at.desc()).limit(1)).one()

@@ -5,7 +5,7 @@ publishes it; a team submits, and the board shows it above the baseline.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from app.base.config import get_settings
-from app.base.db import reading, writing
-from app.models import GoldVersion, RunStatus, ScoringRun, User
-from tests.sealed import make_key
+from app.base.db import writing
+from app.models import User
 from tests.web.conftest import answering, empty_site, server  # noqa: F401 - fixtures
 from tests.web.pictures import keep
 from tests.web.site import Site
 from tests.web.test_browser import Viewer, chromium, look  # noqa: F401 - fixtures
-from workers.score import score_submission
-from workers.version_check import check_gold_version
+from tests.whole import open_to_organisers, work
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
@@ -34,12 +31,7 @@ RIGHT = "prediction.csv"
 @pytest.fixture
 def site(empty_site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:  # noqa: F811 - the fixture
     """A server where anybody may organise; workers of this process have the key."""
-    empty_site.set_clock(datetime.now(UTC))
-    monkeypatch.setattr(empty_site.settings, "organise", "anybody")
-    monkeypatch.setenv("EVERGOLD_DATABASE_URL", empty_site.engine.url.render_as_string(hide_password=False))
-    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(empty_site.settings.data_dir))
-    get_settings.cache_clear()
-    make_key(empty_site.engine)
+    open_to_organisers(empty_site, monkeypatch)
     return empty_site
 
 
@@ -47,18 +39,6 @@ def confirmed(site: Site, username: str) -> None:
     """In the browser nobody reads mail."""
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == username)).one().email_confirmed_at = site.now
-
-
-def work(site: Site) -> None:
-    """What the workers do meanwhile: check gold, score what waits."""
-    with reading(site.engine) as session:
-        versions = session.scalars(select(GoldVersion.id).where(GoldVersion.published_at.is_(None))).all()
-    for version in versions:
-        check_gold_version(version)
-    with reading(site.engine) as session:
-        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).all()
-    for run in waiting:
-        score_submission(run)
 
 
 def say(page: Page, picture: str, /, **fields: str) -> None:

@@ -324,7 +324,7 @@ def test_utf_16_and_utf_32_are_recognised(encoding: str, name: str) -> None:
 
 
 def test_latin_1_is_named_with_the_first_line_that_has_it() -> None:
-    """As in tables: the é of line 5 is the byte 0xE9 there."""
+    """The é of line 5 is the byte 0xE9 there; tables say the same."""
     text = cupt().replace("\tlait\t", "\tlä\t", 1)
     line = 1 + text.partition("ä")[0].count("\n")
     (problem,) = errors(text.encode().replace("ä".encode(), b"\xe4"))
@@ -492,7 +492,7 @@ def test_a_file_cut_within_a_line_is_an_error() -> None:
 
 
 def test_a_missing_final_newline_is_warned_of_with_what_is_read() -> None:
-    """As `"\\n".join(lines)` writes it; cut off may be no more than the end of the last code."""
+    """A file that `"\\n".join(lines)` writes; no more than the end of the last code may be cut off."""
     assert not errors(cupt().removesuffix("\n\n"))
     (problem,) = warnings(cupt().removesuffix("\n\n"))
     assert (problem.code, problem.line) == ("missing-final-newline", 15)

@@ -291,7 +291,7 @@ def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Wri
     [("#a=b\tB-PER", "#a=b"), ("#\tB-PER", "#"), ("#a=b B-PER", "#a=b"), ("# newdoc\tB-PER", "# newdoc")],
 )
 def test_first_token_that_begins_with_a_hash_is_a_token(row: str, token: str, write: Write) -> None:
-    """Where it has the columns of one; a comment has none, or is written as documented."""
+    """A line with the columns of a token is one; a comment has none, or is written as documented."""
     blank = "\t" if "\t" in row else " "
     gold = f"# document = d 7\n{row}\nleft{blank}O\n\n# newdoc\nRome{blank}B-PER\n"
     items = TASK.items_of(TASK.read_gold(write("gold", gold), SequenceOptions()), SequenceOptions())

@@ -58,7 +58,7 @@ def person(site: Site, name: str) -> Linguist:
 
 
 def bring(person: Linguist, content: bytes, **fields: str) -> httpx.Response:
-    """As the form does it: the fields come before the file."""
+    """Send fields before the file, as the form does."""
     files: list[tuple[str, tuple[str | None, bytes]]] = [("csrf_token", (None, person.token.encode()))]
     files += [(name, (None, value.encode())) for name, value in fields.items()]
     return person.browser.post("/organise/bundle", files=[*files, ("file", ("bundle.zip", content))])
@@ -87,7 +87,7 @@ def test_a_bundle_becomes_a_draft_whose_baselines_are_scored(site: Site, olga: L
 
 
 def left_in_memory() -> set[Path]:
-    """What imports left where they unpack bundles."""
+    """List the folders that imports left where they unpack bundles."""
     return set(Path("/dev/shm").glob("evergold-import-*"))  # noqa: S108 - only looked at
 
 

@@ -7,7 +7,6 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -16,17 +15,14 @@ from sqlalchemy import select
 
 from app.base import links
 from app.base.api_links import API
-from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.models import CompetitionTask, GoldVersion, RunStatus, ScoringRun, User
+from app.models import CompetitionTask, User
 from tests import programs
 from tests.programs import COMPETITION, GOLD, GOOD, METADATA, PHASE, SCORE, TASK, answers, write_competition, zipped
-from tests.sealed import make_key
 from tests.web.declarations.linguist import Linguist
 from tests.web.reading import text_of
 from tests.web.site import Site, log_in
-from workers.score import score_submission
-from workers.version_check import check_gold_version
+from tests.whole import open_to_organisers, work
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +33,8 @@ def environment() -> Iterator[Path]:
 @pytest.fixture
 def site(empty_site: Site, environment: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A server where anybody may organise; workers of this process have the key and a sandbox."""
-    empty_site.set_clock(datetime.now(UTC))
-    monkeypatch.setattr(empty_site.settings, "organise", "anybody")
-    monkeypatch.setenv("EVERGOLD_DATABASE_URL", empty_site.engine.url.render_as_string(hide_password=False))
-    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(empty_site.settings.data_dir))
     monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(environment.parent))
-    get_settings.cache_clear()
-    make_key(empty_site.engine)
+    open_to_organisers(empty_site, monkeypatch)
     return empty_site
 
 
@@ -55,18 +46,6 @@ def person(site: Site, name: str) -> Linguist:
     return Linguist(browser, name)
 
 
-def work(site: Site) -> None:
-    """What the workers do meanwhile: check gold, score what waits."""
-    with reading(site.engine) as session:
-        versions = session.scalars(select(GoldVersion.id).where(GoldVersion.published_at.is_(None))).all()
-    for version in versions:
-        check_gold_version(version)
-    with reading(site.engine) as session:
-        waiting = session.scalars(select(ScoringRun.id).where(ScoringRun.status == RunStatus.QUEUED)).all()
-    for run in waiting:
-        score_submission(run)
-
-
 def competition_zip(folder: Path) -> bytes:
     """The whole competition as somebody zips their folder."""
     main = write_competition(folder)
@@ -76,7 +55,7 @@ def competition_zip(folder: Path) -> bytes:
 
 
 def texts_of(olga: Linguist, place: str) -> dict[str, str]:
-    """What stands in the larger fields of the form of the options, which a browser sends along."""
+    """Return the larger fields of the form of the options, which a browser sends along."""
     page = olga.browser.get(f"{place}/part", params={"at": "tasks/0/options"}).text
     fields = re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>(.*?)</textarea>', page, re.DOTALL)
     return {name: html.unescape(text.removeprefix("\n")) for name, text in fields if text.strip()}

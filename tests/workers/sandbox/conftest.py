@@ -17,6 +17,19 @@ MEBIBYTE = 1 << 20
 #: Small enough that nothing in a test can harm the machine that it should hold, should a bound fail.
 LIMITS = Limits(seconds=60, processor_seconds=30, memory=200 * MEBIBYTE, processes=16, written=16 * MEBIBYTE)
 
+#: A program that starts as many processes as it may, and says how many.
+MANY = """
+import os, time
+started = 0
+try:
+    while started < 100:
+        if os.fork() == 0:
+            time.sleep(60)
+        started += 1
+except OSError as error:
+    print(started, error.strerror)
+"""
+
 
 @pytest.fixture(scope="session")
 def bare() -> Iterator[Path]:

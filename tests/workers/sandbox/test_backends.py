@@ -152,7 +152,7 @@ def test_each_failure_has_its_advice(words: str, advice: str) -> None:
 
 
 def test_commands_build_list_and_examine(bare: Path, tmp_path: Path) -> None:
-    """As an operator types them; the environment of the test is another process's."""
+    """Run the commands as an operator types them, in another process."""
     environment = {**os.environ, "EVERGOLD_ENVIRONMENTS_DIR": str(bare.parent), "EVERGOLD_DATA_DIR": str(tmp_path)}
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("# nothing\n")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import REPOSITORY, wait_until
-from tests.workers.sandbox.conftest import LIMITS, MEBIBYTE, Place
+from tests.workers.sandbox.conftest import LIMITS, MANY, MEBIBYTE, Place
 from workers.sandbox import Ended, watching
 
 
@@ -144,17 +144,7 @@ def test_fork_bomb_stays_within_its_number_of_processes(place: Place, marker: st
 
 
 def test_processes_are_counted_by_the_kernel(place: Place) -> None:
-    outcome = place.run("""
-        import os, time
-        started = 0
-        try:
-            while started < 100:
-                if os.fork() == 0:
-                    time.sleep(60)
-                started += 1
-        except OSError as error:
-            print(started, error.strerror)
-    """)
+    outcome = place.run(MANY)
     assert outcome.stdout == b"15 Resource temporarily unavailable\n", "with the first one sixteen"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import REPOSITORY
-from tests.workers.sandbox.conftest import Place
+from tests.workers.sandbox.conftest import MANY, Place
 from workers.sandbox import SandboxUnavailable
 from workers.sandbox.cgroups import CONTROLLERS, LEAF, ROOT
 
@@ -47,18 +47,6 @@ for _ in range(14):
         os._exit(0)
 time.sleep(5)
 print("held")
-"""
-#: As many processes as there may be.
-MANY = """
-import os, time
-started = 0
-try:
-    while started < 100:
-        if os.fork() == 0:
-            time.sleep(60)
-        started += 1
-except OSError as error:
-    print(started, error.strerror)
 """
 
 

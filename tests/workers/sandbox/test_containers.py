@@ -14,7 +14,7 @@ import pytest
 
 from tests import dockers
 from tests.processes import REPOSITORY, wait_until
-from tests.workers.sandbox.conftest import LIMITS, Place
+from tests.workers.sandbox.conftest import LIMITS, MANY, Place
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, run
 from workers.sandbox.containers import PINNED
 
@@ -132,17 +132,7 @@ while True:
         raise SystemExit(9)
 """)
     assert outcome.ended is Ended.TOO_MUCH_MEMORY, outcome
-    outcome = harbour.run("""
-import os, time
-started = 0
-try:
-    while started < 100:
-        if os.fork() == 0:
-            time.sleep(60)
-        started += 1
-except OSError as error:
-    print(started, error.strerror)
-""")
+    outcome = harbour.run(MANY)
     assert outcome.stdout == b"15 Resource temporarily unavailable\n"
     outcome = harbour.run("open('/app/output/large', 'wb').write(bytes(20 << 20))")
     assert outcome.ended is Ended.TOO_MUCH_WRITTEN
@@ -199,7 +189,7 @@ print(backend.has_proc, backend.has_lock, outcome.ended, outcome.stdout.decode()
 def test_a_worker_in_a_container_has_a_sandbox_with_its_profile_alone(
     image: str, bare: Path, options: tuple[str, ...], said: str
 ) -> None:
-    """As docker-compose.yml starts one, but with this machine's Python and code."""
+    """Start a container as docker-compose.yml does, but with this machine's Python and code."""
     mounted = {"/usr", sys.base_prefix, str(REPOSITORY), str(bare.parent)}
     volumes = [part for path in sorted(mounted) for part in ("--volume", f"{path}:{path}:ro")]
     secured = [part for option in ("no-new-privileges", *options) for part in ("--security-opt", option)]

@@ -200,7 +200,7 @@ def test_a_language_all_right_and_one_all_wrong_are_not_a_certain_half(tmp_path:
 
 
 def test_score_rests_on_the_units_that_have_what_it_counts() -> None:
-    """Of MWEs: the sentences of the language with a prediction (P), in gold (R) or either (F1)."""
+    """MWEs rest on the sentences of the language with a prediction (P), in gold (R) or either (F1)."""
     gold, mine = GOLDEN / "mwe-identification" / "gold", GOLDEN / "mwe-identification" / "prediction"
     sizes = run_of("mwe-identification", gold, mine).sample.sizes()
     # As expected.json says, fr-1 to fr-4 have MWEs on both sides, hr-1 in gold alone; fr-3 and fr-4 unseen ones.
