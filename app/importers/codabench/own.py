@@ -58,7 +58,7 @@ def write_own(bundle: Bundle, document: dict[str, Any], target: Target, path: Pa
     for phase, task in _places(document):
         found = bundle.find(f"{GOLD}/{phase}/{task}")
         if found is not None and found.is_dir():
-            written.gold[phase, task] = _kept_gold(found, target.gold / document["name"] / phase / task, task)
+            written.gold[phase, task] = _keep_gold(found, target.gold / document["name"] / phase / task, task)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     source = Source(path.name, sha256, bundle.name, "a bundle that was exported by Evergold")
@@ -69,7 +69,7 @@ def write_own(bundle: Bundle, document: dict[str, Any], target: Target, path: Pa
     return Imported(plan, written, notes, source)
 
 
-def _kept_gold(found: Path, folder: Path, task: str) -> Path:
+def _keep_gold(found: Path, folder: Path, task: str) -> Path:
     """Write gold as one file: a single one under its name, several as a zip."""
     files = [one for one in found.iterdir()]
     if len(files) == 1 and files[0].is_file():

@@ -27,7 +27,7 @@ _OPERATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ReadPhase:
     """A phase as read; program None: it cannot be scored."""
 
     keys: Keys
@@ -51,7 +51,7 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
     columns = _columns(reading)
     note_unranked(columns, notes)
     _note_settings(root)
-    asked = [_asked(reading, keys, image, takes_results) for keys in _sorted_phases(reading)]
+    read = [_read_phase(reading, keys, image, takes_results) for keys in _sorted_phases(reading)]
     pages, terms = _pages(reading)
     asks = root.flag("has_registration", "`registration.mode`: with it organisers approve", True)
     plan = Plan(
@@ -63,8 +63,8 @@ def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
         mode="approval" if asks else "confirmed",
         contact="",
         questions=(),
-        tasks=_tasks(reading, asked, columns),
-        phases=_phases(reading, asked),
+        tasks=_tasks(reading, read, columns),
+        phases=_phases(reading, read),
         image=logo_of(reading),
     )
     if not plan.tasks:
@@ -190,7 +190,7 @@ def _sorted_phases(reading: Reading) -> list[Keys]:
     return sorted(listed, key=lambda one: one.whole("phasenumber", "order of phases", 0) or 0)
 
 
-def _asked(reading: Reading, keys: Keys, image: str, takes_results: bool) -> _Asked:
+def _read_phase(reading: Reading, keys: Keys, image: str, takes_results: bool) -> _ReadPhase:
     title = one_line(keys.text("label", "title of a phase"), 200, f"Phase {keys.path.rpartition('.')[2]}")
     start = reading.moment(keys, "start_date", "`start`")
     if not keys.has("start_date"):
@@ -208,7 +208,7 @@ def _asked(reading: Reading, keys: Keys, image: str, takes_results: bool) -> _As
         program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
         if not reading.command(program):
             keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
-    return _Asked(keys, title, start, program, gold, _is_closed(keys, takes_results))
+    return _ReadPhase(keys, title, start, program, gold, _is_closed(keys, takes_results))
 
 
 def _is_closed(keys: Keys, takes_results: bool) -> bool:
@@ -226,13 +226,13 @@ def _is_closed(keys: Keys, takes_results: bool) -> bool:
     return True
 
 
-def _tasks(reading: Reading, asked: Sequence[_Asked], columns: Columns) -> tuple[Task, ...]:
+def _tasks(reading: Reading, read: Sequence[_ReadPhase], columns: Columns) -> tuple[Task, ...]:
     """Return a task for each scoring program; its time is the longest of its phases."""
     root, tasks = reading.root, list[Task]()
     details = root.flag("enable_detailed_results", "`shown.details`: teams see the program's page, cleaned", False)
-    programs = _programs(asked)
+    programs = _programs(read)
     for program in programs:
-        phases = [one for one in asked if one.program is program]
+        phases = [one for one in read if one.program is program]
         title = root.text("title", "title") if len(programs) == 1 else ", ".join(one.title for one in phases)
         title = one_line(title, 200, "Task")
         closed = all(one.is_closed for one in phases)
@@ -250,21 +250,21 @@ def _tasks(reading: Reading, asked: Sequence[_Asked], columns: Columns) -> tuple
     return tuple(tasks)
 
 
-def _programs(asked: Sequence[_Asked]) -> list[Program]:
-    return list({one.program.place: one.program for one in asked if one.program is not None}.values())
+def _programs(read: Sequence[_ReadPhase]) -> list[Program]:
+    return list({one.program.place: one.program for one in read if one.program is not None}.values())
 
 
 def _task_name(program: Program, programs: Sequence[Program]) -> str:
     return "main" if len(programs) == 1 else program.place.rpartition("/")[2]
 
 
-def _phases(reading: Reading, asked: Sequence[_Asked]) -> tuple[Phase, ...]:
+def _phases(reading: Reading, read: Sequence[_ReadPhase]) -> tuple[Phase, ...]:
     last = _last_end(reading)
-    starts = sorted({one.start for one in asked if one.start is not None})
+    starts = sorted({one.start for one in read if one.start is not None})
     phases: list[Phase] = []
     entry = _entry(reading)
     is_anonymous = reading.root.flag("anonymous_leaderboard", "`visibility.names_from: close`, if true", False)
-    for one in asked:
+    for one in read:
         keys, start = one.keys, one.start
         migrates = keys.flag("auto_migration", "`carry_over`", False)
         _note_parallel(keys)
@@ -281,7 +281,7 @@ def _phases(reading: Reading, asked: Sequence[_Asked]) -> tuple[Phase, ...]:
             words = f"the competition's end comes before the begin of {keys.path}"
             reading.notes.refuse("ends-first", words, keys.node.entries["start_date"])
         if not never_ends:
-            _note_end(keys, start, end, asked)
+            _note_end(keys, start, end, read)
         before = phases[-1] if migrates and phases else None
         visibility = visibility_of(keys, has_end=end is not None)
         if is_anonymous and end is not None:
@@ -299,7 +299,7 @@ def _phases(reading: Reading, asked: Sequence[_Asked]) -> tuple[Phase, ...]:
                 carry_over=before.name if before else "",
                 parts=(
                     Part(
-                        _task_name(one.program, _programs(asked)),
+                        _task_name(one.program, _programs(read)),
                         one.gold,
                         one.is_closed,
                         limit,
@@ -315,8 +315,8 @@ def _last_end(reading: Reading) -> datetime | None:
     return reading.moment(reading.root, "end_date", "`end` of the phases that nothing follows")
 
 
-def _note_end(keys: Keys, start: datetime, end: datetime | None, asked: Sequence[_Asked]) -> None:
-    together = [one.title for one in asked if one.start == start and one.keys.path != keys.path]
+def _note_end(keys: Keys, start: datetime, end: datetime | None, read: Sequence[_ReadPhase]) -> None:
+    together = [one.title for one in read if one.start == start and one.keys.path != keys.path]
     if together:
         words = f"begins together with {', '.join(together)[:200]}: these phases are parallel"
         keys.note("start_date", Fate.ASSUMED, words)

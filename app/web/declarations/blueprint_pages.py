@@ -235,12 +235,12 @@ def _is_name(name: str) -> bool:
     return len(name) <= 60 and re.fullmatch(NAME_PATTERN, name) is not None
 
 
-def _upload_again(visit: UserVisit, upload: SentUpload, error: EvergoldError) -> Response:
+def _show_upload_form(visit: UserVisit, upload: SentUpload, error: EvergoldError) -> Response:
     return _start_page(visit, upload.fields, error)
 
 
 @router.post(f"{START}/zip")
-@form_again(_upload_again)
+@form_again(_show_upload_form)
 async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
     return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
 
@@ -255,7 +255,7 @@ _FATES = (
 
 
 @router.post(f"{START}/bundle")
-@form_again(_upload_again)
+@form_again(_show_upload_form)
 async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -> Response:
     made = await receive_bundle(request, server, upload)
     return _no_store(render(request, "declarations/imported.html", made=made, fates=_FATES))

@@ -66,12 +66,12 @@ def _page(
     return response
 
 
-def _put_again(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
+def _show_form(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
     return _page(visit, names, upload.fields, error)
 
 
 @router.post(PLACE)
-@form_again(_put_again)
+@form_again(_show_form)
 async def send_gold(request: Request, server: ServerHere, upload: UploadHere, names: TaskNamesHere) -> Response:
     sent = UploadRequest(
         request,

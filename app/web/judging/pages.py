@@ -225,13 +225,13 @@ def send_start(
     return RedirectResponse(links.judging(names.competition, started), 303)
 
 
-def _import_again(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
+def _show_import_form(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:
     name = upload.fields.get(ROUND_FIELD, DEFAULT_NAME)
     return _start_page(visit, names, round_name=name, is_import=True, error=error)
 
 
 @router.post(f"{PLACE}/marks")
-@form_again(_import_again)
+@form_again(_show_import_form)
 async def send_marks(
     request: Request,
     server: ServerHere,
