@@ -10,7 +10,7 @@ from evergold.scoring.tables.settings import listed
 
 
 def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Problems) -> None:
-    """Ask a team, in one neutral line, to look over the labels or types of its own file.
+    """Warn a team, in one neutral line, to look over the labels or types of its own file.
 
     answers: of the file, repeated or not, none of them empty; kind: `label` or `type`. Nothing of gold is revealed.
     """
