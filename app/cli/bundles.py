@@ -140,6 +140,7 @@ def _import(
         if applies:
             _apply(imported)
             _seal(imported)
+            _say_draft(imported)
     say(f"{written.folder / 'IMPORT.md'} has what became of each key of the bundle.")
     if not applies:
         say("Next: `evergold check`, `evergold apply`, and for the gold of each task:")
@@ -226,20 +227,25 @@ def _assumed(zone: str, order: str) -> Assumed:
 
 def _apply(imported: Imported) -> None:
     """Apply the competition, and no other; as a draft while something is open or to be confirmed by an organiser."""
-    from app.competitions.confirmation import CONFIRM_SCORES
-
     declaration = imported.written.folder / "competition.yaml"
     if not is_included(declaration):
         raise CommandError(how_to_include(declaration))
     say_changes(apply_declared(migrate_first=True, as_drafts=bool(imported.open_notes), only=declaration))
+
+
+def _say_draft(imported: Imported) -> None:
+    """Print what makes a draft of the competition, and the commands that lead out of it."""
+    from app.competitions.confirmation import CONFIRM_SCORES
+
     name = imported.plan.name
+    publish = f"`evergold life set {name} --stage published`"
     if imported.written.document.get(CONFIRM_SCORES):
         say(
-            "It is a draft until an organiser has compared its scores with those of the other system: "
-            f"`evergold life show {name}`, `evergold life confirm {name}`."
+            "It is a draft until an organiser has compared its scores with those of the other system. Once workers run:"
         )
-    if imported.open_notes:
-        say(f"It is a draft, since something is open. Then: `evergold life set {name} --stage published`.")
+        say(f"  `evergold life show {name}`, `evergold life confirm {name}`, {publish}")
+    elif imported.open_notes:
+        say(f"It is a draft, since something is open. Then: {publish}.")
 
 
 def _seal(imported: Imported) -> None:

@@ -426,6 +426,27 @@ class VerdictOut(ApiModel):
 class ConfirmationOut(ApiModel):
     """The scores that an organiser confirms before others see an imported competition."""
 
+    model_config = example(
+        {
+            "reasons": ["Its baselines had scores on the other system"],
+            "scores": [
+                {
+                    "phase": "development",
+                    "task": "english",
+                    "baseline": "Solution 1",
+                    "metric": "macro-F1",
+                    "split": "all",
+                    "value": 0.34146341463414637,
+                    "reason": "",
+                    "declared": 0.3415,
+                    "agrees": True,
+                }
+            ],
+            "fault": "",
+            "verdict": {"is_confirmed": True, "by": "olga", "at": "2027-01-18T12:00:00Z", "reason": ""},
+        }
+    )
+
     reasons: list[str] = Field(description="why they have to be compared; empty: nothing is to be confirmed")
     scores: list[BaselineScoreOut]
     fault: str = Field(description="why they cannot be confirmed as they are; empty if they can")
