@@ -35,6 +35,7 @@ from app.boards.views import (
 )
 from app.competitions.views import describe_visibility
 from app.models import Board, Competition, CompetitionTask, Phase
+from app.runs.workers import NO_INTERVALS, runs_program
 
 
 def board_json(
@@ -73,7 +74,7 @@ def _without_rows(
         task_versions=scored_with(leaderboard).task_versions,
         outdated_rows=scored_with(leaderboard).outdated,
         part=leaderboard.half,
-        statistics=_statistics(leaderboard),
+        statistics=_statistics(board, leaderboard),
         visibility=describe_visibility(leaderboard.view),
         official=_official(place, official) if official else None,
         version=leaderboard.version,
@@ -81,7 +82,9 @@ def _without_rows(
     )
 
 
-def _statistics(leaderboard: Leaderboard) -> StatisticsOut:
+def _statistics(board: Board, leaderboard: Leaderboard) -> StatisticsOut:
+    if runs_program(board.task.task_type):
+        return StatisticsOut(state="none", version=None, note=NO_INTERVALS)
     has_ranges = any(row.rank_range for row in leaderboard.rows)
     return StatisticsOut(state=leaderboard.statistics, version=leaderboard.version if has_ranges else None)
 

@@ -126,6 +126,7 @@ class StatisticsOut(ApiModel):
         "phase); `none`"
     )
     version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
+    note: str = Field("", description="why there never are any, in a sentence; else empty")
 
 
 class RowOut(ApiModel):
@@ -276,7 +277,7 @@ class BoardOut(Named):
             "task_versions": [1],
             "outdated_rows": 0,
             "part": None,
-            "statistics": {"state": "current", "version": "2-1-17-8c1f20e3"},
+            "statistics": {"state": "current", "version": "2-1-17-8c1f20e3", "note": ""},
             "visibility": EXAMPLE_VISIBILITY,
             "official": None,
             "version": "2-1-17-8c1f20e3",

@@ -46,7 +46,7 @@ DatesOption = Annotated[
 ]
 SealOption = Annotated[bool, typer.Option("--seal", help="Apply, and keep no plain copy of the gold that was sealed.")]
 ApplyOption = Annotated[
-    bool, typer.Option("--apply/--no-apply", help="Check and apply phases.yaml afterwards, and seal the gold.")
+    bool, typer.Option("--apply/--no-apply", help="Check and apply it afterwards, and no other, and seal the gold.")
 ]
 
 
@@ -133,13 +133,14 @@ def _import(
         where = written.folder if seals else f"{written.folder} and {target.gold}"
         say(f"Wrote {written.folder / 'competition.yaml'} and {count(len(written.paths) - 1, 'file')} below {where}.")
         for one in imported.compared:
-            scores = ", ".join(f"{name} {value}" for name, value in one.scores.items())
-            say(f"Baseline '{one.name}' of {one.task} in {one.phase}: {one.words or scores}")
+            if not one.words:
+                say(f"Baseline '{one.name}' of {one.task} in {one.phase}: {one.shown}")
         for note in imported.open_notes:
             remark(f"  open: line {note.line}, {note.path}: {note.text}")
         if applies:
             _apply(imported)
             _seal(imported)
+            _say_draft(imported)
     say(f"{written.folder / 'IMPORT.md'} has what became of each key of the bundle.")
     if not applies:
         say("Next: `evergold check`, `evergold apply`, and for the gold of each task:")
@@ -225,18 +226,26 @@ def _assumed(zone: str, order: str) -> Assumed:
 
 
 def _apply(imported: Imported) -> None:
-    """Apply phases.yaml; as a draft while something is open, which an organiser publishes."""
+    """Apply the competition, and no other; as a draft while something is open or to be confirmed by an organiser."""
     declaration = imported.written.folder / "competition.yaml"
     if not is_included(declaration):
         raise CommandError(how_to_include(declaration))
-    is_draft = bool(imported.open_notes)
-    say_changes(apply_declared(migrate_first=True, as_drafts=is_draft))
-    if is_draft:
-        name = imported.plan.name
+    say_changes(apply_declared(migrate_first=True, as_drafts=bool(imported.open_notes), only=declaration))
+
+
+def _say_draft(imported: Imported) -> None:
+    """Print what makes a draft of the competition, and the commands that lead out of it."""
+    from app.competitions.confirmation import CONFIRM_SCORES
+
+    name = imported.plan.name
+    publish = f"`evergold life set {name} --stage published`"
+    if imported.written.document.get(CONFIRM_SCORES):
         say(
-            "It is a draft, since something is open. When its scores are right: "
-            f"`evergold life set {name} --stage published`."
+            "It is a draft until an organiser has compared its scores with those of the other system. Once workers run:"
         )
+        say(f"  `evergold life show {name}`, `evergold life confirm {name}`, {publish}")
+    elif imported.open_notes:
+        say(f"It is a draft, since something is open. Then: {publish}.")
 
 
 def _seal(imported: Imported) -> None:

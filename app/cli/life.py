@@ -9,9 +9,11 @@ import typer
 
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
-from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from app.models import Competition, Halt, Stage
 
 commands = typer.Typer()
@@ -27,7 +29,10 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     from app.competitions.find import find_competition
 
     with database(data_dir) as session:
-        _tell(find_competition(session, competition), as_json)
+        found = find_competition(session, competition)
+        _tell(found, as_json)
+        if not as_json:
+            _tell_scores(session, found)
 
 
 @life.command("set")
@@ -49,6 +54,30 @@ def change(
         wanted = Life(_stage(stage) or now_so.stage, _halt(halt) or now_so.halt, reason or now_so.reason)
         change_life(session, found, wanted, actor=None, now=datetime.now(UTC))
         _tell(found, as_json)
+
+
+@life.command()
+def confirm(
+    competition: CompetitionArgument,
+    decline: Annotated[
+        str, typer.Option(metavar="TEXT", help="Do not confirm them, but let it be published; why, in one line.")
+    ] = "",
+    data_dir: DataDirOption = None,
+) -> None:
+    """Confirm that baselines of an imported competition score what they did on the other system; then it can be
+    published.
+    """
+    from app.competitions.confirmation import confirm_scores, decline_scores
+    from app.competitions.find import find_competition
+
+    with database(data_dir) as session:
+        found, now = find_competition(session, competition), datetime.now(UTC)
+        if decline:
+            decline_scores(session, found, decline, actor=None, now=now)
+        else:
+            confirm_scores(session, found, actor=None, now=now)
+        _tell_scores(session, found)
+    say(f"It can be published: `evergold life set {competition} --stage published`.")
 
 
 @life.command()
@@ -103,3 +132,27 @@ def _tell(competition: Competition, as_json: bool) -> None:
     say(f"{competition.name} is {told.stage}{halt}.")
     if told.delete_at is not None:
         say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")
+
+
+def _tell_scores(session: Session, competition: Competition) -> None:
+    """Print the scores of baselines beside what is declared, where an organiser has to confirm them."""
+    from app.base.times import in_utc
+    from app.competitions.confirmation import confirmation_of, shown
+
+    found = confirmation_of(session, competition)
+    if found is None:
+        return
+    rows = [
+        [one.phase, one.task, one.baseline, one.metric or "–", shown(one.value) if one.metric else one.reason, there]
+        for one in found.scores
+        for there in ["not in the bundle" if one.declared is None else shown(one.declared)]
+    ]
+    if rows:
+        print_table(["Phase", "Task", "Baseline", "Metric", "Score here", "Score there"], rows)
+    if found.verdict is None:
+        for reason in found.reasons:
+            say(f"To be compared: {reason.rstrip('.')}.")
+        say(f"Then: `evergold life confirm {competition.name}`. Until then it stays a draft.")
+    else:
+        deed = "confirmed" if found.verdict.is_confirmed else f"not compared ({found.verdict.reason})"
+        say(f"Scores {deed}, by {found.verdict.by}, {in_utc(found.verdict.at)}.")

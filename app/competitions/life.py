@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.base.db import Base
 from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse
+from app.competitions.confirmation import check_confirmed
 from app.models import Competition, Halt, Phase, PhaseTask, Stage, Submission, Team, TeamKind, User
 from app.people.audit import record
 from evergold.scoring.characters import can_be_name
@@ -49,7 +50,7 @@ def life_of(competition: Competition) -> Life:
 def change_life(
     session: Session, competition: Competition, wanted: Life, *, actor: User | str | None, now: datetime
 ) -> bool:
-    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage."""
+    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotConfirmed."""
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})
     session.refresh(competition, with_for_update=True)
@@ -114,6 +115,8 @@ def _check_stage(session: Session, competition: Competition, stage: Stage) -> No
     asks = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
     if stage is not Stage.DRAFT and session.scalar(asks.where(Phase.competition_id == competition.id)) is None:
         raise ImpossibleStage("There is nothing to take part in yet: it has no phase with a task.")
+    if stage is not Stage.DRAFT:
+        check_confirmed(session, competition)
 
 
 def _reason_fault(halt: Halt, reason: str) -> str:

@@ -13,6 +13,7 @@ from app.base.answers import ApiModel, Mirror, Moment, Named, example
 from app.base.config import Settings
 from app.competitions import limits
 from app.competitions.allowances import Granted
+from app.competitions.confirmation import Confirmation
 from app.competitions.find import boards_of
 from app.competitions.leak import COLLUDING, Leak, Level, leak_words
 from app.competitions.life import life_of
@@ -397,6 +398,66 @@ def describe_life(competition: Competition) -> LifeOut:
     """Return the status of a competition."""
     life = life_of(competition)
     return LifeOut(stage=life.stage, halt=life.halt, reason=life.reason, delete_at=competition.delete_at)
+
+
+class BaselineScoreOut(ApiModel):
+    """A score of a baseline beside what is declared for it."""
+
+    phase: str
+    task: str
+    baseline: str
+    metric: str = Field(description="empty where nothing is scored yet")
+    split: str
+    value: float | None
+    reason: str = Field(description="why there is no value; else empty")
+    declared: float | None = Field(description="what it has to score: from the bundle, or written by organisers")
+    agrees: bool | None = Field(description="whether it is what is declared; null: nothing is")
+
+
+class VerdictOut(ApiModel):
+    """An organiser's decision on the scores of baselines."""
+
+    is_confirmed: bool
+    by: str
+    at: Moment
+    reason: str = Field(description="why they were not confirmed; else empty")
+
+
+class ConfirmationOut(ApiModel):
+    """The scores that an organiser confirms before others see an imported competition."""
+
+    model_config = example(
+        {
+            "reasons": ["Its baselines had scores on the other system"],
+            "scores": [
+                {
+                    "phase": "development",
+                    "task": "english",
+                    "baseline": "Solution 1",
+                    "metric": "macro-F1",
+                    "split": "all",
+                    "value": 0.34146341463414637,
+                    "reason": "",
+                    "declared": 0.3415,
+                    "agrees": True,
+                }
+            ],
+            "fault": "",
+            "verdict": {"is_confirmed": True, "by": "olga", "at": "2027-01-18T12:00:00Z", "reason": ""},
+        }
+    )
+
+    reasons: list[str] = Field(description="why they have to be compared; empty: nothing is to be confirmed")
+    scores: list[BaselineScoreOut]
+    fault: str = Field(description="why they cannot be confirmed as they are; empty if they can")
+    verdict: VerdictOut | None
+
+
+def describe_confirmation(found: Confirmation | None) -> ConfirmationOut:
+    """Return the scores to confirm, and the decision, if there is one."""
+    if found is None:
+        return ConfirmationOut(reasons=[], scores=[], fault="", verdict=None)
+    return ConfirmationOut.model_validate(found, from_attributes=True)
 
 
 _EXAMPLE_LEAK: dict[str, object] = {

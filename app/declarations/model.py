@@ -415,6 +415,12 @@ class CompetitionDeclaration(Declaration):
     boards: tuple[BoardDeclaration, ...] = Field(min_length=1)
     rankings: tuple[RankingDeclaration, ...] = Field((), max_length=20, description="across tasks, from several boards")
     phases: tuple[PhaseDeclaration, ...] = Field(min_length=1)
+    confirm_scores: tuple[Line, ...] = Field(
+        (),
+        max_length=20,
+        description="why an organiser compares the baselines' scores with those of another system before the "
+        "competition is seen by others, a sentence each: it begins as a draft; imports of bundles write it",
+    )
 
     @property
     def registration_mode(self) -> RegistrationMode:

@@ -180,7 +180,7 @@ def declaration(languages: Sequence[Language], baselines: Mapping[str, Sequence[
         "name": COMPETITION,
         "title": texts.TITLE,
         "summary": texts.SUMMARY,
-        "description": texts.DESCRIPTION.format(count=len(languages)),
+        "description": texts.DESCRIPTION.format(count=f"{len(languages)} language{'' if len(languages) == 1 else 's'}"),
         "website": _EDITION.website,
         "tasks": [
             {

@@ -18,7 +18,7 @@ SUMMARY = "Rewrite a sentence so that its multiword expression is gone and its m
 DESCRIPTION = """\
 *They took part in the festivities* becomes *they participated in the festivities*, or something livelier: systems
 rewrite a sentence so that its multiword expression (MWE) is gone and its meaning stays. They are not told where it is.
-This is subtask 2 of the PARSEME shared task 2.0, in {count} languages; subtask 1, identification, is a competition of
+This is subtask 2 of the PARSEME shared task 2.0, in {count}; subtask 1, identification, is a competition of
 its own (`evergold import parseme --edition 2.0`).
 
 The paraphrases that people wrote, a *creative* and a *minimal* one of each sentence, are the anchors of quality and of

@@ -143,6 +143,10 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     return None
 
 
+#: The reason why boards of such a task type have no intervals, on pages and in JSON.
+NO_INTERVALS = "No intervals: this score comes from the organisers' own program."
+
+
 def runs_program(task_type: str) -> bool:
     """Return whether scores of this task type come from a program of the organisers'."""
     task = TASKS.get(task_type)

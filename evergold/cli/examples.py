@@ -98,6 +98,7 @@ EXAMPLES = {
     "allowance take-back": "semeval2022 5",
     "life show": "semeval2022",
     "life set": "semeval2022 --stage published",
+    "life confirm": "semeval2022",
     "life delete": "semeval2022",
     "life keep": "semeval2022",
     "row list": "semeval2022/evaluation/subtask-a",

@@ -10,15 +10,14 @@ from evergold.scoring.tables.settings import listed
 
 
 def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Problems) -> None:
-    """Warn a team that a slip in a label or type is not noticed, with those that its file has.
+    """Warn a team, in one neutral line, to look over the labels or types of its own file.
 
     answers: of the file, repeated or not, none of them empty; kind: `label` or `type`. Nothing of gold is revealed.
     """
     distinct = sorted(set(answers))
     if not distinct:
         return
-    written = f"this file has {len(distinct)}: {listed(distinct)}"
-    message = f"the task declares no {kind}s, so a misspelt {kind} is not refused but counts as wrong: {written}"
+    message = f"the task lists no {kind}s: check the spelling of the {len(distinct)} in this file: {listed(distinct)}"
     problems.add(f"undeclared-{kind}s", message, column=column, severity="warning")
 
 

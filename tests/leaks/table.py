@@ -88,6 +88,8 @@ PUT    /api/v1/competitions/{competition}/judging/{round_name}/publication      
 GET    /api/v1/competitions/{competition}/leaks                                                           401 403 403 403 403 200 200 403 403 200 403
 GET    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
 PUT    /api/v1/competitions/{competition}/life                                                            401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/life/confirmation                                               401 403 403 403 403 200 200 200 403 403 403
+PUT    /api/v1/competitions/{competition}/life/confirmation                                               401 403 403 403 403 409 409 409 403 403 403
 DELETE /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 200 200 200 403 403 403
 PUT    /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 409 409 409 403 403 403
 GET    /api/v1/competitions/{competition}/participants                                                    401 403 403 403 403 200 200 403 200 403 403
@@ -188,6 +190,7 @@ GET    /competitions                                                            
 GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
 GET    /competitions/{competition}/life                                                                   303 403 403 403 403 200 200 200 403 403 403
 POST   /competitions/{competition}/life                                                                   303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/life/confirmation                                                      303 403 403 403 403 409 409 409 403 403 403
 POST   /competitions/{competition}/life/deletion                                                          303 403 403 403 403 409 409 409 403 403 403
 POST   /competitions/{competition}/life/deletion/stop                                                     303 403 403 403 403 303 303 303 403 403 403
 GET    /competitions/{competition}/allowances                                                             303 403 403 403 403 200 200 403 200 403 403

@@ -103,6 +103,8 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_API_COMPETITION}/roles/invitations": {"json": {"whom": "anna", "role": "tester"}},
     f"POST {_COMPETITION}/life": {"data": {"stage": "private"}},
     f"PUT {_API_COMPETITION}/life": {"json": {"stage": "private"}},
+    f"POST {_COMPETITION}/life/confirmation": {"data": {"verdict": "confirmed"}},
+    f"PUT {_API_COMPETITION}/life/confirmation": {"json": {"is_confirmed": True}},
     f"POST {_TASK}/rows": {"data": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     f"PUT {_API_TASK}/rows": {"json": {"team": "Alpha", "status": "unranked", "note": "used additional data"}},
     "PUT /api/v1/submissions/{submission_id}/card": {"json": {"method": "ours"}},

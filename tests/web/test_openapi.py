@@ -31,6 +31,8 @@ OPERATIONS = {
     "change_rights": f"PUT {API}/competitions/{{competition}}/roles/organiser/{{username}}/rights",
     "get_life": f"GET {API}/competitions/{{competition}}/life",
     "change_life": f"PUT {API}/competitions/{{competition}}/life",
+    "get_confirmation": f"GET {API}/competitions/{{competition}}/life/confirmation",
+    "confirm_scores": f"PUT {API}/competitions/{{competition}}/life/confirmation",
     "plan_deletion": f"PUT {API}/competitions/{{competition}}/life/deletion",
     "keep_competition": f"DELETE {API}/competitions/{{competition}}/life/deletion",
     "grant_allowance": f"PUT {API}/competitions/{{competition}}/allowances",

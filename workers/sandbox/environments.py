@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,6 +32,9 @@ ASKED = "declared"
 #: The packages of a program that declares none, pinned for each Python by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
 HOW = "`evergold environments build`"
+#: Where they lie for root, whose data folder the user of sandboxes cannot enter.
+ROOTS_FOLDER = Path("/var/lib/evergold-environments")
+_NAMED = 3
 
 
 class EnvironmentSettings(BaseSettings):
@@ -40,7 +42,9 @@ class EnvironmentSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_ENVIRONMENTS_", env_ignore_empty=True)
 
-    dir: Path | None = Field(None, description="where environments lie; empty: `environments` in the data folder")
+    dir: Path | None = Field(
+        None, description="where environments lie; empty: `environments` in the data folder, of root: ROOTS_FOLDER"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,14 @@ class Wanted:
         """Return the requirements without comments, blanks and order."""
         stripped = (line.partition(" #")[0].strip() for line in self.requirements)
         return sorted({line for line in stripped if line and not line.startswith("#")})
+
+    @property
+    def short_name(self) -> str:
+        """Return the Python and the first packages, in one line for messages."""
+        lines = self.lines
+        more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+        python = f"Python {self.python or 'of /usr'}"
+        return f"{python} with {', '.join(lines[:_NAMED]) or 'no packages'}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +93,8 @@ class Built:
 
 def environments_folder() -> Path:
     """Return where environments lie."""
-    return (settings_of(EnvironmentSettings).dir or get_settings().data_dir / "environments").resolve()
+    usual = ROOTS_FOLDER if os.geteuid() == 0 else get_settings().data_dir / "environments"
+    return (settings_of(EnvironmentSettings).dir or usual).resolve()
 
 
 def default_wanted() -> Wanted:
@@ -91,10 +104,7 @@ def default_wanted() -> Wanted:
 
 def default_environment() -> Path:
     """Return the folder of the default environment. Raises SandboxUnavailable if it is not built here."""
-    try:
-        return find_environment(default_wanted())
-    except SandboxUnavailable:
-        raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
+    return find_environment(default_wanted())
 
 
 def find_environment(wanted: Wanted) -> Path:
@@ -106,9 +116,10 @@ def find_environment(wanted: Wanted) -> Path:
     try:
         digest = (folder / ASKED / wanted.digest).read_text(encoding="utf-8").strip()
     except OSError:
-        names = ", ".join(wanted.lines) or "no packages"
+        if wanted == default_wanted():
+            raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
         raise SandboxUnavailable(
-            f"the environment of this program is not built here ({names}; Python {wanted.python or 'of /usr'}): {HOW}"
+            f"the environment of this program is not built here ({wanted.short_name}): {HOW}"
         ) from None
     found = folder / digest
     read_environment(found)
@@ -165,8 +176,3 @@ def _enters(uid: int, found: os.stat_result) -> bool:
         return bool(found.st_mode & stat.S_IXUSR)
     is_in_group = uid == os.geteuid() and found.st_gid in (os.getegid(), *os.getgroups())
     return bool(found.st_mode & (stat.S_IXGRP if is_in_group else stat.S_IXOTH))
-
-
-def names_of(requirements: Sequence[str]) -> str:
-    """Return requirements in one line, for messages."""
-    return ", ".join(Wanted(tuple(requirements)).lines) or "no packages"

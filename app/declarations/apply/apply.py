@@ -310,10 +310,11 @@ def _competition(work: Work, declared: CompetitionDeclaration, position: int) ->
     values["citation"] = declared.citation.model_dump(mode="json", exclude_defaults=True)
     row = work.session.scalar(select(Competition).where(Competition.name == declared.name))
     if row is None:
-        row = Competition(name=declared.name, created_at=work.now, stage=work.stage, **values)
+        stage = Stage.DRAFT if declared.confirm_scores else work.stage
+        row = Competition(name=declared.name, created_at=work.now, stage=stage, **values)
         work.session.add(row)
         work.session.flush()
-        as_draft = ", as a draft" if work.stage is Stage.DRAFT else ""
+        as_draft = ", as a draft" if stage is Stage.DRAFT else ""
         work.changes.add(f"added competition '{declared.name}'{as_draft}")
         return Applied(row)
     applied = Applied(row)

@@ -6,12 +6,12 @@ For organisers who have plain gold at hand (`evergold check --gold FOLDER`); nev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import ValidationError
 
+from app.competitions.confirmation import decimals_of, is_as_declared
 from app.declarations.check.competition import PhaseTaskNode
 from app.declarations.check.shape import elements
 from app.declarations.findings import Findings, quoted
@@ -19,13 +19,10 @@ from app.declarations.historic import score_fault
 from app.declarations.model import PrivatePartDeclaration
 from evergold.scoring.errors import InvalidFile, ScoringError
 from evergold.scoring.halves import Division, Half, half
-from evergold.scoring.resampling.pairs import ROUNDING
 from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
 
-#: Minimum number of decimals for comparing declared scores.
-LEAST_DECIMALS = 4
 #: With fewer items in a language, systems 17 points apart may tie.
 FEWEST_ITEMS = 100
 #: Number of names quoted in a finding.
@@ -149,18 +146,13 @@ def _compare(declared: Mapping[str, Node], scores: Mapping[str, Score], file: No
             continue  # of the wrong shape, or unknown: reported already
         if score.value is None:
             findings.error(node, f"{file.text} has no {name}: {score.reason}")
-        elif abs(score.value - wanted) > 0.5 * 10.0 ** -_decimals(wanted) + ROUNDING * max(1.0, abs(wanted)):
-            findings.error(node, f"{file.text} scores {score.value:.{_decimals(wanted)}f} in {name}, not {wanted}")
+        elif not is_as_declared(score.value, wanted):
+            findings.error(node, f"{file.text} scores {score.value:.{decimals_of(wanted)}f} in {name}, not {wanted}")
 
 
 def _declared(baseline: Node) -> dict[str, Node]:
     scores = baseline.entries.get("scores")
     return scores.entries if scores else {}
-
-
-def _decimals(value: float) -> int:
-    exponent = Decimal(repr(value)).as_tuple().exponent
-    return max(LEAST_DECIMALS, -exponent if isinstance(exponent, int) else 0)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from app.competitions.confirmation import CONFIRM_SCORES
 from app.importers.bundles.archive import InvalidBundle, copy_folder, keep_packed
 from app.importers.bundles.environments import Guess, guess_environment
 from app.importers.bundles.moments import shown_moment
@@ -22,6 +23,7 @@ SPLIT = "all"
 #: The longest description of a competition, less than a text may be: terms and pages are edited later.
 _TEXT_CHARACTERS = 45_000
 _SUMMARY_CHARACTERS = 500
+_MOST_REASONS = 20
 MAIN_FILE, NOTES_FILE = "competition.yaml", "IMPORT.md"
 
 
@@ -67,10 +69,21 @@ def write_plan(plan: Plan, folder: Path, gold: Path, comment: str) -> Written:
     declared["phases"] = [
         _phase(plan, phase, offered if place == 0 else (), written, gold) for place, phase in enumerate(plan.phases)
     ]
+    if reasons := _to_confirm(written, declared["phases"]):
+        declared[CONFIRM_SCORES] = reasons
     written.document = declared
     document = {"version": 1, "competitions": [declared]}
     written.paths.insert(0, write_text(folder / MAIN_FILE, yaml_text(document, comment)))
     return written
+
+
+def _to_confirm(written: Written, phases: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return why an organiser has to compare scores before others see the competition."""
+    guessed = [guess.words.replace("`", "'") for guess in written.guesses.values() if guess.is_guess]
+    reasons = [f"The environment is a guess: {one_line(words, 300, '')}" for words in dict.fromkeys(guessed)]
+    if any(asked.get("baselines") for phase in phases for asked in phase["tasks"].values()):
+        reasons.append("Its baselines had scores on the other system")
+    return reasons[-_MOST_REASONS:]
 
 
 # ---------------------------------------------------------------------------------------------------------------- texts

@@ -96,10 +96,12 @@ def samples_of(imported: Imported) -> list[Placed]:
 
 def with_compared(imported: Imported, compared: Sequence[Compared]) -> Imported:
     """Add scores of baselines, also to IMPORT.md; one without scores is open."""
+    without: dict[str, list[str]] = {}
+    for one in compared:
+        if one.words:
+            without.setdefault(one.words, []).append(f"'{one.name}' of {one.task} in {one.phase}")
     notes = [
-        Note(Fate.OPEN, "solutions", 1, f"baseline '{one.name}' of {one.task} in {one.phase}: {one.words}")
-        for one in compared
-        if one.words
+        Note(Fate.OPEN, "solutions", 1, f"no score of {', '.join(named)}: {words}") for words, named in without.items()
     ]
     changed = replace(imported, compared=tuple(compared), notes=(*imported.notes, *notes))
     _write_report(changed)

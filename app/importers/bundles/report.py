@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.competitions.confirmation import shown
 from app.importers.bundles.notes import Fate, Note
 
 _LINES_SHOWN = 12
@@ -20,6 +21,11 @@ class Compared:
     name: str
     scores: dict[str, float | None]
     words: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Return the scores in one line."""
+        return ", ".join(f"{name} {shown(value)}" for name, value in self.scores.items()) or "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +81,14 @@ def _baselines(compared: Sequence[Compared]) -> list[str]:
         return ["## Baselines", "The bundle has no results to score: compare a submission of your own."]
     table = ["| phase | task | baseline | score here | score there |", "| --- | --- | --- | --- | --- |"]
     for one in compared:
-        shown = ", ".join(f"{name} {_number(value)}" for name, value in one.scores.items()) or "none"
-        words = f"{shown}: {one.words}" if one.words else shown
+        words = f"{one.shown}: {one.words}" if one.words else one.shown
         table.append(f"| {one.phase} | {one.task} | {_cell(one.name)} | {_cell(words)} | not in the bundle |")
     advice = (
         "A program that ends well proves nothing: compare each score with what the board there shows. Where they are "
-        "equal, write them under `scores` of the baseline: `evergold check --gold` compares from then on."
+        "equal, confirm them under *Status* in the browser, or by `evergold life confirm`; until then it is a draft. "
+        "A score that you write under `scores` of the baseline stands beside ours there, and has to be the same."
     )
     return ["## Baselines", "\n".join(table), advice]
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.10g}"
 
 
 def _lines(lines: Iterable[int]) -> str:

@@ -25,7 +25,7 @@ from app.competitions.tracks import tracks_of
 from app.competitions.visibility import SeenAs, Viewer, task_in_phase
 from app.models import Board, BoardShown, Competition, Phase
 from app.runs.report import aggregates_of
-from app.runs.workers import runs_program, waiting_notice
+from app.runs.workers import waiting_notice
 from app.standings.check import TooFarBack
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
 from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
@@ -174,7 +174,6 @@ def read_board(
         commands=commands,
         picture=picture,
         waiting=waiting,
-        runs_program=runs_program(board_found.task.task_type),
         scored_with=scored_with(leaderboard),
         drawings=drawings_of(picture.figures, figures, picture.split) if picture else [],
         titles={one.name: one.title for one in found.phases},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError
+from app.competitions.confirmation import confirm_scores, confirmation_of, decline_scores, shown
 from app.competitions.find import organised
 from app.competitions.life import (
     REASON_CHARACTERS,
@@ -47,6 +48,13 @@ class LifeForm(PageForm):
         return Life(self.stage, self.halt, self.reason)
 
 
+class ConfirmationForm(PageForm):
+    """The decision on the scores of baselines. why: the reason to go on without."""
+
+    verdict: Literal["confirmed", "declined"]
+    why: str = ""
+
+
 @router.get(PLACE)
 def read_life(visit: PageUserVisit, competition: str) -> Response:
     return _page(visit, competition)
@@ -55,7 +63,7 @@ def read_life(visit: PageUserVisit, competition: str) -> Response:
 def _page(
     visit: UserVisit,
     competition: str,
-    form: LifeForm | None = None,
+    form: LifeForm | ConfirmationForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
     session = visit.session
@@ -67,7 +75,10 @@ def _page(
         "competitions/life.html",
         competition=found,
         workspace=workspace,
-        chosen=form.wanted if form else life_of(found),
+        chosen=form.wanted if isinstance(form, LifeForm) else life_of(found),
+        confirmation=confirmation_of(session, found),
+        shown=shown,
+        why=form.why if isinstance(form, ConfirmationForm) else "",
         can_be_deleted=can_be_deleted,
         waiting_days=WAITING.days,
         reason_characters=REASON_CHARACTERS,
@@ -84,6 +95,20 @@ def send_life(
         change_life(
             session, organised(session, user, competition, Right.EDIT), form.wanted, actor=user, now=server.clock()
         )
+    return RedirectResponse(links.life(competition), 303)
+
+
+@router.post(f"{PLACE}/confirmation")
+@form_again(_page)
+def send_confirmation(
+    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[ConfirmationForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        found, now = organised(session, user, competition, Right.EDIT), server.clock()
+        if form.verdict == "confirmed":
+            confirm_scores(session, found, actor=user, now=now)
+        else:
+            decline_scores(session, found, form.why, actor=user, now=now)
     return RedirectResponse(links.life(competition), 303)
 
 

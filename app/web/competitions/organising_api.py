@@ -8,11 +8,20 @@ from fastapi import Path, Response
 
 from app.base.db import writing
 from app.competitions.allowances import grant, list_allowances, take_back
+from app.competitions.confirmation import confirm_scores, confirmation_of, decline_scores
 from app.competitions.find import organised
 from app.competitions.life import change_life, keep_competition, plan_deletion
-from app.competitions.views import AllowanceOut, AllowancesOut, LifeOut, describe_allowance, describe_life
+from app.competitions.views import (
+    AllowanceOut,
+    AllowancesOut,
+    ConfirmationOut,
+    LifeOut,
+    describe_allowance,
+    describe_confirmation,
+    describe_life,
+)
 from app.models import Right
-from app.web.competitions.schemas import AllowanceIn, LifeIn
+from app.web.competitions.schemas import AllowanceIn, ConfirmationIn, LifeIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
@@ -103,6 +112,39 @@ def put_life(server: ServerHere, user: ApiOrganiser, competition: CompetitionNam
         found = organised(session, user, competition, Right.EDIT)
         change_life(session, found, life.wanted, actor=user, now=server.clock())
         return describe_life(found)
+
+
+CONFIRMATION = f"{LIFE}/confirmation"
+
+
+@router.get(
+    CONFIRMATION,
+    operation_id="get_confirmation",
+    summary="Scores of an imported competition's baselines that organisers confirm, for them",
+    responses=error_responses(401, 403, 404),
+)
+def read_confirmation(visit: ApiOrganiserVisit, competition: CompetitionName) -> ConfirmationOut:
+    found = organised(visit.session, visit.user, competition, Right.EDIT)
+    return describe_confirmation(confirmation_of(visit.session, found))
+
+
+@router.put(
+    CONFIRMATION,
+    operation_id="confirm_scores",
+    summary="Confirm the scores of baselines, or go on without, for organisers",
+    description="Until then an imported competition stays a draft.",
+    responses=error_responses(401, 403, 404, 409, 422),
+)
+def put_confirmation(
+    server: ServerHere, user: ApiOrganiser, competition: CompetitionName, verdict: ConfirmationIn
+) -> ConfirmationOut:
+    with writing(server.engine) as session:
+        found, now = organised(session, user, competition, Right.EDIT), server.clock()
+        if verdict.is_confirmed:
+            confirm_scores(session, found, actor=user, now=now)
+        else:
+            decline_scores(session, found, verdict.why, actor=user, now=now)
+        return describe_confirmation(confirmation_of(session, found))
 
 
 @router.put(

@@ -52,3 +52,12 @@ class LifeIn(ApiModel):
     @property
     def wanted(self) -> Life:
         return Life(self.stage, self.halt, self.reason)
+
+
+class ConfirmationIn(ApiModel):
+    """An organiser's decision on the scores of baselines."""
+
+    model_config = example({"is_confirmed": False, "why": "the other system is gone; a paper has the same scores"})
+
+    is_confirmed: bool = Field(description="whether they are those of the other system")
+    why: str = Field("", description="where they are not confirmed: why to go on without, in one line")

@@ -18,6 +18,7 @@ from app.base.text import readable_size
 from app.competitions.leak import percent
 from app.competitions.tracks import track_title, tracks_of
 from app.models import Competition
+from app.runs.workers import NO_INTERVALS, runs_program
 from app.texts.html import Images, ShownImage, render_markdown
 from app.texts.markdown import render_inline
 from app.web.html import certainty, words
@@ -95,6 +96,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(links=links, api_links=api_links, asset=asset, words=words, certainty=certainty)
+    made.globals.update(runs_program=runs_program, no_intervals=NO_INTERVALS)
     made.globals.update(tracks_of=tracks_of, track_title=track_title, images_of=images_of)
     made.filters.update(
         markdown=render_markdown,

@@ -42,7 +42,7 @@ def test_label_that_gold_lacks_gets_one_verdict_that_tells_no_label_of_gold(tmp_
     told = {items: verdict(tmp_path, type_, FILES[type_][2], items) for items in ("gold", "blind", "gold as items")}
     assert told["gold"] == told["blind"] == told["gold as items"]
     (sentence,) = told["gold"]
-    assert "is not refused but counts as wrong: this file has 2: POS, neg" in sentence
+    assert "check the spelling of the 2 in this file: POS, neg" in sentence
     assert "pos" not in sentence.replace("POS", "")
 
 

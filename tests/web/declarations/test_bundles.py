@@ -84,6 +84,20 @@ def test_a_bundle_becomes_a_draft_whose_baselines_are_scored(site: Site, olga: L
         wanted = select(ScoreRow.value).where(ScoreRow.metric == "macro-F1", ScoreRow.run_id.in_(waiting))
         # Calculated in demo/codabench/README.md.
         assert session.scalars(wanted.order_by(ScoreRow.run_id)).all() == pytest.approx([28 / 41 / 2, 1 / 3])
+    status = "/competitions/expression-or-its-words-english-portuguese/life"
+    assert "0.3414634146" in text_of(olga.browser.get(status).text)
+    early = send(olga, status, stage="published")
+    assert early.status_code == 409
+    assert "The scores of its baselines are not confirmed yet" in text_of(early.text)
+    assert send(olga, f"{status}/confirmation", verdict="confirmed").status_code == 200
+    assert "Confirmed by olga" in text_of(send(olga, status, stage="published").text)
+    with reading(site.engine) as session:
+        assert [one.stage for one in session.scalars(fresh(Competition))] == [Stage.PUBLISHED]
+
+
+def send(person: Linguist, address: str, **fields: str) -> httpx.Response:
+    """Send a form, and follow where it leads."""
+    return person.browser.post(address, data={"csrf_token": person.token, **fields}, follow_redirects=True)
 
 
 def left_in_memory() -> set[Path]:

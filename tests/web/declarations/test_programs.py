@@ -7,16 +7,20 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from sqlalchemy import select
 
-from app.base import links
+from app.base import api_links, links
 from app.base.api_links import API
 from app.base.db import reading, writing
+from app.boards.freezing import freeze_due
+from app.competitions.find import find_board, find_competition
 from app.models import CompetitionTask, User
+from app.runs.workers import NO_INTERVALS
 from tests import programs
 from tests.programs import COMPETITION, GOLD, GOOD, METADATA, PHASE, SCORE, TASK, answers, write_competition, zipped
 from tests.web.declarations.linguist import Linguist
@@ -101,8 +105,25 @@ def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> Non
     board = text_of(site.client().get(links.board(COMPETITION, PHASE, "forms")).text)
     assert "0.7500" in board
     assert f"program:{(program or '')[:12]}|environment:" in board
-    assert "There are no intervals: this score comes from the organisers' own program." in board
+    assert "No intervals: this score comes from the organisers' own program." in board
     opened_everywhere(site, olga, team, good)
+    frozen_without_intervals(site)
+
+
+def frozen_without_intervals(site: Site) -> None:
+    """The official board says why it has no intervals, and so do both answers of the API."""
+    live = site.client().get(f"{API}{links.board(COMPETITION, PHASE, 'forms')}").json()
+    page = site.client().get(links.board(COMPETITION, PHASE, "forms")).text
+    assert "are not shown while the phase is open" not in page
+    with writing(site.engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "forms")[0].ends_at = site.now - timedelta(minutes=5)
+    with writing(site.engine) as session:
+        assert len(freeze_due(session, site.now)) == 1
+    official = links.official(COMPETITION, PHASE, "forms", 1)
+    assert NO_INTERVALS in text_of(site.client().get(official).text)
+    frozen = site.client().get(api_links.official(COMPETITION, PHASE, "forms", 1)).json()
+    for answer in (live, frozen):
+        assert answer["statistics"] == {"state": "none", "version": None, "note": NO_INTERVALS}
 
 
 def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: str) -> None:

@@ -1,0 +1,189 @@
+"""Scores that an organiser confirms before an imported competition is seen: what refuses, what holds, what is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.db import reading, writing
+from app.base.errors import InvalidForm
+from app.competitions.confirmation import (
+    CONFIRM_SCORES,
+    Confirmation,
+    NotConfirmed,
+    confirm_scores,
+    confirmation_of,
+    decline_scores,
+)
+from app.competitions.find import find_competition
+from app.competitions.life import Life, change_life
+from app.models import (
+    AuditEntry,
+    Revision,
+    RevisionSource,
+    RunStatus,
+    ScoreRow,
+    ScoringRun,
+    Stage,
+    Submission,
+    TeamKind,
+)
+from tests.rich_world import leave_alone_what_is_prepared
+from tests.world import COMPETITION, NOW, PHASE, TASK, add_competition, add_team, add_user, the_phase_task
+
+WHY = "The environment is a guess: Python 3.9 with numpy==1.22.4"
+
+
+@pytest.fixture
+def draft(sqlite_engine: Engine) -> Engine:
+    """A draft with a baseline that is scored, and whose first revision asks for a confirmation."""
+    leave_alone_what_is_prepared(sqlite_engine)
+    add_competition(sqlite_engine)
+    with writing(sqlite_engine) as session:
+        find_competition(session, COMPETITION).stage = Stage.DRAFT
+    declare(sqlite_engine, 1, {CONFIRM_SCORES: [WHY]})
+    return sqlite_engine
+
+
+def declare(engine: Engine, number: int, more: dict[str, Any], scores: dict[str, float] | None = None) -> None:
+    baseline = {"name": "Zeros", "file": "zeros.csv", **({"scores": scores} if scores else {})}
+    document = {"phases": [{"name": PHASE, "tasks": {TASK: {"baselines": [baseline]}}}], **more}
+    with writing(engine) as session:
+        session.add(
+            Revision(
+                competition_id=find_competition(session, COMPETITION).id,
+                number=number,
+                source=RevisionSource.FILE,
+                made_at=NOW,
+                author="ada",
+                document=document,
+                fingerprint=str(number),
+                changes=[],
+            )
+        )
+
+
+def score(engine: Engine, value: float | None) -> None:
+    """Score the baseline, as a worker would, with an accuracy."""
+    user = add_user(engine, "zeros")
+    team = add_team(engine, name="Zeros", kind=TeamKind.BASELINE)
+    with writing(engine) as session:
+        submission = Submission(
+            team_id=team.id,
+            user_id=user.id,
+            phase_task_id=the_phase_task(session).id,
+            sha256="0" * 64,
+            size_bytes=1,
+            submitted_at=NOW,
+        )
+        session.add(submission)
+        session.flush()
+        run = ScoringRun(submission_id=submission.id, status=RunStatus.SCORED, gold="g", queued_at=NOW, finished_at=NOW)
+        session.add(run)
+        session.flush()
+        reason = None if value is not None else "no items"
+        session.add(ScoreRow(run_id=run.id, metric="accuracy", split="all", value=value, reason=reason, signature="s"))
+
+
+def found(engine: Engine) -> Confirmation:
+    with reading(engine) as session:
+        confirmation = confirmation_of(session, find_competition(session, COMPETITION))
+    assert confirmation is not None
+    return confirmation
+
+
+def publish(engine: Engine, stage: Stage = Stage.PUBLISHED) -> None:
+    with writing(engine) as session:
+        change_life(session, find_competition(session, COMPETITION), Life(stage), actor=None, now=NOW)
+
+
+def confirm(engine: Engine) -> None:
+    with writing(engine) as session:
+        confirm_scores(session, find_competition(session, COMPETITION), actor="ada", now=NOW)
+
+
+def decline(engine: Engine, why: str) -> None:
+    with writing(engine) as session:
+        decline_scores(session, find_competition(session, COMPETITION), why, actor="ada", now=NOW)
+
+
+@pytest.mark.parametrize("stage", [Stage.PRIVATE, Stage.PUBLISHED])
+def test_nobody_else_sees_it_before_its_scores_are_confirmed(draft: Engine, stage: Stage) -> None:
+    score(draft, 0.5)
+    with pytest.raises(NotConfirmed, match="not confirmed yet: The environment is a guess"):
+        publish(draft, stage)
+    confirm(draft)
+    publish(draft, stage)
+    verdict = found(draft).verdict
+    assert verdict is not None
+    assert (verdict.is_confirmed, verdict.by, verdict.reason) == (True, "ada", "")
+
+
+def test_whoever_edits_the_key_away_still_has_to_decide(draft: Engine) -> None:
+    declare(draft, 2, {})
+    with pytest.raises(NotConfirmed):
+        publish(draft)
+
+
+def test_a_baseline_without_a_score_confirms_nothing(draft: Engine) -> None:
+    assert [(one.metric, one.reason) for one in found(draft).scores] == [("", "not scored yet")]
+    with pytest.raises(NotConfirmed, match="'Zeros' .* has no score to compare: not scored yet"):
+        confirm(draft)
+    score(draft, None)
+    with pytest.raises(NotConfirmed, match="No baseline has a score to compare"):
+        confirm(draft)
+
+
+@pytest.mark.parametrize(
+    ("value", "declared", "agrees"),
+    [(0.33333333, 0.3333, True), (0.33336, 0.3333, False), (-0.999999, 0.333333, False), (0.5, 0.5, True)],
+)
+def test_a_score_that_is_declared_has_to_be_the_same(
+    draft: Engine, value: float, declared: float, agrees: bool
+) -> None:
+    score(draft, value)
+    declare(draft, 2, {CONFIRM_SCORES: [WHY]}, {"accuracy all": declared})
+    (one,) = found(draft).scores
+    assert (one.value, one.declared, one.agrees) == (value, declared, agrees)
+    if agrees:
+        confirm(draft)
+    else:
+        with pytest.raises(NotConfirmed, match=f"scores {value:.10g} in accuracy, not {declared:.10g}"):
+            confirm(draft)
+
+
+def test_it_is_declined_with_a_sentence_that_is_kept_with_the_scores(draft: Engine) -> None:
+    score(draft, 0.25)
+    for nothing in ("", "  ", "x" * 301):
+        with pytest.raises(InvalidForm) as refused:
+            decline(draft, nothing)
+        assert "why" in refused.value.fields
+    decline(draft, "the other  system is gone")
+    publish(draft)
+    verdict = found(draft).verdict
+    assert verdict is not None
+    assert (verdict.is_confirmed, verdict.reason) == (False, "the other system is gone")
+    with reading(draft) as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "competition.scores_declined")).one()
+    assert [(one["baseline"], one["metric"], one["value"]) for one in entry.details["scores"]] == [
+        ("Zeros", "accuracy", "0.25")
+    ]
+
+
+def test_a_verdict_on_a_deleted_competition_of_the_name_does_not_hold(draft: Engine) -> None:
+    score(draft, 0.5)
+    confirm(draft)
+    with writing(draft) as session:
+        find_competition(session, COMPETITION).created_at = NOW.replace(year=NOW.year + 1)
+    assert found(draft).verdict is None
+
+
+def test_nothing_is_to_be_confirmed_where_nothing_declares_it(sqlite_engine: Engine) -> None:
+    leave_alone_what_is_prepared(sqlite_engine)
+    add_competition(sqlite_engine)
+    with reading(sqlite_engine) as session:
+        assert confirmation_of(session, find_competition(session, COMPETITION)) is None
+    with pytest.raises(NotConfirmed, match="Nothing of this competition is to be confirmed"):
+        confirm(sqlite_engine)
