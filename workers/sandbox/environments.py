@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ ASKED = "declared"
 #: The packages of a program that declares none, pinned for each Python by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
 HOW = "`evergold environments build`"
+#: Requirements that a message names; more come from a file.
+_LINES_NAMED = 20
 
 
 class EnvironmentSettings(BaseSettings):
@@ -106,13 +109,21 @@ def find_environment(wanted: Wanted) -> Path:
     try:
         digest = (folder / ASKED / wanted.digest).read_text(encoding="utf-8").strip()
     except OSError:
-        names = ", ".join(wanted.lines) or "no packages"
-        raise SandboxUnavailable(
-            f"the environment of this program is not built here ({names}; Python {wanted.python or 'of /usr'}): {HOW}"
-        ) from None
+        raise SandboxUnavailable(f"the environment of this program is not built here: {how_to_build(wanted)}") from None
     found = folder / digest
     read_environment(found)
     return found
+
+
+def how_to_build(wanted: Wanted) -> str:
+    """Return the command that builds an environment; of one that a command line cannot hold, what its file needs."""
+    python = f" --python {wanted.python}" if wanted.python else ""
+    if len(wanted.lines) > _LINES_NAMED or any(line.startswith("-") for line in wanted.lines):
+        return (
+            f"`evergold environments build{python} --requirements FILE`, with the {len(wanted.lines)} lines of its own"
+        )
+    names = "".join(f" {shlex.quote(line)}" for line in wanted.lines) or " --no-packages"
+    return f"`evergold environments build{python}{names}`"
 
 
 def read_environment(folder: Path) -> Built:
