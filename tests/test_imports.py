@@ -34,7 +34,7 @@ SWEEP = (
     "from workers import sweep; from app.base.db import Base, make_engine; engine = make_engine('sqlite://');"
     "now = datetime.now(UTC); Base.metadata.create_all(engine); sweep._forgotten_task_types = list;"
     "sweep.sweep(engine, now); sweep.check_standings(engine, 0); sweep.clear_rejected(engine, get_settings(), now);"
-    f"sweep.clear_blueprints(engine, get_settings(), now); {SENDING}"
+    f"sweep.clear_held_uploads(engine, now); sweep.clear_blueprints(engine, get_settings(), now); {SENDING}"
 )
 WORKER = f"{WITH_A_BROKER}; import workers.score"
 DESCRIBING_THE_API = "from app.web.main import create_app; create_app().openapi()"

@@ -50,6 +50,7 @@ from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.validations import mark_check_sent, requeue_lost_checks
 from app.runs.workers import forget_silent_workers, unserved_task_types
 from app.standings.check import START, check_slice
+from app.submissions.held_uploads import forget_held_uploads
 from app.submissions.rejected import clear_rejected_files
 from app.submissions.validations import clear_check_files, forget_validations
 from evergold.scoring.tasks import TASKS, needs_gpu
@@ -221,6 +222,14 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
         log.info("rejected_files_given_up", files=files)
 
 
+def clear_held_uploads(engine: Engine, now: datetime) -> None:
+    """Forget files that were uploaded, and not submitted within their day."""
+    with writing(engine) as session:
+        forgotten = forget_held_uploads(session, now)
+    if forgotten:
+        log.info("held_uploads_forgotten", uploads=forgotten)
+
+
 def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
     """Warn authors of abandoned drafts, and delete those warned two weeks ago."""
     with writing(engine) as session:
@@ -275,6 +284,7 @@ def main() -> int:
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
+                    clear_held_uploads(engine, datetime.now(UTC))
                     clear_blueprints(engine, settings, datetime.now(UTC))
                     for storage in (storage_of(settings), sealed_storage_of(settings)):
                         clear_storage(engine, storage, time.time())

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.declare import apply_declared, say_changes
-from app.cli.imports import GoldDirOption, how_to_include, importers, is_included, problems_as_command_errors
+from app.cli.imports import (
+    GoldDirOption,
+    check_phases_file,
+    how_to_include,
+    importers,
+    is_included,
+    problems_as_command_errors,
+)
 from app.cli.settings import DataDirOption, PhasesOption, gold_folder, use_settings
 from evergold.cli.output import Code, CommandError, count, remark, say
 
@@ -126,6 +133,8 @@ def _import(
     then: whether to apply, and whether to seal.
     """
     applies, seals = then
+    if applies:
+        check_phases_file()
     with tempfile.TemporaryDirectory(prefix="evergold-gold-") as unsealed:
         place = replace(target, gold=Path(unsealed)) if seals else target
         imported = _with_scores(_read(read, place, assumed))

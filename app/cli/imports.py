@@ -244,6 +244,18 @@ def problems_as_command_errors() -> Iterator[None]:
         raise CommandError(f"Nothing was imported: {error.filename}: {error.strerror}.") from None
 
 
+def check_phases_file() -> None:
+    """Raise CommandError if there is no phases.yaml, before anything is written that it could not include."""
+    from app.base.config import get_settings
+
+    phases = get_settings().phases_file
+    if not phases.exists():
+        raise CommandError(
+            f"Nothing was imported: there is no {phases}. `evergold init` sets up the folder of a new server, with one "
+            "that includes competitions/*: import there. Or name another by --phases."
+        )
+
+
 def is_included(declaration: Path) -> bool:
     """True if phases.yaml includes this file."""
     import app.declarations.check  # noqa: F401 - before `app.declarations.check.shape`, which cannot be the first of both

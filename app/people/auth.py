@@ -34,6 +34,8 @@ PASSWORD_CHARACTERS = (10, 200)
 ALL_SCOPES = frozenset(TokenScope)
 TOKEN_DAYS = 365
 TOKEN_DAYS_ALLOWED = (1, 5 * 366)
+#: The name of tokens that stand for a password (`app.people.client_tokens`): they end with it, and no other has it.
+PASSWORD_TOKENS = "log-ins of Codabench clients"  # noqa: S105 - a name
 _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 
 
@@ -83,11 +85,14 @@ def find_user(session: Session, username_or_email: str) -> User | None:
 def set_password(
     session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
 ) -> None:
-    """Set a password; this ends all log-ins (except `keep`) and all open links that could set another."""
+    """Set a password; this ends all log-ins (except `keep`), the tokens that the old one gave, and all open links that
+    could set another."""
     refuse({"password": _wrong_password(password)})
     session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
     ended = delete(LoginSession).where(LoginSession.user_id == user.id)
     session.execute(ended if keep is None else ended.where(LoginSession.id != keep.id))
+    given = (ApiToken.user_id == user.id) & (ApiToken.name == PASSWORD_TOKENS) & ApiToken.revoked_at.is_(None)
+    session.execute(update(ApiToken).where(given).values(revoked_at=now))
     _end_links(session, user, now)
 
 
@@ -236,6 +241,7 @@ def create_token(
     allowed = scopes_of(made_with) if made_with else ALL_SCOPES
     scopes = allowed if scopes is None else frozenset(scopes)
     _check_token(name, scopes, days)
+    refuse({"name": "This name is taken by the server itself." if name == PASSWORD_TOKENS and not secret else ""})
     if not scopes <= allowed:
         raise Forbidden("A token can only make tokens that may do no more than itself.")
     expires_at = now + timedelta(days=days)

@@ -1,8 +1,8 @@
 """Tokens for clients that log in with a password for every command: one a person, for a day, the same each time.
 
 Only hashes of secrets are stored, so a secret that was given out is computed again from the password, as slowly as the
-password's own hash: the database reveals nothing of the
-password that this hash does not reveal.
+password's own hash: the database reveals nothing of the password that this hash does not reveal. Another password ends
+the token (`auth.set_password`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.base.errors import NotAuthenticated
 from app.models import ApiToken, TokenScope, User
 from app.people import auth
 
-NAME = "log-ins of Codabench clients"
 DAYS = 1
 SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT})
 
@@ -26,18 +26,25 @@ SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT})
 def client_token(session: Session, user: User, password: str, now: datetime) -> str:
     """Return the secret of the user's token for such clients, creating the token where none is live.
 
-    password: the right one.
+    password: the right one when it was checked. Raises NotAuthenticated if it was changed since.
     """
+    unchanged = select(User.id).where(User.id == user.id, User.password_hash == user.password_hash).with_for_update()
+    if session.scalar(unchanged) is None:
+        raise NotAuthenticated("The password was changed a moment ago.")
     salt = hashlib.sha256(f"{user.id} {user.password_hash} {_ended(session, user, now)}".encode()).digest()
     secret = auth.derive_secret(password, salt)
     if auth.find_token(session, secret, now) is None:
         with suppress(IntegrityError), session.begin_nested():  # another process may be creating the same one
-            auth.create_token(session, user, NAME, now, scopes=SCOPES, days=DAYS, secret=secret)
+            auth.create_token(session, user, auth.PASSWORD_TOKENS, now, scopes=SCOPES, days=DAYS, secret=secret)
     return secret
 
 
 def _ended(session: Session, user: User, now: datetime) -> int:
     """Count such tokens that were revoked or have expired: with each of them the next secret is another."""
     over = or_(ApiToken.revoked_at.is_not(None), ApiToken.expires_at <= now)
-    mine = select(func.count()).select_from(ApiToken).where(ApiToken.user_id == user.id, ApiToken.name == NAME, over)
+    mine = (
+        select(func.count())
+        .select_from(ApiToken)
+        .where(ApiToken.user_id == user.id, ApiToken.name == auth.PASSWORD_TOKENS, over)
+    )
     return session.scalar(mine) or 0

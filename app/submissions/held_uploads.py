@@ -1,6 +1,7 @@
 """Files that come before the submission that they are for: announced, sent to a secret address, submitted by key.
 
-Nothing is accepted here: the rules of submissions apply when one is made. A file is held for a day.
+Nothing is accepted here: the rules of submissions apply when one is made. A file is held for a day, until the sweep
+forgets it.
 """
 
 from __future__ import annotations
@@ -47,8 +48,7 @@ class HeldFile:
 
 
 def announce_upload(session: Session, user: User, filename: str, now: datetime) -> tuple[UUID, str]:
-    """Make room for a file; return its key and the secret of its address. What is over for anybody is forgotten."""
-    session.execute(delete(HeldUpload).where(HeldUpload.announced_at <= now - HELD))
+    """Make room for a file; return its key and the secret of its address."""
     mine = select(HeldUpload.key).where(HeldUpload.user_id == user.id)
     newest = mine.order_by(HeldUpload.announced_at.desc(), HeldUpload.key).limit(HELD_AT_ONCE - 1)
     kept = list(session.scalars(newest))
@@ -60,6 +60,12 @@ def announce_upload(session: Session, user: User, filename: str, now: datetime) 
     session.add(upload)
     session.flush()
     return upload.key, secret
+
+
+def forget_held_uploads(session: Session, now: datetime) -> int:
+    """Delete uploads whose day is over, for everybody; return how many. Their files are unreferenced then."""
+    over = HeldUpload.announced_at <= now - HELD
+    return len(session.scalars(delete(HeldUpload).where(over).returning(HeldUpload.key)).all())
 
 
 def check_awaited(session: Session, secret: str, now: datetime) -> None:

@@ -123,7 +123,7 @@ EXAMPLES = {
     "models list": "",
     "models fetch": "bert-base-multilingual-cased",
     "doctor sandbox": "",
-    "environments build": "--requirements requirements.txt",
+    "environments build": "--python 3.12 numpy==1.26.4 scikit-learn==1.5.2",
     "environments list": "",
     "check-host": "--environment /etc/evergold/evergold.env --environment /etc/evergold/worker.env",
     "account create": "grace --email grace@example.org --admin",

@@ -72,6 +72,13 @@ def test_dates_that_are_unclear_end_with_their_lines_and_nothing_is_written(ever
     assert not (tmp_path / "competitions").exists()
 
 
+def test_without_a_server_s_folder_nothing_is_written(evergold: Evergold, bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "phases.yaml").unlink()
+    code, _, err = evergold("import", "codabench", bundle, "--apply")
+    assert (code, "`evergold init`" in err) == (Code.ERROR, True), err
+    assert not (tmp_path / "competitions").exists()
+
+
 def test_answers_on_the_command_line_are_used(evergold: Evergold, tmp_path: Path) -> None:
     changes = {"2026-01-01 00:00 UTC": "8-7-2025", "2026-02-15 00:00 UTC": "2025-09-30", "solutions:": "others:"}
     bundle = made.written(tmp_path / "bundle.zip", made.version_2(changes))

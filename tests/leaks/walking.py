@@ -112,6 +112,7 @@ class OwnWork:
         sweep.sweep(self._engine, NOW)
         sweep.check_standings(self._engine, newest_team)  # team by team, as much as it sent: these sent nothing before
         sweep.clear_rejected(self._engine, self._settings, NOW)
+        sweep.clear_held_uploads(self._engine, NOW)
         sweep.clear_blueprints(self._engine, self._settings, NOW)
         with reading(self._engine) as session:
             metrics.exposition(session, NOW)

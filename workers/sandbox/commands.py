@@ -17,15 +17,7 @@ from workers.sandbox.terms import SandboxUnavailable
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; return its exit code."""
-    parser = argparse.ArgumentParser(prog="evergold")
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("doctor", "list", "build"):
-        commands.add_parser(name).add_argument("--json", action="store_true")
-    building = commands.choices["build"]
-    building.add_argument("--requirements", type=Path, default=None)
-    building.add_argument("--python", default="")
-    building.add_argument("--renew", action="store_true")
-    asked = parser.parse_args(arguments)
+    asked = parser().parse_args(arguments)
     try:
         if asked.command == "doctor":
             return doctor(as_json=asked.json)
@@ -39,6 +31,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for one in built:
             _print(f"{one.digest}\t{one.python}\t{one.platform}\t{', '.join(_packages(one)) or 'no packages'}")
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of these commands."""
+    made = argparse.ArgumentParser(prog="evergold")
+    commands = made.add_subparsers(dest="command", required=True)
+    for name in ("doctor", "list", "build"):
+        commands.add_parser(name).add_argument("--json", action="store_true")
+    building = commands.choices["build"]
+    building.add_argument("packages", nargs="*")
+    building.add_argument("--no-packages", action="store_true")
+    building.add_argument("--requirements", type=Path, default=None)
+    building.add_argument("--python", default="")
+    building.add_argument("--renew", action="store_true")
+    return made
 
 
 def doctor(*, as_json: bool) -> int:
@@ -56,14 +63,17 @@ def doctor(*, as_json: bool) -> int:
 
 
 def build(asked: argparse.Namespace) -> Built:
-    """Build the environment of a requirements file, or the default one. Raises CannotBuild, OSError."""
-    if asked.requirements is None:
-        wanted = default_wanted()
-        if asked.python:
-            wanted = Wanted(wanted.requirements, asked.python)
-    else:
-        wanted = Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
-    return read_environment(build_environment(wanted, renew=asked.renew))
+    """Build the environment that is asked for. Raises CannotBuild, OSError."""
+    return read_environment(build_environment(wanted_of(asked), renew=asked.renew))
+
+
+def wanted_of(asked: argparse.Namespace) -> Wanted:
+    """Return the environment of packages, of a requirements file, or the default one. Raises OSError."""
+    if asked.packages or asked.no_packages:
+        return Wanted(tuple(asked.packages), asked.python)
+    if asked.requirements is not None:
+        return Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
+    return Wanted(default_wanted().requirements, asked.python)
 
 
 def _packages(built: Built) -> list[str]:

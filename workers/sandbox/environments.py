@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import stat
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +36,8 @@ HOW = "`evergold environments build`"
 #: Where they lie for root, whose data folder the user of sandboxes cannot enter.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
 _NAMED = 3
+#: Requirements that a command in a message names; more come from a file.
+_LINES_NAMED = 20
 
 
 class EnvironmentSettings(BaseSettings):
@@ -118,12 +121,21 @@ def find_environment(wanted: Wanted) -> Path:
     except OSError:
         if wanted == default_wanted():
             raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
-        raise SandboxUnavailable(
-            f"the environment of this program is not built here ({wanted.short_name}): {HOW}"
-        ) from None
+        raise SandboxUnavailable(f"the environment of this program is not built here: {how_to_build(wanted)}") from None
     found = folder / digest
     read_environment(found)
     return found
+
+
+def how_to_build(wanted: Wanted) -> str:
+    """Return the command that builds an environment; of one that a command line cannot hold, what its file needs."""
+    python = f" --python {wanted.python}" if wanted.python else ""
+    if len(wanted.lines) > _LINES_NAMED or any(line.startswith("-") for line in wanted.lines):
+        return (
+            f"`evergold environments build{python} --requirements FILE`, with the {len(wanted.lines)} lines of its own"
+        )
+    names = "".join(f" {shlex.quote(line)}" for line in wanted.lines) or " --no-packages"
+    return f"`evergold environments build{python}{names}`"
 
 
 def read_environment(folder: Path) -> Built:

@@ -12,7 +12,7 @@ from app.importers.bundles.archive import InvalidBundle, copy_folder, keep_packe
 from app.importers.bundles.environments import Guess, guess_environment
 from app.importers.bundles.moments import shown_moment
 from app.importers.bundles.notes import Fate, Notes
-from app.importers.bundles.pages import lowered
+from app.importers.bundles.pages import lowered, without_heading
 from app.importers.bundles.plan import Board, Given, Metric, Page, Part, Phase, Plan, Sample, Task, one_line
 from app.importers.writing import Inline, refuse_existing, write_text, yaml_text
 from evergold.scoring.archives import begins_as_zip
@@ -120,7 +120,8 @@ def _description(plan: Plan, written: Written) -> str:
         written.paths.append(keep_packed(plan.image, target))
         parts.append(f"![Logo of {_escaped(plan.title)}](images/{target.name})")
     for page in _pages_that_fit(plan.pages)[0]:
-        parts.append(f"## {page.title}\n\n{lowered(page.text)}" if page.title else page.text)
+        text = lowered(without_heading(page.text, page.title))
+        parts.append(f"## {page.title}\n\n{text}" if page.title else page.text)
     return "\n\n".join(parts) + "\n" if parts else ""
 
 

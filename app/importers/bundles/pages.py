@@ -59,3 +59,10 @@ def markdown_of(html: str) -> str:
 def lowered(text: str) -> str:
     """Return Markdown whose headings begin below that of the page it becomes part of."""
     return re.sub(r"^(#{1,5}) ", r"#\1 ", text, flags=re.MULTILINE)
+
+
+def without_heading(text: str, title: str) -> str:
+    """Return Markdown without its first line, if that is a heading that repeats the page's title."""
+    first, _, rest = text.partition("\n")
+    heading = re.fullmatch(r"#{1,6} +(.*?)[ #]*", first)
+    return rest.lstrip("\n") if heading and heading[1].strip().casefold() == title.strip().casefold() else text

@@ -53,10 +53,10 @@ def create_token(
 ) -> TokenOut:
     try:
         user = check_password(request, server, username=username, password=password)
+        with writing(server.engine) as session:
+            secret = client_token(session, user, password, server.clock())
     except NotAuthenticated as error:
         raise LoginFailed(error.message) from None
-    with writing(server.engine) as session:
-        secret = client_token(session, user, password, server.clock())
     response.headers["Cache-Control"] = "no-store"
     return TokenOut(token=secret)
 

@@ -168,12 +168,13 @@ def describe_board(session: Session, place: PlacedBoard, viewer: Viewer) -> Lead
 
 
 def column_key(competition: Competition, task: CompetitionTask, metric: str, split: str) -> str:
-    """Return the key of a score: its metric, with the split unless that is all, with the task where there are several.
+    """Return the key of a score: its metric, with the split unless that is all; with the task where one upload to a
+    phase may go to several.
 
-    competition: with its tasks.
+    competition: with its phases and their tasks.
     """
     key = metric if split == WHOLE_SPLIT else f"{metric}.{split}"
-    return key if len(competition.tasks) == 1 else f"{task.name}.{key}"
+    return f"{task.name}.{key}" if any(len(phase.phase_tasks) > 1 for phase in competition.phases) else key
 
 
 def decimal_of(value: float | None) -> str | None:

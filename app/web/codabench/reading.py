@@ -26,7 +26,8 @@ from app.web.codabench.describing import (
     list_competition,
 )
 from app.web.codabench.find import board_by_id, competition_by_id, file_by_key, phase_by_id, task_by_id
-from app.web.codabench.views import CompetitionOut, LeaderboardOut, ListedCompetition, PhaseOut, TaskOut
+from app.web.codabench.lists import AskedPage
+from app.web.codabench.views import CompetitionOut, LeaderboardOut, ListedCompetition, Paged, PhaseOut, TaskOut
 from app.web.http.context import Server, ServerHere
 from app.web.http.files import NOT_MODIFIED, note_download, open_task_file, stored_file_response
 from app.web.http.identity import ApiVisitor
@@ -38,6 +39,8 @@ router = page_router()
 
 OptionalId = Annotated[RowId | None, Query()]
 ZIP = ".zip"
+#: More than there, where the list has one's own tasks alone.
+TASKS_ON_A_PAGE = 100
 
 
 @router.get("/api/competitions/")
@@ -90,19 +93,16 @@ def read_first_leaderboard(visit: ApiVisit, phase_id: RowId) -> LeaderboardOut:
 
 
 @router.get("/api/tasks/")
-def read_tasks(visit: ApiVisit, competition: OptionalId = None) -> list[TaskOut]:
+def read_tasks(visit: ApiVisit, asked: AskedPage, competition: OptionalId = None) -> Paged[TaskOut]:
     """List the tasks of all phases of a competition, or of all that are listed."""
     session, viewer = visit.session, visit.viewer
     if competition is not None:
         found = [competition_by_id(session, competition, viewer.user)]
     else:
         found = listed_competitions(session)
-    return [
-        describe_task(session, one, phase, phase_task, viewer)
-        for one in found
-        for phase in one.phases
-        for phase_task in phase.phase_tasks
-    ]
+    tasks = [(one, phase, phase_task) for one in found for phase in one.phases for phase_task in phase.phase_tasks]
+    cut = asked.cut(len(tasks), TASKS_ON_A_PAGE)
+    return cut.answer([describe_task(session, *one, viewer) for one in tasks[cut.entries]])
 
 
 @router.get("/api/tasks/{task_id}/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import Query, Response
 from sqlalchemy.orm import Session
@@ -16,11 +17,12 @@ from app.competitions.find import find_competition
 from app.competitions.visibility import Viewer
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, Competition, RunStatus, Submission
-from app.submissions.find import current_run, list_submissions
+from app.submissions.find import current_run, load_submissions, newest_own
 from app.web.codabench.describing import column_key, decimal_of, describe_boards, primary_key_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, upload_of
+from app.web.codabench.lists import AskedPage
 from app.web.codabench.numbers import SubmissionNumber, number_of
-from app.web.codabench.views import LogOut, NamedTask, ScoreOut, SubmissionDetails, SubmissionOut
+from app.web.codabench.views import LogOut, NamedTask, Paged, ScoreOut, SubmissionDetails, SubmissionOut
 from app.web.http.context import public_address
 from app.web.http.identity import ApiViewer
 from app.web.http.routers import page_router
@@ -29,8 +31,10 @@ from app.web.http.visit import ApiUserVisit, UserVisit
 
 router = page_router()
 
-#: The newest ones, which the list has.
-LISTED = 200
+#: Uploads on a page, unless a client asks for another number.
+ON_A_PAGE = 50
+#: The newest submissions, which the list has; more than anybody's limits allow in years.
+LISTED = 10_000
 #: Of an upload, by the states of its submissions: the first that one of them is in.
 STATUSES = {
     RunStatus.RUNNING: "Running",
@@ -45,19 +49,24 @@ MESSAGES = 3
 
 @router.get("/api/submissions/")
 def read_submissions(
-    visit: ApiUserVisit, viewer: ApiViewer, phase: Annotated[RowId | None, Query()] = None
-) -> list[SubmissionOut]:
-    """List the newest submissions of the user's teams, newest first."""
+    visit: ApiUserVisit, viewer: ApiViewer, asked: AskedPage, phase: Annotated[RowId | None, Query()] = None
+) -> Paged[SubmissionOut]:
+    """List the submissions of the user's teams, newest first; those of one upload are one entry."""
     session, user = visit.session, visit.user
     competition_name = phase_name = None
     if phase is not None:
         competition, found = phase_by_id(session, phase, user)
         competition_name, phase_name = competition.name, found.name
-    submissions, _ = list_submissions(session, user, competition=competition_name, phase=phase_name, limit=LISTED)
+    newest = newest_own(session, user, (competition_name, phase_name, None), limit=LISTED)
+    by_number: dict[int, list[UUID]] = {}
+    for submission_id in newest:
+        by_number.setdefault(number_of(submission_id), []).append(submission_id)
+    cut = asked.cut(len(by_number), ON_A_PAGE)
+    ids = [one for some in list(by_number.values())[cut.entries] for one in some]
     uploads: dict[tuple[int, tuple[int, int, str]], list[Submission]] = {}
-    for one in submissions:
+    for one in load_submissions(session, ids):
         uploads.setdefault((number_of(one.id), upload_of(one)), []).append(one)
-    return _describe(session, list(uploads.values()), viewer)
+    return cut.answer(_describe(session, list(uploads.values()), viewer))
 
 
 @router.get("/api/submissions/{submission_number}/")

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from app.base.answers import ApiModel, Moment
+
+Entry = TypeVar("Entry")
+
+
+class Paged(ApiModel, Generic[Entry]):
+    """A page of a list. count: of all pages; next, previous: addresses of pages, None where there is none."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    page_size: int
+    results: Sequence[Entry]
 
 
 class TokenOut(ApiModel):

@@ -15,6 +15,7 @@ from app.importers.bundles.archive import InvalidBundle
 from app.importers.bundles.imported import Imported, Target
 from app.importers.bundles.moments import Assumed, DateOrder, Unanswered, find_zone
 from app.importers.bundles.notes import Fate
+from app.importers.bundles.pages import without_heading
 from app.importers.codabench.importing import import_codabench
 from demo.codabench.pack import BUNDLES, HERE, pack as pack_demo
 from tests.importers.bundles import made
@@ -358,3 +359,17 @@ def test_nothing_is_open_in_the_demo_bundles(tmp_path: Path, name: str) -> None:
     target = Target(tmp_path / "to", tmp_path / "gold")
     found = import_codabench(HERE / f"{name}.zip", target, NOTHING, takes_results=False)
     assert found.open_notes == []
+
+
+@pytest.mark.parametrize(
+    ("written", "stands"),
+    [
+        ("# Overview\n\nText.", "Text."),
+        ("### overview ###\nText.\n# Overview\nMore.", "Text.\n# Overview\nMore."),
+        ("# Overview of it\n\nText.", "# Overview of it\n\nText."),
+        ("Overview\n\nText.", "Overview\n\nText."),
+        ("", ""),
+    ],
+)
+def test_a_page_that_begins_with_its_title_has_it_once(written: str, stands: str) -> None:
+    assert without_heading(written, "Overview ") == stands

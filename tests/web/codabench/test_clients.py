@@ -197,7 +197,7 @@ def test_one_upload_to_two_tasks_is_one_number_with_the_scores_of_both(participa
     assert results["status"] == "Finished"
     scores = {name: value for name, value in results["metrics"].items() if name.endswith("· All")}
     assert scores == {"First · All": pytest.approx(MACRO_F1), "Second · All": pytest.approx(MACRO_F1)}
-    found = participant.get("/api/submissions/")
+    found = participant.get("/api/submissions/")["results"]
     assert [one["id"] for one in found] == [results["submission_id"]]
     assert len(found[0]["tasks"]) == len(set(found[0]["links"])) == 2
 
@@ -205,7 +205,7 @@ def test_one_upload_to_two_tasks_is_one_number_with_the_scores_of_both(participa
 def test_one_task_alone_may_be_named(participant: Participant, pair: int) -> None:
     tasks = participant.get(f"/api/competitions/{pair}/")["phases"][0]["tasks"]
     results = participant.submit(pair, GOOD, "--tasks", str(tasks[1]["id"]))
-    assert [one["name"] for one in participant.get("/api/submissions/")[0]["tasks"]] == ["Second"]
+    assert [one["name"] for one in participant.get("/api/submissions/")["results"][0]["tasks"]] == ["Second"]
     assert set(results["metrics"]) == {name for name in results["metrics"] if not name.startswith("First")}
 
 
@@ -223,11 +223,11 @@ def test_what_one_task_refuses_none_accepts(participant: Participant, pair: int)
         assert (put.status_code, put.content) == (200, b"")
         refused = client.post("/api/submissions/", data={"phase": phase, "data": announced["key"]})
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "limit_reached"), refused.text
-        assert len(client.get("/api/submissions/").json()) == 2
+        assert client.get("/api/submissions/").json()["count"] == 2
         alone = {"phase": phase, "data": announced["key"], "tasks": tasks[0]["id"]}
         numbers = [client.post("/api/submissions/", data=alone).json()["id"] for _ in range(2)]
         assert numbers[0] == numbers[1], "a repeated request is the same submission"
-        assert len(client.get("/api/submissions/").json()) == 3
+        assert client.get("/api/submissions/").json()["count"] == 3
     told = participant.codabench("submit", str(pair), "--phase-index", "0", "-z", "mine.zip", fails=True)
     assert f"cannot submit to phase {phase}" in told
 
@@ -261,7 +261,7 @@ def test_rerun_submits_the_same_file_to_another_task(participant: Participant, p
     assert tasks[1]["key"] in participant.codabench("rerun", "-s", str(first))
     told = participant.codabench("rerun", "-s", str(first), "-t", tasks[1]["key"])
     assert "new submission" in told
-    found = participant.get("/api/submissions/")
+    found = participant.get("/api/submissions/")["results"]
     assert [one["task"]["name"] for one in found] == ["Second", "First"]
     assert str(found[0]["id"]) in told
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
@@ -12,15 +14,25 @@ from sqlalchemy import select, update
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.models import Board, Competition, Halt, HeldUpload, Phase, Stage, Submission
+from app.base.errors import InvalidForm, NotAuthenticated
+from app.base.storage import StoredFile
+from app.competitions.find import find_phase_task
+from app.models import Board, Competition, Halt, HeldUpload, Phase, Stage, Submission, User
+from app.people.auth import PASSWORD_TOKENS, create_token, set_password
+from app.people.client_tokens import client_token
+from app.people.password_resets import make_mailed, use
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.held_uploads import HELD, HELD_AT_ONCE
+from app.web.codabench.lists import LARGEST_PAGE
 from app.web.codabench.numbers import KeyOf, id_range, id_with, key_of, number_of, row_of
+from app.web.codabench.submissions import ON_A_PAGE
 from app.web.main import create_app
 from tests import world
 from tests.competitions.embargo import declare, hide
 from tests.web.routes import routes_of
 from tests.web.site import BOARD, BROWSER, CONTENT, PASSWORD, Person, Site, log_in, register, run_of
 from tests.world import NOW
+from workers.sweep import clear_held_uploads
 
 
 def phase_of(person: Person) -> int:
@@ -53,6 +65,14 @@ def sent(person: Person) -> int:
     return number
 
 
+def listed(person: Person, **asked: str | int) -> dict[str, Any]:
+    """A page of the person's submissions."""
+    answer = person.client.get("/api/submissions/", params=asked)
+    assert answer.status_code == 200, answer.text
+    page: dict[str, Any] = answer.json()
+    return page
+
+
 # ------------------------------------------------------------------------------------------------------------ numbers
 
 
@@ -71,6 +91,69 @@ def test_a_key_leads_back_to_its_row_and_kind(row_id: int) -> None:
     assert (row_of(KeyOf.PUBLIC_FILE, key), row_of(KeyOf.PHASE_TASK, key)) == (row_id, None)
     assert row_of(KeyOf.PUBLIC_FILE, uuid4()) is None
     assert key.version == 8
+
+
+def submit_with(person: Person, number: int, filename: str, seconds: int) -> UUID:
+    """Submit another file, so many seconds later, by an id with this number; return the id."""
+    content = f"{CONTENT!r} {filename}".encode()
+    with writing(person.site.engine) as session:
+        file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
+        user = session.get_one(User, person.user.id)
+        form = SubmissionForm(filename, submission_id=id_with(number))
+        phase_task = find_phase_task(session, "idioms", "evaluation", "detection")
+        return accept_submission(
+            session, phase_task, file, Sender(user, NOW + timedelta(seconds=seconds)), form
+        ).submission.id
+
+
+def test_one_number_of_two_teams_answers_each_with_its_own(ada: Person, eve: Person) -> None:
+    """The newer one is another team's: to the first it is not there, in no form and by no address."""
+    number = sent(ada)
+    submit_with(eve, number, "eves.csv", 60)
+    for person, name in ((ada, "a.csv"), (eve, "eves.csv")):
+        found = person.client.get(f"/api/submissions/{number}/").json()
+        assert (found["filename"], len(found["tasks"]), len(found["links"])) == (name, 1, 1)
+        assert [one["filename"] for one in listed(person)["results"]] == [name]
+    details = ada.client.get(f"/api/submissions/{number}/get_details/").json()
+    assert ada.client.get(details["data_file"]).content == CONTENT
+    with writing(ada.site.engine) as session:
+        task_key = key_of(KeyOf.PHASE_TASK, world.the_phase_task(session).id)
+    again = ada.client.post(f"/api/submissions/{number}/re_run_submission/", params={"task_key": str(task_key)})
+    assert again.status_code == 201
+    newest = ada.client.get(f"/api/submissions/{again.json()['id']}/").json()
+    assert (newest["filename"], newest["id"] != number) == ("a.csv", True)
+
+
+def test_one_number_of_two_uploads_of_a_team_is_the_newer_one(ada: Person) -> None:
+    number = sent(ada)
+    newer = submit_with(ada, number, "newer.csv", 60)
+    found = ada.client.get(f"/api/submissions/{number}/").json()
+    assert (found["filename"], found["links"]) == ("newer.csv", [f"/submissions/{newer}"])
+    assert [one["filename"] for one in listed(ada)["results"]] == ["newer.csv", "a.csv"]
+
+
+# -------------------------------------------------------------------------------------------------------------- pages
+
+
+def test_lists_come_in_pages_by_number_and_by_address(ada: Person) -> None:
+    ids = [submit_with(ada, number_of(uuid4()), f"{second}.csv", second) for second in range(3)]
+    numbers = [number_of(one) for one in reversed(ids)]
+    whole = listed(ada)
+    assert [one["id"] for one in whole["results"]] == numbers
+    assert (whole["count"], whole["next"], whole["previous"], whole["page_size"]) == (3, None, None, ON_A_PAGE)
+    first = listed(ada, page_size=2, phase=phase_of(ada))
+    assert ([one["id"] for one in first["results"]], first["count"], first["previous"]) == (numbers[:2], 3, None)
+    second_page = ada.client.get(first["next"]).json()
+    assert ([one["id"] for one in second_page["results"]], second_page["next"]) == (numbers[2:], None)
+    assert ada.client.get(second_page["previous"]).json() == first
+    assert listed(ada, page="last", page_size=2, phase=phase_of(ada)) == second_page
+    assert listed(ada, page_size="all")["page_size"] == LARGEST_PAGE
+    assert listed(ada, page_size="many")["page_size"] == ON_A_PAGE
+    for page in ("0", "2", "first", "-1", "²"):
+        assert ada.client.get("/api/submissions/", params={"page": page}).status_code == 404, page
+    tasks = ada.client.get("/api/tasks/", params={"page_size": 1}).json()
+    assert (len(tasks["results"]), tasks["count"]) == (1, ada.client.get("/api/tasks/").json()["count"])
+    assert listed(ada, page_size=2)["next"].startswith("http")
 
 
 # ----------------------------------------------------------------------------------------------------- who sees what
@@ -93,7 +176,7 @@ def test_what_is_hidden_from_somebody_is_not_there_for_their_client(ada: Person,
         assert (hidden.status_code, hidden.text) == (404, never.text), kind
     assert eve.client.get(f"/api/can_make_submission/{phase}/").status_code == 404
     assert eve.client.get("/api/competitions/").json() == []
-    assert eve.client.get("/api/tasks/").json() == []
+    assert eve.client.get("/api/tasks/").json()["results"] == []
     assert send(eve, hold(eve)).status_code == 404
 
 
@@ -118,8 +201,8 @@ def test_another_teams_number_is_not_there(ada: Person, eve: Person) -> None:
     number = sent(ada)
     for end in ("", "get_details/", "scores.zip"):
         assert eve.client.get(f"/api/submissions/{number}/{end}").status_code == 404
-    assert eve.client.get("/api/submissions/").json() == []
-    assert [one["id"] for one in ada.client.get("/api/submissions/").json()] == [number]
+    assert listed(eve)["results"] == []
+    assert [one["id"] for one in listed(ada)["results"]] == [number]
 
 
 def test_a_board_has_the_names_ranks_and_values_of_our_own_api(ada: Person, eve: Person) -> None:
@@ -153,6 +236,19 @@ def test_a_held_upload_is_its_senders_and_for_a_day(ada: Person, eve: Person) ->
     ada.site.set_clock(NOW + HELD)
     assert send(ada, key).status_code == 404
     assert ada.site.submissions() == 0
+
+
+def test_the_sweep_forgets_what_nobody_submitted_in_a_day(ada: Person, eve: Person) -> None:
+    hold(ada)
+    ada.site.set_clock(NOW + timedelta(hours=1))
+    hold(eve)
+    clear_held_uploads(ada.site.engine, NOW + HELD)
+    with reading(ada.site.engine) as session:
+        (left,) = session.scalars(select(HeldUpload)).all()
+        assert left.user_id == eve.user.id
+    clear_held_uploads(ada.site.engine, NOW + HELD + timedelta(hours=1))
+    with reading(ada.site.engine) as session:
+        assert session.scalars(select(HeldUpload)).all() == []
 
 
 def test_a_file_that_has_not_come_is_not_submitted(ada: Person) -> None:
@@ -290,6 +386,50 @@ def test_tokens_are_throttled_as_log_ins_and_end_when_they_are_revoked(site: Sit
         assert token() not in (first, second)
         wrong = [client.post("/api/api-token-auth/", data={**form, "password": "wrong"}) for _ in range(11)]
         assert [one.status_code for one in wrong] == [400] * 10 + [429]
+
+
+@pytest.mark.parametrize("changed_by", ["account page", "mailed link"])
+def test_another_password_ends_the_days_token(site: Site, changed_by: str) -> None:
+    new = "a wholly different phrase"
+    with log_in(site, "nora"), site.client() as client:
+
+        def token(password: str) -> str:
+            made = client.post("/api/api-token-auth/", data={"username": "nora", "password": password})
+            assert made.status_code == 200, made.text
+            secret: str = made.json()["token"]
+            return secret
+
+        def status(secret: str) -> int:
+            return client.get("/api/my_profile/", headers={"Authorization": f"Token {secret}"}).status_code
+
+        old = token(PASSWORD)
+        with writing(site.engine) as session:
+            nora = session.scalars(select(User).where(User.username == "nora")).one()
+            _, own = create_token(session, nora, "ci", NOW)
+            if changed_by == "account page":
+                set_password(session, nora, new, NOW)
+            else:
+                link = make_mailed(session, nora, site.settings, NOW)
+                use(session, link.rpartition("=")[2], new, site.settings, NOW)
+        assert (status(old), status(own)) == (401, 200), "the token that she made herself is no password's"
+        assert status(token(new)) == 200
+        assert client.post("/api/api-token-auth/", data={"username": "nora", "password": PASSWORD}).status_code == 400
+
+
+def test_a_log_in_that_a_new_password_overtakes_gives_no_token(site: Site) -> None:
+    with log_in(site, "nora"), reading(site.engine) as session:
+        nora = session.scalars(select(User).where(User.username == "nora")).one()
+    with writing(site.engine) as session:
+        set_password(session, session.get_one(User, nora.id), "a wholly different phrase", NOW)
+    with pytest.raises(NotAuthenticated), writing(site.engine) as session:
+        client_token(session, nora, PASSWORD, NOW)
+
+
+def test_no_token_takes_the_name_of_those_that_stand_for_a_password(site: Site) -> None:
+    with log_in(site, "nora"), writing(site.engine) as session:
+        nora = session.scalars(select(User).where(User.username == "nora")).one()
+        with pytest.raises(InvalidForm):
+            create_token(session, nora, f" {PASSWORD_TOKENS}  ", NOW)
 
 
 def test_a_switch_leaves_all_of_it_out() -> None:

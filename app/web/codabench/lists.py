@@ -1,0 +1,90 @@
+"""Pages of lists, as Codabench has them: `?page=` and `?page_size=`, answered by count, next, previous and results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Depends, Query, Request
+
+from app.base.errors import NotFound
+from app.web.codabench.views import Paged
+from app.web.http.context import ServerHere, public_address
+
+LARGEST_PAGE = 1000
+#: Words for the last page, and for a page as large as possible.
+LAST, ALL = "last", "all"
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The page that a client asks for, as written. address: of the list with all other parameters."""
+
+    page: str
+    page_size: str
+    address: str
+
+    def cut(self, count: int, usual_size: int) -> Cut:
+        """Return the place of this page among so many entries. Raises NotFound for a page that the list lacks."""
+        size = self._size(usual_size)
+        last = max(1, -(-count // size))
+        is_number = self.page.isascii() and self.page.isdigit()
+        page = last if self.page == LAST else int(self.page) if is_number else 0
+        if not 1 <= page <= last:
+            raise NotFound(f"This list has the pages 1 to {last}.")
+        return Cut(self, count, size, page, last)
+
+    def at(self, page: int) -> str:
+        """Return the address of another page."""
+        size = {"page_size": self.page_size} if self.page_size else {}
+        mark = "&" if "?" in self.address else "?"
+        return f"{self.address}{mark}{urlencode({'page': page, **size})}"
+
+    def _size(self, usual: int) -> int:
+        if self.page_size.lower() == ALL:
+            return LARGEST_PAGE
+        number = int(self.page_size) if self.page_size.isascii() and self.page_size.isdigit() else 0
+        return min(number, LARGEST_PAGE) or usual
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A page of a list of `count` entries: `size` of them, on page `page` of `last`."""
+
+    asked: Asked
+    count: int
+    size: int
+    page: int
+    last: int
+
+    @property
+    def entries(self) -> slice:
+        return slice((self.page - 1) * self.size, self.page * self.size)
+
+    def answer(self, results: Sequence[Entry]) -> Paged[Entry]:
+        """Return the page with these descriptions of its entries."""
+        return Paged(
+            count=self.count,
+            next=self.asked.at(self.page + 1) if self.page < self.last else None,
+            previous=self.asked.at(self.page - 1) if self.page > 1 else None,
+            page_size=self.size,
+            results=results,
+        )
+
+
+def asked_page(
+    request: Request,
+    server: ServerHere,
+    page: Annotated[str, Query(max_length=10)] = "1",
+    page_size: Annotated[str, Query(max_length=10)] = "",
+) -> Asked:
+    others = [(name, text) for name, text in request.query_params.multi_items() if name not in ("page", "page_size")]
+    path = f"{request.url.path}?{urlencode(others)}" if others else request.url.path
+    return Asked(page, page_size, public_address(request, server, path))
+
+
+AskedPage = Annotated[Asked, Depends(asked_page)]
