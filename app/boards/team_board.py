@@ -1,8 +1,8 @@
 """A board as one team's own results are compared with it: a few rows are read, the others are counted.
 
-Read are the team's rows, those of baselines and of teams with a mark, and the next above; where the others stand, the
-database counts (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. Where standings
-are not kept, or a phase whose entries are carried over rounds otherwise, all rows are read.
+Read are the team's rows, those of baselines and of teams with a mark, and the next above and below; where the others
+stand, the database counts (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. Where
+standings are not kept, or a phase whose entries are carried over rounds otherwise, all rows are read.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.view import UnfilteredBoard, ViewerContext, show
 from app.competitions.columns import BoardColumn, visible_columns
 from app.competitions.entry_rules import entry_settings
-from app.competitions.ordering import effective_decimals
 from app.competitions.visibility import View, Viewer, rounded
 from app.gold.versions import gold_identity
 from app.models import Board, BoardShown, Phase, RowMark, Submission, Team, TeamKind
 from app.standings.choose import Rules, rules_of
 from app.standings.entry import BoardEntry
-from app.standings.kept import KeptRows, count_values, entries_at, kept_entries, kept_values, next_above, value_of
+from app.standings.kept import KeptRows, count_values, entries_around, kept_entries, kept_values, value_of
 from evergold.scoring.halves import Half
 
 #: For more places than these all values of a board are read at once.
 COUNTED_ONE_BY_ONE = 3
+#: So many rows that compete are read above a row, and below, if those around it are wanted.
+BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ _BASELINES = select(Team.id).where(Team.competition_id == bindparam("competition
 class _Read:
     """The kept rows of a source, of which some were read.
 
-    entries: those of the teams apart; near: others that are next above; every: all values in order, if at hand;
+    entries: those of the teams apart; near: others around a wanted row; every: all values in order, if at hand;
     counted: what was counted before, by value.
     """
 
@@ -123,7 +124,7 @@ class TeamBoard:
     """A board with the rows that matter to a team.
 
     shown: the rows that were read, as the viewer sees them.
-    mine: the values of the viewer's own rows.
+    mine: the values of the viewer's own rows; theirs: those of the team's runs that are rows, by submission.
     reads: what was read of kept rows, and what was not; empty if `shown` has all rows.
     own: what was read of the phase's own, None if nothing is kept.
     competing: the values by team of those that were read of it, and have a rank; carried: those of rows carried over.
@@ -132,6 +133,7 @@ class TeamBoard:
     shown: Leaderboard
     rules: Rules
     mine: Sequence[float | None]
+    theirs: Mapping[UUID | None, float | None]
     reads: Sequence[_Read]
     own: _Read | None
     competing: Mapping[int, float]
@@ -167,9 +169,13 @@ def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:
 
 
 def board_of_team(
-    session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], *, with_next: bool
+    session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], around: UUID | None = None
 ) -> TeamBoard:
-    """Return a board of the task. values: whose places are wanted; with_next: also read the next rows above."""
+    """Return a board of the task.
+
+    values: whose places are wanted. around: a submission of the team, to read also the rows next to its value, and next
+    to what it is ranked by.
+    """
     own, *_ = seen.sources
     rules = rules_of(own.phase, own.phase_task, board)
     if rules is None:
@@ -178,20 +184,23 @@ def board_of_team(
     kept = [one for one in reads if one is not None]
     is_enough = len(kept) == len(reads) and _round_alike(seen, kept)
     if is_enough:
-        known = [value for value in values if value is not None]
-        kept = [_read_further(session, one, seen, board, known, with_next=with_next) for one in kept]
+        known = [told for value in values if (told := rounded(value, rules.decimals)) is not None]
+        centres = {*known, *_entry_values(kept, around)} if around is not None else set()
+        kept = [_read_further(session, one, seen, centres, has_list=len(known) > COUNTED_ONE_BY_ONE) for one in kept]
         whole = _excerpt(session, board, seen, kept)
     else:
         whole = whole_board(session, board, seen.sources, half=seen.half)
-    theirs = {row.submission_id for row in whole.rows if row.team_id == seen.team_id and row.carried_from is None}
-    shown = with_own(show(whole, seen.sight), theirs)
     ranks_by, place = rules.decimals, whole.rank_by
+    own_rows = [row for row in whole.rows if row.team_id == seen.team_id and row.carried_from is None]
+    theirs = {row.submission_id: row.cells[place].value for row in own_rows}
+    shown = with_own(show(whole, seen.sight), theirs)
     apart = [row for row in whole.rows if row.team_id in seen.apart and row.carried_from is None and row.competes]
     carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
     return TeamBoard(
         shown=shown,
         rules=rules,
         mine=[row.cells[place].value for row in whole.rows if row.team_id in seen.sight.mine],
+        theirs=theirs,
         reads=kept if is_enough else (),
         own=next((one for one in kept if not one.source.is_carried), None),
         competing={
@@ -239,21 +248,22 @@ def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) 
     return None if entries is None else _Read(source, rows, entries)
 
 
+def _entry_values(kept: Sequence[_Read], around: UUID) -> list[float]:
+    """Return what a submission is ranked by, if it is an entry."""
+    found = ((one, value_of(one, read.rows.rules)) for read in kept for one in read.entries)
+    return [value for one, value in found if one.submission_id == around and value is not None]
+
+
 def _read_further(
-    session: Session, read: _Read, seen: TeamSight, board: Board, values: Sequence[float], *, with_next: bool
+    session: Session, read: _Read, seen: TeamSight, centres: Collection[float], *, has_list: bool
 ) -> _Read:
-    """Read what the places of these values need."""
-    near: dict[int, BoardEntry] = {}
-    rules, precision = read.rows.rules, seen.view_of(read.source).precision
-    shows_more = effective_decimals(_ranking_column(board, seen), precision) != rules.decimals
-    for value in values if with_next else ():
-        asked = rounded(value, rules.decimals) or 0.0
-        found = next_above(session, read.rows, asked, seen.apart)
-        # Where more digits are shown than ranks go by, a row of the same rank may look better.
-        found += entries_at(session, read.rows, asked, seen.apart) if shows_more else []
-        near |= {one.run_id: one for one in found}
-    is_list = len(values) > COUNTED_ONE_BY_ONE
-    every = sorted(kept_values(session, read.rows).values()) if is_list else None
+    """Read the rows around these values, and all values where the places of many are wanted."""
+    near = {
+        one.run_id: one
+        for value in sorted(centres)
+        for one in entries_around(session, read.rows, value, BESIDE, seen.apart)
+    }
+    every = sorted(kept_values(session, read.rows).values()) if has_list else None
     return replace(read, near=tuple(near.values()), every=every)
 
 

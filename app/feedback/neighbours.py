@@ -1,29 +1,30 @@
-"""The rows of a board around a team's own: whom it is next to, as the board shows it to this viewer."""
+"""The rows of a board around a submission that counts: whom it is next to, as the board shows it to this viewer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from sqlalchemy.orm import Session
+from uuid import UUID
 
 from app.boards.axis import Spread, axis_of, spread_of
-from app.boards.leaderboard import build_leaderboard
-from app.boards.rows import LeaderboardRow
+from app.boards.rows import Leaderboard
+from app.boards.team_board import BESIDE
 from app.competitions.columns import BoardColumn
 from app.competitions.ordering import difference_of
-from app.competitions.visibility import Viewer
-from app.feedback.standings import RunStanding
-from app.models import Phase
-
-#: Rows shown above the own one, and below.
-BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A row beside one's own. delta: its score minus one's own; spread: of the score and its interval on one axis."""
+    """A row beside a submission's own.
 
-    row: LeaderboardRow
+    is_this: True for its own; is_mine: True for all rows of its team.
+    delta: its score minus one's own; None for one's own.
+    spread: of the score and its interval on one axis; None if the board shows no intervals.
+    """
+
+    rank: int
+    team: str
+    is_this: bool
+    is_mine: bool
     value: float
     delta: float | None
     spread: Spread | None
@@ -31,9 +32,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A few rows of a board, one's own among them, with the ranking column."""
+    """A few rows of a board, a submission's own among them, with the ranking column."""
 
-    standing: RunStanding
     column: BoardColumn
     rows: tuple[Neighbour, ...]
 
@@ -43,25 +43,30 @@ class Neighbours:
         return any(one.spread is not None and one.spread.low is not None for one in self.rows)
 
 
-def neighbours_of(session: Session, phase: Phase, standing: RunStanding, viewer: Viewer) -> Neighbours | None:
-    """Return the rows around the submission that counts; None if it does not, or the board shows no scores."""
-    if not standing.counts:
-        return None
-    board = build_leaderboard(session, phase, standing.board, viewer)
+def neighbours_of(board: Leaderboard, submission_id: UUID, above: int = 0) -> Neighbours | None:
+    """Return the rows around a submission of the viewer's team; None if it has no rank, or the board shows no scores.
+
+    board: with all rows around it at least; above: the number of ranked rows above these that it lacks.
+    """
     column, place = board.columns[board.rank_by], board.rank_by
     ranked = [row for row in board.rows if row.rank is not None and row.cells and row.cells[place].value is not None]
-    own = next((at for at, row in enumerate(ranked) if row.is_mine), None)
+    own = next((at for at, row in enumerate(ranked) if row.is_mine and row.submission_id == submission_id), None)
     if own is None or len(ranked) < 2:
         return None
-    mine, axis = ranked[own].cells[place].value, axis_of(board)
+    mine = ranked[own].cells[place].value
+    has_intervals = any(row.cells[place].interval is not None for row in ranked)
+    axis = axis_of(board) if has_intervals else None
     found = [
         Neighbour(
-            row,
-            value,
-            None if row.is_mine else difference_of(value, mine, column.decimals),
-            spread_of(axis, row.cells[place]) if axis is not None else None,
+            rank=row.rank + above,
+            team=row.team,
+            is_this=row is ranked[own],
+            is_mine=row.is_mine,
+            value=value,
+            delta=None if row is ranked[own] else difference_of(value, mine, column.decimals),
+            spread=spread_of(axis, row.cells[place]) if axis is not None else None,
         )
         for row in ranked[max(0, own - BESIDE) : own + BESIDE + 1]
-        if (value := row.cells[place].value) is not None
+        if row.rank is not None and (value := row.cells[place].value) is not None
     ]
-    return Neighbours(standing, column, tuple(found))
+    return Neighbours(column, tuple(found))

@@ -29,6 +29,7 @@ from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import View, Viewer, rounded
 from app.feedback.beside import Beside, RunBefore, has_choice, runs_beside
 from app.feedback.certainty import certainty_of, pair_test_of
+from app.feedback.neighbours import Neighbours, neighbours_of
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
 from app.models import Board, BoardShown, EntryRule, PhaseTask, RunStatus, Submission
 from app.standings.check import TooFarBack, active_since
@@ -262,6 +263,7 @@ class RunStanding:
     ahead: the next team above.
     counts: True if this run is the team's entry; why: the entry rule.
     interval: of the score; change_test: significance of the change; rivals: comparison of an entry with other rows.
+    neighbours: the rows around an entry.
     """
 
     board: Board
@@ -278,6 +280,7 @@ class RunStanding:
     interval: Interval | None = None
     change_test: PairTest | None = None
     rivals: PeerComparison | None = None
+    neighbours: Neighbours | None = None
 
 
 def standings_of_one(
@@ -348,7 +351,7 @@ def _standings(
         column = _ranking_column(board)
         beside = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
         values = [_value(board, own[one.id], column) for one in here]
-        place = board_of_team(session, board, seen, values, with_next=with_next)
+        place = board_of_team(session, board, seen, values, here[0].id if with_next else None)
         then = ranks_over_time(session, asked, place, board.id, here) if with_history else {}
         settings = own[here[0].id].settings
         why = _why(settings, is_chosen=settings.rule is EntryRule.CHOSEN and has_choice(session, here[0], board))
@@ -359,8 +362,12 @@ def _standings(
             before, right = then.get(one.id, (None, None))
             ranks = replace(standing.ranks, before=before, then=right)
             rivals = peer_comparison(whole, one.id) if standing.counts and whole is not None else None
-            ahead = standing.ahead if with_next else None
-            told = replace(standing, ranks=ranks, ahead=ahead, why=why, rivals=rivals)
+            told = replace(standing, ranks=ranks, why=why, rivals=rivals)
+            if with_next and standing.counts and one.team_id in seen.sight.mine:
+                every = _board_as_shown(session, board, seen, whole)
+                told = replace(told, neighbours=_neighbours(session, one, place, every))
+            elif not with_next:
+                told = replace(told, ahead=None)
             found[one.id].append(_with_certainty(told, beside[one.id].before, certain.get(one.id)))
     return found
 
@@ -373,6 +380,25 @@ def _with_statistics(session: Session, board: Board, seen: TeamSight, place: Tea
     if not has_statistics(session, own.phase_task.id, board.id):
         return None
     return show(whole_board(session, board, seen.sources, half=seen.half), seen.sight)
+
+
+def _board_as_shown(session: Session, board: Board, seen: TeamSight, whole: Leaderboard | None) -> Leaderboard | None:
+    """Return the board with all rows, if it shows statistics or the private part; else None.
+
+    whole: the one with statistics.
+    """
+    half = seen.sight.own.view.half
+    return whole if half is seen.half else show(whole_board(session, board, seen.sources, half=half), seen.sight)
+
+
+def _neighbours(
+    session: Session, submission: Submission, place: TeamBoard, every: Leaderboard | None
+) -> Neighbours | None:
+    """Return the rows around an entry of the viewer's team. every: the board with all rows, if it is at hand."""
+    if every is not None:
+        return neighbours_of(every, submission.id)
+    above, _ = place.unread_above(session, place.theirs.get(submission.id))
+    return neighbours_of(place.shown, submission.id, above)
 
 
 def _is_on(submission: Submission, board: Board, own: OwnScores) -> bool:

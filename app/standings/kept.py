@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Select, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, case, func, select
 from sqlalchemy.orm import Session
 
 from app.base.db import among
@@ -74,20 +74,15 @@ def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, i
     return more if rows.rules.higher_is_better else less, every
 
 
-def next_above(session: Session, rows: KeptRows, value: float, without: Collection[int]) -> list[BoardEntry]:
-    """Return all entries with the next better value, but for those of some teams."""
-    place = {**rows.here, "value": value, "without": without}
-    statement = _next(of_gold=rows.gold is not None, is_higher=rows.rules.higher_is_better)
-    found = session.connection().execute(statement, place).scalar()
-    return [] if found is None else entries_at(session, rows, found, without)
+def entries_around(
+    session: Session, rows: KeptRows, value: float, beside: int, without: Collection[int]
+) -> list[BoardEntry]:
+    """Return the entries with a value, and so many next to it on either side, with all that are equal to these.
 
-
-def entries_at(session: Session, rows: KeptRows, value: float, without: Collection[int]) -> list[BoardEntry]:
-    """Return all entries with this value, but for those of some teams."""
-    found = session.connection().execute(
-        _at(of_gold=rows.gold is not None), {**rows.here, "value": value, "without": without}
-    )
-    return stored_entries(row for row in found)
+    without: teams whose entries are left out.
+    """
+    place = {**rows.here, "value": value, "beside": beside, "without": without}
+    return stored_entries(session.connection().execute(_around(of_gold=rows.gold is not None), place))
 
 
 def value_of(entry: BoardEntry, rules: Rules) -> float | None:
@@ -158,19 +153,16 @@ def _counts(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _next(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
-    asked = bindparam("value", type_=Float())
-    is_better = Standing.value > asked if is_higher else Standing.value < asked
-    query = select(Standing.value).where(_place(of_gold=of_gold), is_better, ~among(Standing.team_id, "without"))
-    return query.order_by(Standing.value if is_higher else Standing.value.desc()).limit(1)
-
-
-@cache
-def _at(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
+def _around(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
+    asked, beside = bindparam("value", type_=Float()), bindparam("beside", type_=Integer())
+    here = and_(_place(of_gold=of_gold), ~among(Standing.team_id, "without"))
+    over = select(Standing.value).where(here, Standing.value > asked).order_by(Standing.value).limit(beside).subquery()
+    under = select(Standing.value).where(here, Standing.value < asked).order_by(Standing.value.desc()).limit(beside)
+    highest = select(func.max(over.c.value)).scalar_subquery()
+    lowest = select(func.min(under.subquery().c.value)).scalar_subquery()
     return (
         select(*_ENTRY)
         .join(Team, Team.id == Standing.team_id)
         .outerjoin(System, System.id == Standing.system_id)
-        .where(_place(of_gold=of_gold), Standing.value == bindparam("value", type_=Float()))
-        .where(~among(Standing.team_id, "without"))
+        .where(here, Standing.value.between(func.coalesce(lowest, asked), func.coalesce(highest, asked)))
     )

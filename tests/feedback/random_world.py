@@ -12,6 +12,7 @@ from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
 from app.base.db import writing
+from app.boards.rows import Interval
 from app.boards.statistics import Statistics, statistics_document
 from app.competitions.find import find_competition, find_phase_task
 from app.models import (
@@ -181,7 +182,7 @@ def _change(session: Session, dice: Random, teams: list[Team], submissions: list
 
 
 def _statistics(session: Session, dice: Random) -> None:
-    """Let some boards have comparisons of every two runs."""
+    """Let some boards have intervals, and comparisons of every two runs."""
     session.flush()
     for asked in _tasks(session):
         if dice.random() < 0.5:
@@ -199,7 +200,8 @@ def _statistics(session: Session, dice: Random) -> None:
             for b in runs
             if a < b and dice.random() < 0.9
         }
-        document = statistics_document(Statistics("key", frozenset(runs), {}, pairs))
+        intervals = {one: {("macro_f1", world.ZERO_SHOT): Interval(one % 7 / 20, 0.6, 0.95, "basic:1")} for one in runs}
+        document = statistics_document(Statistics("key", frozenset(runs), intervals, pairs))
         boards = session.scalars(select(Board).where(Board.task_id == asked.task_id)).all()
         for board in boards:
             session.add(BoardStatistics(phase_task_id=asked.id, board_id=board.id, document=document))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.competitions.visibility import Viewer
-from app.feedback.neighbours import Neighbours, neighbours_of
+from app.feedback.neighbours import Neighbours
 from app.feedback.standings import standings_of_one
-from app.models import BoardShown, User
+from app.models import BoardShown, EntryRule, Phase, User
 from app.submissions.find import get_submission
 from tests import world
 from tests.competitions.embargo import enter, hide
-from tests.world import HOUR, NOW
+from tests.world import HOUR, NOW, PHASE
 
 
 @pytest.fixture
@@ -33,14 +33,13 @@ def around(engine: Engine, viewer: User, submission: UUID) -> Neighbours | None:
     looker = Viewer(viewer, NOW + HOUR)
     with reading(engine) as session:
         found = get_submission(session, submission, viewer)
-        first = standings_of_one(session, found, looker)[0]
-        return neighbours_of(session, found.phase_task.phase, first, looker)
+        return standings_of_one(session, found, looker)[0].neighbours
 
 
 def test_two_above_and_two_below_with_the_difference_to_oneself(engine: Engine, people: list[User], own: UUID) -> None:
     found = around(engine, people[0], own)
     assert found is not None
-    told = [(one.row.rank, one.row.team, one.value, one.delta, one.row.is_mine) for one in found.rows]
+    told = [(one.rank, one.team, one.value, one.delta, one.is_mine) for one in found.rows]
     assert told == [
         (2, "Cat", 0.8, pytest.approx(0.2), False),
         (3, "North", 0.7, pytest.approx(0.1), False),
@@ -48,14 +47,29 @@ def test_two_above_and_two_below_with_the_difference_to_oneself(engine: Engine, 
         (5, "South", 0.5, pytest.approx(-0.1), False),
         (6, "West", 0.4, pytest.approx(-0.2), False),
     ]
-    places = [one.spread.place for one in found.rows if one.spread is not None]
-    assert places == sorted(places, reverse=True)
+    assert [one.is_this for one in found.rows] == [False, False, True, False, False]
+    assert not found.have_intervals
 
 
 def test_a_submission_that_does_not_count_has_none(engine: Engine, people: list[User], own: UUID) -> None:
     worse = enter(engine, people[0], 0.1, minute=20)
     assert around(engine, people[0], worse) is None
     assert around(engine, people[0], own) is not None
+
+
+def test_where_all_count_they_are_those_of_this_submission(engine: Engine, people: list[User], own: UUID) -> None:
+    lower = enter(engine, people[0], 0.45, minute=20)
+    with writing(engine) as session:
+        session.execute(update(Phase).where(Phase.name == PHASE).values(entry_rule=EntryRule.ALL))
+    found = around(engine, people[0], lower)
+    assert found is not None
+    assert [(one.rank, one.value, one.is_this, one.is_mine) for one in found.rows] == [
+        (4, 0.6, False, True),
+        (5, 0.5, False, False),
+        (6, 0.45, True, True),
+        (7, 0.4, False, False),
+    ]
+    assert [one.delta for one in found.rows] == [pytest.approx(0.15), pytest.approx(0.05), None, pytest.approx(-0.05)]
 
 
 @pytest.mark.parametrize("board", [BoardShown.HIDDEN, BoardShown.RANKS_ONLY])

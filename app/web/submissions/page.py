@@ -21,7 +21,6 @@ from app.competitions.find import boards_of
 from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
-from app.feedback.neighbours import neighbours_of
 from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
@@ -217,8 +216,6 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         known = {submission.id: own}
         standings = standings_known(session, submission, known, viewer)
         certain = certainty_of(session, [submission], known).get(submission.id)
-        first = next((one for one in standings if one.counts), None)
-        neighbours = neighbours_of(session, submission.phase_task.phase, first, viewer) if first else None
         program_log = log_for(session, submission, viewer.user, own.view)
         workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
@@ -250,7 +247,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "seen_as": viewer.seen_as,
         "error": error,
         "standings": standings,
-        "neighbours": neighbours,
+        "entered": next((one for one in standings if one.counts), None),
         "is_compared_later": any(one.rivals is not None and one.rivals.is_pending for one in standings),
         "goes_back": may_withdraw and own.settings.rule is EntryRule.LAST,
         "workspace": workspace,
