@@ -147,7 +147,9 @@ def _margin_words(board: Leaderboard) -> list[str]:
     levels = [cell.interval.level for row in board.rows for cell in row.cells if cell.interval]
     words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
     if any(row.rank_range for row in board.rows):
-        words.append("Ranks: those that paired permutation tests with Holm's correction leave (5 %).")
+        words.append(
+            "Ranks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %)."
+        )
     return words
 
 

@@ -75,7 +75,7 @@ def test_with_intervals_a_table_has_halves_rounded_up_ranges_and_rules_between_c
         "| 1–2 | ibis | 74.00 ± 4.01 |\n"
         "| 3 | emu | 60.00 ± 5.00 |\n"
         "\n±: half of the 95 % interval.\n"
-        "\nRanks: those that paired permutation tests with Holm's correction leave (5 %).\n"
+        "\nRanks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %).\n"
     )
     lines = latex_table(SURE, "Sure", "tab:sure", intervals=True).splitlines()
     start = lines.index("    \\midrule") + 1
