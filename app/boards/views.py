@@ -17,6 +17,7 @@ from evergold.scoring.halves import Half
 
 EXAMPLE_COLUMN: dict[str, Any] = {
     "metric": "macro_f1",
+    "metric_title": "Macro F1",
     "split": "zero_shot/all",
     "title": "All",
     "decimals": 4,
@@ -66,6 +67,7 @@ class ColumnOut(Mirror):
     phase, see `visibility.precision`)."""
 
     metric: str
+    metric_title: str = Field("", description="the metric's name; empty on boards that were frozen without it")
     split: str
     title: str
     decimals: int
