@@ -119,6 +119,7 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     commitment if gold is sealed; status and note if a row has one, and so the published rank; one for each method card
     answer on the board; with statistics, best and worst rank, cluster, and both ends of each score's interval (for
     scores with an interval in any row).
+    `ranked_by` names the score that ranks the board, as the heading of its column does.
     superseded_by: address of the results that replace an official board, in an additional last column.
     """
     text = io.StringIO()
@@ -138,7 +139,8 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     ranges = ["rank_low", "rank_high", "cluster"] if has_ranges else []
     ends = [f"{scores[at]} {end}" for at in sure for end in ("low", "high")]
     later = ["superseded_by"] if superseded_by else []
-    writer.writerow([*fields, *(f"card {name}" for name in answers), *scores, *ranges, *ends, *later])
+    said = [f"card {name}" for name in answers]
+    writer.writerow([*fields, *said, *scores, *ranges, *ends, "ranked_by", *later])
     for row in rows:
         writer.writerow(
             [
@@ -147,6 +149,7 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
                 *(cell.value for cell in row.cells),
                 *([*(row.rank_range or ("", "")), row.cluster] if ranges else []),
                 *(end for at in sure for end in _ends(row.cells[at])),
+                scores[leaderboard.rank_by],
                 *([superseded_by] if superseded_by else []),
             ]
         )

@@ -114,6 +114,7 @@ def with_human_scores(session: Session, phase: Phase, board: Board, whole: Unfil
         percent=METRIC.percent,
         higher_is_better=METRIC.higher_is_better,
         description=METRIC.description,
+        metric_title=METRIC.title,
     )
     rows = tuple(row._replace(cells=(*row.cells, _cell(row, document, split))) for row in whole.rows)
     return replace(whole, columns=(*whole.columns, column), rows=rows)

@@ -14,6 +14,7 @@ from app.base.times import in_utc
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import Official
 from app.boards.tables import format_cell
+from app.competitions.columns import ranked_by
 from app.models import Announcement, Board, Competition, Phase, RowStatus
 
 if TYPE_CHECKING:  # loaded on demand: with time zones it takes 2 MB
@@ -132,7 +133,7 @@ def board_feed(
         for at, row in dated
     )
     versions = [_version_entry(one, page) for one in reversed(official)]
-    title = f"{competition.title}: {board.title}, {phase.title}"
+    title = f"{competition.title}: {board.title}, {phase.title}. {ranked_by(shown.columns, shown.rank_by)}"
     updated = max([phase.starts_at, *(at for at, _ in dated[:1]), *(one.updated for one in versions)])
     return atom(title, (*versions, *entries), page=page, feed=feed, author=competition.title, updated=updated)
 
@@ -178,4 +179,4 @@ def _headline(row: LeaderboardRow) -> str:
 
 def _scores(shown: Leaderboard, row: LeaderboardRow) -> str:
     cells = zip(shown.columns, row.cells, strict=False)  # rows of a board with ranks only have no cells
-    return "; ".join(f"{column.title} {format_cell(cell, column)}" for column, cell in cells) or _headline(row)
+    return "; ".join(f"{column.full_title} {format_cell(cell, column)}" for column, cell in cells) or _headline(row)

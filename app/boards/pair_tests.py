@@ -22,9 +22,10 @@ _P_STEPS = 10_000
 class PairTest:
     """One row's ranking score minus another's.
 
-    low, high: interval of the difference, None if too many resamples are undefined.
+    low, high: interval of the difference, of this pair alone, None if too many resamples are undefined.
     p: two-sided, of this pair alone.
-    corrected: p with Holm's correction over all pairs of ranked rows; None if one row has no rank, such as a baseline.
+    corrected: p with Holm's correction over all pairs shown together: on a board every two rows that were compared,
+    with or without a rank; between two submissions of a team every score tested. None where the pair stands alone.
     """
 
     difference: float
@@ -37,7 +38,7 @@ class PairTest:
 
     @property
     def decisive_p(self) -> float:
-        """The decisive p: corrected if both rows are ranked, as in ranges and clusters."""
+        """The p that decides: the corrected one, from which ranges and clusters follow, too."""
         return self.p if self.corrected is None else self.corrected
 
     @property

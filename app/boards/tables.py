@@ -60,12 +60,16 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
     return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
 
 
-def markdown_table(board: Leaderboard, *, intervals: bool = False) -> str:
-    """Return a table for GitHub and Pandoc. intervals: add ± where there is an interval, and rank ranges."""
+def markdown_table(board: Leaderboard, caption: str = "", *, intervals: bool = False) -> str:
+    """Return a table for GitHub and Pandoc, with its caption below it.
+
+    intervals: add ± where there is an interval, and rank ranges.
+    """
     table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>", " ± " if intervals else None)
     head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
     rows = [_bold(cells, bold, "**{}**") for cells, bold in zip(table.rows, table.bold, strict=True)]
-    return "".join([*(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows]), *(f"\n{n}\n" for n in table.notes)])
+    below = [*table.notes, *([_markdown_text(caption)] if caption else [])]
+    return "".join([*(f"| {' | '.join(cells)} |\n" for cells in [*head, *rows]), *(f"\n{text}\n" for text in below)])
 
 
 def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool = False) -> str:
@@ -110,24 +114,27 @@ def _table(
     """Build the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
     track = ["Track"] if board.has_tracks else []
     said = [column.title for column in board.card_columns]
-    head = [escaped(text) for text in ["#", "Team", *track, *said, *(_title(column) for column in board.columns)]]
+    published = ["In the paper"] if any(row.published_rank for row in board.rows) else []
+    left = ["#", *published, "Team", *track, *said]
+    head = [escaped(text) for text in [*left, *(_title(column) for column in board.columns)]]
     rows, bold = [], []
     best = [_best(board, at) for at in range(len(board.columns))]
     for row in board.rows:
         answers = [answer.text if (answer := row.answer(one.name)) else "" for one in board.card_columns]
-        texts = [_rank(row, with_range=margin is not None), _team(row), *([row.track or ""] if track else []), *answers]
+        ranks = [_rank(row, with_range=margin is not None), *([str(row.published_rank or "")] if published else [])]
+        texts = [*ranks, _team(row), *([row.track or ""] if track else []), *answers]
         shown = [format_cell(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
         written = [escaped(text) for text in texts]
-        written[1] += raised.format(board.mark(row)) if row.status else ""
+        written[len(ranks)] += raised.format(board.mark(row)) if row.status else ""
         halves = [_margin(cell, column, margin) for cell, column in zip(row.cells, board.columns, strict=True)]
         rows.append([*written, *(text.replace("-", minus) + half for text, half in zip(shown, halves, strict=True))])
         is_best = [row.competes and text == found for text, found in zip(shown, best, strict=True)]
         bold.append([False] * len(texts) + is_best)
     notes = [f"{raised.format(note.mark)} {escaped(note.text)}" for note in board.footnotes]
     if margin is None:
-        return _Table(head, rows, bold, 2 + len(track) + len(said), notes)
+        return _Table(head, rows, bold, len(left), notes)
     notes += [escaped(text) for text in _margin_words(board)]
-    return _Table(head, rows, bold, 2 + len(track) + len(said), notes, cluster_lines(board.rows))
+    return _Table(head, rows, bold, len(left), notes, cluster_lines(board.rows))
 
 
 def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
@@ -147,7 +154,9 @@ def _margin_words(board: Leaderboard) -> list[str]:
     levels = [cell.interval.level for row in board.rows for cell in row.cells if cell.interval]
     words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
     if any(row.rank_range for row in board.rows):
-        words.append("Ranks: those that paired permutation tests with Holm's correction leave (5 %).")
+        words.append(
+            "Ranks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %)."
+        )
     return words
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
+import numpy as np
+
 from app.boards.pair_tests import PairTest, PairTests
 from app.boards.rows import (
     CardColumn,
@@ -30,7 +32,7 @@ from app.competitions.visibility import View, is_exact, min_decimals, rounded, u
 from app.models import BoardShown, EntryRule, RowStatus, Slices
 from evergold.scoring.halves import Half
 from evergold.scoring.resampling.pairs import Difference
-from evergold.scoring.resampling.ranking import better_than, clusters, holm, rank_ranges
+from evergold.scoring.resampling.ranking import clusters, holm, rank_ranges
 
 #: Without vowels and look-alikes: nothing that could be read as a word, or misread.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ2456789"
@@ -66,20 +68,26 @@ class ComparedRow:
     is_ranked: bool
 
 
-def rank_ranges_of(statistics: Statistics, runs: Sequence[int], *, higher_is_better: bool) -> dict[int, RankRange]:
-    """Return the ranges by run for ranked runs, best first; empty unless statistics cover all, and there are
-    comparisons.
+def rank_ranges_of(tests: PairTests, ranked: Sequence[UUID], *, higher_is_better: bool) -> dict[UUID, RankRange]:
+    """Return the ranges by page for the pages of ranked rows, best first; empty if no two of them were compared.
 
-    Two runs that could not be compared (one has no stored outcomes) count as not significantly different.
+    They follow from the very tests that the board shows. Rows that could not be compared (one has no stored outcomes)
+    count as not significantly different.
     """
-    known = compared(statistics, runs) if statistics.covers(runs) else {}
+    places = {page: place for place, page in enumerate(ranked)}
+    known = [
+        (places[one], places[other], test) for (one, other), test in tests.items() if {one, other} <= places.keys()
+    ]
     if not known:
         return {}
-    better = better_than(len(runs), known, higher_is_better=higher_is_better)
-    numbers = clusters(better, list(range(len(runs))))
+    better = np.zeros((len(ranked), len(ranked)), dtype=bool)
+    for one, other, test in known:
+        if test.is_significant:
+            better[(one, other) if (test.difference > 0) == higher_is_better else (other, one)] = True
+    numbers = clusters(better, list(range(len(ranked))))
     return {
-        run: RankRange(best, worst, number)
-        for run, (best, worst), number in zip(runs, rank_ranges(better), numbers, strict=True)
+        page: RankRange(best, worst, number)
+        for page, (best, worst), number in zip(ranked, rank_ranges(better), numbers, strict=True)
     }
 
 
@@ -98,19 +106,19 @@ def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Diffe
 
 
 def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tuple[UUID, UUID], PairTest]:
-    """Return the tests of all compared pairs; empty while statistics do not cover all ranked rows."""
+    """Return the tests of all compared pairs, corrected as one family; empty while statistics do not cover all ranked
+    rows."""
     if not statistics.covers([row.run_id for row in rows if row.is_ranked]):
         return {}
     differences = compared(statistics, [row.run_id for row in rows])
-    ranked = [pair for pair in differences if all(rows[place].is_ranked for place in pair)]
-    corrected = dict(zip(ranked, holm([differences[pair].p for pair in ranked]), strict=True))
+    corrected = holm([one.p for one in differences.values()])
     return {
-        (rows[second].page_id, rows[first].page_id): _test(one, corrected.get((first, second)))
-        for (first, second), one in differences.items()
+        (rows[second].page_id, rows[first].page_id): _test(one, p)
+        for ((first, second), one), p in zip(differences.items(), corrected, strict=True)
     }
 
 
-def _test(one: Difference, corrected: float | None) -> PairTest:
+def _test(one: Difference, corrected: float) -> PairTest:
     """Convert a stored difference, which is the second minus the first."""
     return PairTest(one.difference, one.low, one.high, one.level, one.p, corrected, one.method)
 
@@ -193,7 +201,8 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
     kept = _columns_kept(whole, view)
     ordered = _in_order(lines, whole, view, ranks_by)
     statistics = whole.statistics if _shows_statistics(whole, views) else None
-    ranges = _ranges(ordered, whole, statistics)
+    tests = _pair_tests(ordered, whole, precision, statistics)
+    ranges = _ranges(ordered, whole, tests)
     cells_of = _cells(view, whole, kept, precision, statistics)
     sealed = {gold.commitment: gold.number for gold in whole.sealed_gold}
     return Leaderboard(
@@ -205,7 +214,7 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
                 rank,
                 sight,
                 cells_of(line),
-                ranges.get(line.row.run_id or 0) if rank is not None else None,
+                ranges.get(line.row.submission_id) if rank is not None and line.row.submission_id else None,
                 sealed,
             )
             for line, rank in ordered
@@ -219,7 +228,7 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
         sealed_gold=whole.sealed_gold,
         card_columns=whole.card_columns if view.board is BoardShown.PUBLIC and view.names else (),
         statistics=_state(ordered, whole, view, statistics),
-        pair_tests=_pair_tests(ordered, whole, precision, statistics),
+        pair_tests=tests,
         half=whole.half,
     )
 
@@ -231,14 +240,11 @@ def _shows_statistics(whole: UnfilteredBoard, views: Sequence[View]) -> bool:
     return is_public and all(view.has_statistics for view in views) and whole.entry_rule is not EntryRule.LADDER
 
 
-def _ranges(
-    ordered: Sequence[_Ranked], whole: UnfilteredBoard, statistics: Statistics | None
-) -> Mapping[int, RankRange]:
-    """Return the rank ranges by run, among the ranked rows that this viewer sees."""
-    if statistics is None:
-        return {}
+def _ranges(ordered: Sequence[_Ranked], whole: UnfilteredBoard, tests: PairTests) -> Mapping[UUID, RankRange]:
+    """Return the rank ranges by submission, among the ranked rows that this viewer sees."""
+    ranked_pages = [line.row.submission_id for line, rank in ordered if rank is not None and line.row.submission_id]
     higher = whole.columns[whole.rank_by].higher_is_better
-    return rank_ranges_of(statistics, _ranked_runs(ordered), higher_is_better=higher)
+    return rank_ranges_of(tests, ranked_pages, higher_is_better=higher)
 
 
 def _pair_tests(

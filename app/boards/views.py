@@ -17,6 +17,7 @@ from evergold.scoring.halves import Half
 
 EXAMPLE_COLUMN: dict[str, Any] = {
     "metric": "macro_f1",
+    "metric_title": "Macro F1",
     "split": "zero_shot/all",
     "title": "All",
     "decimals": 4,
@@ -66,6 +67,7 @@ class ColumnOut(Mirror):
     phase, see `visibility.precision`)."""
 
     metric: str
+    metric_title: str = Field("", description="the metric's name; empty on boards that were frozen without it")
     split: str
     title: str
     decimals: int
@@ -91,11 +93,15 @@ class DifferenceTestOut(Mirror):
     """A significance test of the difference of two submissions in one score."""
 
     difference: float
-    low: float | None = Field(description="the end of its interval; null: it is undefined in too many resamples")
+    low: float | None = Field(
+        description="the end of its interval, of these two alone; null: it is undefined in too many resamples"
+    )
     high: float | None
     level: float = Field(description="of the interval")
     p: float = Field(description="of a two-sided paired permutation test, of these two alone")
-    corrected: float | None = Field(description="with Holm's correction over all ranked rows; null: not one of these")
+    corrected: float | None = Field(
+        description="with Holm's correction over all pairs shown together; it decides. null: the pair stands alone"
+    )
     method: str = Field(description="how it was computed, with the seed")
 
 

@@ -45,13 +45,14 @@ class PictureRow:
 
 @dataclass(frozen=True, slots=True)
 class BoardPicture:
-    """Content of the picture. more: number of further rows of the board."""
+    """Content of the picture. more: number of further rows of the board; day: on which it was drawn."""
 
     competition: str
     board: str
     column: str
     rows: tuple[PictureRow, ...]
     more: int
+    day: str
     baseline: float | None = None
 
 
@@ -65,7 +66,7 @@ def draw_board(picture: BoardPicture) -> bytes:
     _text(draw, (_LEFT, 56), picture.competition, _font("serif", 46, 700), _INK, _RIGHT - _LEFT)
     _text(draw, (_LEFT, 122), picture.board, _font("sans", 30, 400), _SOFT, _RIGHT - _LEFT)
     _table(draw, picture)
-    foot = f"and {picture.more} more" if picture.more > 0 else ""
+    foot = " · ".join([*([f"and {picture.more} more"] if picture.more > 0 else []), picture.day])
     _text(draw, (_LEFT, 588), foot, _font("sans", 22, 400), _SOFT, 400)
     draw.text((_RIGHT, 588), "Evergold", font=_font("serif", 24, 600), fill=_ACCENT, anchor="ra")
     content = io.BytesIO()
@@ -77,7 +78,7 @@ def _table(draw: ImageDraw, picture: BoardPicture) -> None:
     heads = _font("sans", 21, 600)
     draw.rounded_rectangle((_LEFT - 16, 178, _RIGHT + 16, 576), 14, fill=_CARD, outline=_LINE)
     draw.text((_NAME, 190), "Team", font=heads, fill=_SOFT)
-    draw.text((_SCORE, 190), _cut(picture.column, heads, 240), font=heads, fill=_SOFT, anchor="ra")
+    draw.text((_SCORE, 190), _cut(picture.column, heads, 300), font=heads, fill=_SOFT, anchor="ra")
     if picture.baseline is not None:
         x = _on_axis(picture.baseline)
         for y in range(226, 570, 10):

@@ -6,7 +6,7 @@ If a task type lets each team choose its languages, their number is a score of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,8 @@ HUMAN_SCORE = "human_score"
 class BoardColumn:
     """A column: its score (`metric`, `split`) and how it is displayed.
 
+    title: as declared, often the part of the items alone; metric_title: the name of the metric, empty on boards that
+    were frozen without it.
     out_of: the maximum of a count; aspect: see `Metric`.
     """
 
@@ -34,6 +36,22 @@ class BoardColumn:
     description: str
     out_of: int | None = None
     aspect: str = ""
+    metric_title: str = ""
+
+    @property
+    def full_title(self) -> str:
+        """Return `Macro F1 · English`; one of the two if they are the same, or the metric's name is unknown."""
+        names = dict.fromkeys(name for name in (self.metric_title, self.title) if name)
+        return " · ".join(names)
+
+
+def ranked_by(columns: Sequence[BoardColumn], rank_by: int) -> str:
+    """Return what the numbers of a board are: `Macro F1 · All`, or `Macro F1, ranked by All` of several columns."""
+    ranking = columns[rank_by]
+    metrics = {column.metric_title for column in columns}
+    if len(columns) > 1 and metrics == {ranking.metric_title} and ranking.title != ranking.metric_title != "":
+        return f"{ranking.metric_title}, ranked by {ranking.title}"
+    return ranking.full_title if len(columns) == 1 else f"Ranked by {ranking.full_title}"
 
 
 def board_columns(board: Board) -> tuple[BoardColumn, ...]:
@@ -49,6 +67,7 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
             higher_is_better=metrics[column["metric"]].higher_is_better,
             description=metrics[column["metric"]].description,
             aspect=metrics[column["metric"]].aspect,
+            metric_title=metrics[column["metric"]].title,
         )
         for column in board.columns
     )
@@ -65,7 +84,8 @@ def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColu
     if metric is None or not isinstance(declared, list) or len(declared) < 2:
         return columns
     if all((column.metric, column.split) != (LANGUAGES, MACRO) for column in columns):
-        count = BoardColumn(LANGUAGES, MACRO, metric.title, 0, False, metric.higher_is_better, metric.description)
+        title, better = metric.title, metric.higher_is_better
+        count = BoardColumn(LANGUAGES, MACRO, title, 0, False, better, metric.description, metric_title=title)
         columns = (count, *columns)
     return tuple(
         replace(column, out_of=len(declared)) if (column.metric, column.split) == (LANGUAGES, MACRO) else column
@@ -88,6 +108,7 @@ def further_columns(
             higher_is_better=metrics[metric].higher_is_better,
             description=metrics[metric].description,
             aspect=metrics[metric].aspect,
+            metric_title=metrics[metric].title,
         )
         for metric, split in scores
         if (metric, split) not in known

@@ -24,6 +24,7 @@ from app.feedback.certainty import certainty_of, pair_test_of
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, CompetitionTask, RunStatus, Submission
 from app.submissions.find import current_run, get_submission
+from evergold.scoring.resampling.ranking import holm
 from evergold.scoring.task import Metric, Score
 
 Better = Literal["a", "b", "equal"]
@@ -110,6 +111,7 @@ def compare(
     rows = [] if hidden else _rows(metrics_of(task), own[a.id], own[b.id], decimals, _ranking(session, task))
     certain = certainty_of(session, [a, b], own)
     rows = [_with_certainty(row, certain.get(a.id), certain.get(b.id), current_run(a).id) for row in rows]
+    rows = _corrected(rows)
     return Comparison(a, b, rows, hidden, decimals, all(own[one.id].view.has_details for one in (a, b)))
 
 
@@ -150,6 +152,15 @@ def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun
         interval_b=b.intervals.get(name) if b else None,
         test=pair_test_of(b, older_run, name) if is_tested and b else None,
     )
+
+
+def _corrected(rows: Sequence[Compared]) -> list[Compared]:
+    """Correct the tests of all scores as one family, which the page shows as one table."""
+    tests = [row.test for row in rows if row.test is not None]
+    corrected = iter(holm([test.p for test in tests]))
+    return [
+        row if row.test is None else replace(row, test=replace(row.test, corrected=next(corrected))) for row in rows
+    ]
 
 
 def better_by(difference: float, *, higher_is_better: bool) -> Better:

@@ -136,6 +136,21 @@ def choose(
     return [_standing(theirs, rules, choices.get(team_id)) for team_id, theirs in by_team.items()]
 
 
+def entered_as_latest(tries: Sequence[Try]) -> list[Try]:
+    """Return the candidates that became their teams' entries on arrival where the latest counts, in their order.
+
+    A submission that was late and is unranked is one only if its team had none in time.
+    """
+    in_time: set[int] = set()
+    found = []
+    for one in eligible(tries):
+        if not one.is_late_unranked:
+            in_time.add(one.team_id)
+        if not one.is_late_unranked or one.team_id not in in_time:
+            found.append(one)
+    return found
+
+
 def eligible(tries: Iterable[Try]) -> list[Try]:
     """Return the candidates that may count for their teams.
 

@@ -65,6 +65,8 @@ function floating(scroller, part, edge) {
   copy.setAttribute("aria-label", "copy");
   copy.append(part.tagName === "THEAD" ? part.cloneNode(true) : document.createElement("tbody"));
   if (part.tagName !== "THEAD") copy.tBodies[0].append(part.cloneNode(true));
+  const columns = document.createElement("colgroup");
+  copy.prepend(columns);
   const links = "a, button";
   const originals = part.querySelectorAll(links);
   copy.querySelectorAll(links).forEach((link, place) => {
@@ -82,8 +84,11 @@ function floating(scroller, part, edge) {
   holder.append(inside);
   const fit = () => {
     copy.style.width = `${table.getBoundingClientRect().width}px`;
-    const cells = copy.querySelector("tr").cells;
-    [...table.tHead.rows[0].cells].forEach((cell, place) => { cells[place].style.width = `${cell.getBoundingClientRect().width}px`; });
+    columns.replaceChildren(...[...[...table.tHead.rows].at(-1).cells].map((cell) => {
+      const column = document.createElement("col");
+      column.style.width = `${cell.getBoundingClientRect().width}px`;
+      return column;
+    }));
     inside.scrollLeft = scroller.scrollLeft;
   };
   scroller.addEventListener("scroll", () => { inside.scrollLeft = scroller.scrollLeft; }, { passive: true });

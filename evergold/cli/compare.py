@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 Name = tuple[str, str]
 FEWEST_RESAMPLES = 100
-_HEADINGS = ["Metric", "Split", "First", "Second", "Difference", "95 % interval", "p"]
+_HEADINGS = ["Metric", "Split", "First", "Second", "Difference", "95 % interval", "p", "p (corrected)"]
 
 
 @commands.command(rich_help_panel=LOCAL)
@@ -44,6 +44,7 @@ def compare(
 ) -> None:
     """Compare two predictions with the same gold: differences, their 95 % intervals, and p of a paired test.
 
+    Intervals and p are of each score alone; the corrected p (Holm) takes all scores listed together.
     The exit code is 0 whichever is better.
     """
     from evergold.scoring import ScoringError, get_task
@@ -95,12 +96,22 @@ def _document(reader: Reader, paths: Sequence[Path], found: dict[Name, Differenc
         "version": reader.task.version,
         "first": str(paths[0]),
         "second": str(paths[1]),
-        "scores": [_score_document(name, difference) for name, difference in found.items()],
+        "scores": [
+            _score_document(name, difference, p)
+            for (name, difference), p in zip(found.items(), _corrected(found), strict=True)
+        ],
     }
 
 
-def _score_document(name: Name, difference: Difference) -> dict[str, Any]:
-    fields = asdict(difference)
+def _corrected(found: dict[Name, Difference]) -> list[float]:
+    """Return the corrected p of every score, all of them being one family."""
+    from evergold.scoring.resampling.ranking import holm
+
+    return holm([one.p for one in found.values()])
+
+
+def _score_document(name: Name, difference: Difference, corrected: float) -> dict[str, Any]:
+    fields = asdict(difference) | {"corrected": corrected}
     ends = {end: fields.pop(end) for end in ("low", "high", "level", "method")}
     interval = None if ends["low"] is None else ends
     return {"metric": name[0], "split": name[1], **fields, "interval": interval, "method": difference.method}
@@ -110,12 +121,12 @@ def _show(found: dict[Name, Difference]) -> None:
     from evergold.scoring.resampling.pairs import MOST_UNDEFINED
 
     rows = [
-        (*name, f"{one.first:.6f}", f"{one.second:.6f}", f"{one.difference:+.6f}", _ends(one), p_text(one.p))
-        for name, one in found.items()
+        (*name, f"{one.first:.6f}", f"{one.second:.6f}", f"{one.difference:+.6f}", _ends(one), p_text(one.p), p_text(p))
+        for (name, one), p in zip(found.items(), _corrected(found), strict=True)
     ]
     print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
     if len(found) > 1:
-        remark("p-values are not corrected for multiple comparisons.")
+        remark("Intervals and p are of each score alone; the corrected p (Holm) takes all rows together.")
     if undefined := max(one.undefined for one in found.values()):
         remark(f"In up to {undefined} resamples a score was undefined; intervals are those of the others.")
     if any(one.low is None and one.undefined <= MOST_UNDEFINED * one.resamples for one in found.values()):

@@ -194,20 +194,24 @@ def _standing(one: Json, by: str) -> str:
 
 
 def _show_board(document: Json) -> None:
-    say(f"{document['competition']}/{document['phase']}: {document['title']}")
+    columns = document["columns"]
+    ranking = columns[document["rank_by"]]
+    ranked = f"ranked by {_full_title(ranking)}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    say(f"{document['competition']}/{document['phase']}: {document['title']}, {ranked}")
     visibility = document["visibility"]
     if visibility["board"] != "public":
         until = f" until {_when(visibility['board_at'])} UTC" if visibility["board_at"] else ""
         what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
         remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
-    columns = document["columns"]
-    titles = [column["title"] for column in columns]
+    titles = [_full_title(column) if column is ranking else column["title"] for column in columns]
     with_tracks = document["track"] is None and any(row["track"] for row in document["rows"])
     with_ranges = any(row.get("rank_range") for row in document["rows"])  # absent on older servers
+    with_published = any(row.get("published_rank") for row in document["rows"])
     rows = [
         [
             "" if row["rank"] is None else str(row["rank"]),
             *([_range(row.get("rank_range"))] if with_ranges else []),
+            *([str(row.get("published_rank") or "")] if with_published else []),
             _team(row),
             *([row["track"] or ""] if with_tracks else []),
             *(_cell(cell, column) for cell, column in zip(row["cells"], columns, strict=True)),
@@ -215,12 +219,18 @@ def _show_board(document: Json) -> None:
         ]
         for row in document["rows"]
     ]
-    extent, track = ["Range"] if with_ranges else [], ["Track"] if with_tracks else []
+    extent = [*(["Range"] if with_ranges else []), *(["In the paper"] if with_published else [])]
+    track = ["Track"] if with_tracks else []
     print_table(["Rank", *extent, "Team", *track, *titles, "Method"], rows, numbers=["Rank", *titles])
     if any(cell.get("interval") for row in document["rows"] for cell in row["cells"]):
         remark("In brackets: 95 % intervals.")
     if with_ranges:
         remark("Range: the ranks that agree with the data.")
+
+
+def _full_title(column: Json) -> str:
+    """Return `Macro F1 · English`, or the title alone where the server names no metric, or both are the same."""
+    return " · ".join(dict.fromkeys(name for name in (column.get("metric_title"), column["title"]) if name))
 
 
 def _range(found: Json | None) -> str:

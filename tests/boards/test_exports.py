@@ -75,7 +75,7 @@ def test_with_intervals_a_table_has_halves_rounded_up_ranges_and_rules_between_c
         "| 1–2 | ibis | 74.00 ± 4.01 |\n"
         "| 3 | emu | 60.00 ± 5.00 |\n"
         "\n±: half of the 95 % interval.\n"
-        "\nRanks: those that paired permutation tests with Holm's correction leave (5 %).\n"
+        "\nRanks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %).\n"
     )
     lines = latex_table(SURE, "Sure", "tab:sure", intervals=True).splitlines()
     start = lines.index("    \\midrule") + 1
@@ -93,9 +93,9 @@ def test_with_intervals_a_table_has_halves_rounded_up_ranges_and_rules_between_c
 
 def test_csv_has_ranges_clusters_and_both_ends_where_there_are_any() -> None:
     head, *rows = board_csv(SURE).splitlines()
-    assert head.endswith(",macro_f1 all,rank_low,rank_high,cluster,macro_f1 all low,macro_f1 all high")
-    assert rows[0].endswith(",0.75,1,2,1,0.7,0.79")
-    assert rows[1].endswith(",0.74,,,,,"), "a baseline without a rank, of which no outcomes are kept"
+    assert head.endswith(",macro_f1 all,rank_low,rank_high,cluster,macro_f1 all low,macro_f1 all high,ranked_by")
+    assert rows[0].endswith(",0.75,1,2,1,0.7,0.79,macro_f1 all")
+    assert rows[1].endswith(",0.74,,,,,,macro_f1 all"), "a baseline without a rank, of which no outcomes are kept"
     assert "low" not in board_csv(BOARD)
 
 

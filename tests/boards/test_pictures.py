@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -18,10 +19,11 @@ from app.boards.statistics import Statistics, statistics_document
 from app.charts.picture import Picture
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, Viewer
-from app.models import BoardStatistics, EntryRule, HistoricRow, Standing, TeamKind, User
+from app.models import BoardStatistics, EntryRule, HistoricRow, RowStatus, Standing, Submission, TeamKind, User
 from app.standings import check
 from evergold.scoring.resampling.pairs import Difference
 from tests import world
+from tests.boards.marks import mark
 from tests.boards.places import board
 from tests.competitions.embargo import add_phase, declare, enter, hide
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, the_phase_task
@@ -119,15 +121,52 @@ def test_a_record_is_a_step_and_every_try_a_point(engine: Engine, climbed: list[
     ("rule", "values"),
     [
         (EntryRule.ALL, [0.5, 0.4, 0.55, 0.6, 0.6]),
-        (EntryRule.LAST, [0.6, 0.6]),
+        (EntryRule.LAST, [0.5, 0.4, 0.55, 0.6, 0.6]),
         (EntryRule.CHOSEN, [0.6, 0.6]),
     ],
 )
-def test_where_a_team_stands_with_one_entry_only_that_is_drawn(
+def test_entries_are_drawn_as_the_board_showed_them(
     engine: Engine, climbed: list[User], rule: EntryRule, values: list[float]
 ) -> None:
     declare(engine, entry_rule=rule)
     assert [y for _, y, _ in points(drawn(engine)["progress"], "Entries")] == values
+
+
+def entries(engine: Engine, **keys: Any) -> list[object]:
+    return [y for _, y, _ in points(drawn(engine, **keys)["progress"], "Entries")]
+
+
+def test_an_entry_that_was_replaced_stays_in_the_picture_of_the_time(engine: Engine, climbed: list[User]) -> None:
+    """Where the latest counts the board falls from 0.6 to 0.3, and the record stays where it was reached."""
+    declare(engine, entry_rule=EntryRule.LAST)
+    enter(engine, climbed[0], 0.3, minute=9)
+    found = drawn(engine)["progress"]
+    assert (minute(3), 0.6, "Ada") in points(found, "Entries")
+    assert points(found, "Record")[-1] == (minute(3), 0.6, "Ada")
+    assert "replaced" in found.about
+
+
+def test_what_stood_before_the_board_was_shown_is_not_drawn(engine: Engine, climbed: list[User]) -> None:
+    """Shown from 12:03 on: then Ada's entry was her 0.4, Bob's his 0.55; the 0.5 before nobody saw."""
+    declare(engine, entry_rule=EntryRule.LAST)
+    shown_from = datetime(2026, 1, 10, 12, 3, tzinfo=UTC)
+    hide(engine, public_from=shown_from.isoformat())
+    assert entries(engine, now=NOW + HOUR) == [0.4, 0.55, 0.6, 0.6]
+
+
+def test_withdrawn_and_late_unranked_submissions_were_no_entries(engine: Engine, climbed: list[User]) -> None:
+    declare(engine, entry_rule=EntryRule.LAST)
+    with writing(engine) as session:
+        second, last = (
+            session.scalars(
+                select(Submission).where(Submission.submitted_at == datetime.fromisoformat(minute(at)))
+            ).one()
+            for at in (1, 4)
+        )
+        second.withdrawn_at, last.is_late = NOW, True
+        late = last.id
+    mark(engine, late, RowStatus.UNRANKED, "late")
+    assert entries(engine) == [0.5, 0.55, 0.6]
 
 
 def test_a_ladder_draws_what_it_tells(engine: Engine, climbed: list[User]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -34,25 +36,32 @@ def test_what_is_kept_is_read_back_the_same() -> None:
 def test_ranges_are_corrected_among_the_rows_that_are_seen() -> None:
     """Of three pairs the smallest p counts thrice, 0.06, and so do the others: nobody is told apart. Where run 9 is not
     seen there is one pair, and 0.02 is enough."""
-    three = rank_ranges_of(THREE, [3, 5, 9], higher_is_better=True)
-    assert three == {run: RankRange(1, 3, 1) for run in (3, 5, 9)}
-    two = rank_ranges_of(THREE, [3, 5], higher_is_better=True)
-    assert two == {3: RankRange(1, 1, 1), 5: RankRange(2, 2, 2)}
+    assert ranges([3, 5, 9]) == {run: RankRange(1, 3, 1) for run in (3, 5, 9)}
+    assert ranges([3, 5]) == {3: RankRange(1, 1, 1), 5: RankRange(2, 2, 2)}
+
+
+def test_ranges_follow_from_the_family_that_the_table_shows() -> None:
+    """Run 9, a baseline without a rank, belongs to the family: 3 × 0.02 separates 3 and 5 no more. A tenth as large a p
+    does, and then the baseline has no place in the ranges."""
+    rows = [row(3), row(5), row(9, is_ranked=False)]
+    assert ranges([3, 5], rows) == {run: RankRange(1, 2, 1) for run in (3, 5)}
+    surer = replace(THREE, pairs={**THREE.pairs, (3, 5): pair(0.9, 0.7, 0.002)})
+    assert ranges([3, 5], rows, surer) == {3: RankRange(1, 1, 1), 5: RankRange(2, 2, 2)}
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_who_is_better_does_not_depend_on_which_run_came_first(higher_is_better: bool) -> None:
     best, worst = (3, 5) if higher_is_better else (5, 3)
-    found = rank_ranges_of(THREE, [best, worst], higher_is_better=higher_is_better)
+    found = ranges([best, worst], higher_is_better=higher_is_better)
     assert (found[best].best, found[worst].best) == (1, 2)
 
 
 def test_there_are_no_ranges_as_long_as_a_row_was_not_looked_at() -> None:
-    assert rank_ranges_of(THREE, [3, 5, 12], higher_is_better=True) == {}
+    assert ranges([3, 5, 12]) == {}
 
 
 def test_a_run_that_nobody_could_compare_may_have_any_rank() -> None:
-    found = rank_ranges_of(THREE, [3, 5, 11], higher_is_better=True)
+    found = ranges([3, 5, 11])
     assert [found[run] for run in (3, 5, 11)] == [RankRange(1, 2, 1), RankRange(2, 3, 1), RankRange(1, 3, 1)]
 
 
@@ -66,7 +75,20 @@ def row(run: int, *, is_ranked: bool = True) -> ComparedRow:
     return ComparedRow(run, UUID(int=run), is_ranked)
 
 
-def test_a_pair_has_its_own_p_and_the_one_that_is_corrected_among_ranked_rows() -> None:
+def ranges(
+    runs: Sequence[int],
+    rows: Sequence[ComparedRow] | None = None,
+    statistics: Statistics = THREE,
+    *,
+    higher_is_better: bool = True,
+) -> dict[int, RankRange]:
+    """Return the ranges by run. rows: all that are compared, by default the ranked ones alone."""
+    tests = pair_tests(statistics, rows or [row(run) for run in runs])
+    found = rank_ranges_of(tests, [UUID(int=run) for run in runs], higher_is_better=higher_is_better)
+    return {page.int: one for page, one in found.items()}
+
+
+def test_a_pair_has_its_own_p_and_the_one_that_is_corrected_among_all() -> None:
     """Of 0.02, 0.03 and 0.4 by Holm: 3 × 0.02, then 2 × 0.03, then 0.4."""
     found = pair_tests(THREE, [row(9), row(3), row(5)])
     by_runs = {(one.int, other.int): test for (one, other), test in found.items()}
@@ -81,16 +103,17 @@ def test_a_pair_has_its_own_p_and_the_one_that_is_corrected_among_ranked_rows() 
     assert turned.difference == pytest.approx(0.2)
 
 
-def test_a_row_without_a_rank_is_tested_alone_and_corrects_nobody() -> None:
-    """Run 9 is a baseline: one pair of ranked rows is left, and what each has with the baseline stays as it is."""
+def test_rows_with_and_without_a_rank_are_one_family() -> None:
+    """Run 9 is a baseline: its pairs are corrected with the others, so that of two differences in one table the larger
+    one is never "not significant" where the smaller one is, by another rule alone."""
     found = pair_tests(THREE, [row(3), row(5), row(9, is_ranked=False)])
     by_runs = {(one.int, other.int): test for (one, other), test in found.items()}
-    assert {key: (test.corrected, test.decisive_p) for key, test in by_runs.items()} == {
-        (5, 3): (0.02, 0.02),
-        (9, 3): (None, 0.03),
-        (9, 5): (None, 0.4),
+    assert {key: (test.p, test.decisive_p) for key, test in by_runs.items()} == {
+        (5, 3): (0.02, pytest.approx(0.06)),
+        (9, 3): (0.03, pytest.approx(0.06)),
+        (9, 5): (0.4, 0.4),
     }
-    assert [test.is_significant for test in by_runs.values()] == [True, True, False]
+    assert not any(test.is_significant for test in by_runs.values())
 
 
 def test_no_pair_is_told_as_long_as_a_ranked_row_was_not_looked_at() -> None:

@@ -35,9 +35,8 @@ DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
 HOW = "`evergold environments build`"
 #: Where they lie for root, whose data folder the user of sandboxes cannot enter.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
-_NAMED = 3
 #: Requirements that a command in a message names; more come from a file.
-_LINES_NAMED = 20
+_LINES_NAMED = 6
 
 
 class EnvironmentSettings(BaseSettings):
@@ -67,14 +66,6 @@ class Wanted:
         """Return the requirements without comments, blanks and order."""
         stripped = (line.partition(" #")[0].strip() for line in self.requirements)
         return sorted({line for line in stripped if line and not line.startswith("#")})
-
-    @property
-    def short_name(self) -> str:
-        """Return the Python and the first packages, in one line for messages."""
-        lines = self.lines
-        more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
-        python = f"Python {self.python or 'of /usr'}"
-        return f"{python} with {', '.join(lines[:_NAMED]) or 'no packages'}{more}"
 
 
 @dataclass(frozen=True, slots=True)

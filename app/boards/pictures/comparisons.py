@@ -120,8 +120,8 @@ def pairs(seen: Seen) -> Picture | None:
         title="Pairwise comparison",
         kind="matrix",
         about="In a filled square the row's system is significantly better than the column's, in a dashed one worse. "
-        f"The numbers are p of paired permutation tests, corrected for all pairs (Holm): up to {ALPHA:g} two systems "
-        "differ significantly.",
+        "The numbers are p of paired permutation tests, corrected for all pairs of the board (Holm), baselines "
+        f"included: up to {ALPHA:g} two systems differ significantly.",
         summary=_told_apart(compared, len(places)),
         x=systems,
         y=systems,
@@ -147,18 +147,19 @@ def pairs(seen: Seen) -> Picture | None:
 
 
 def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
-    """Return outcome and Holm-corrected p over all pairs, by the positions of two ranked rows."""
+    """Return outcome and p by the positions of two ranked rows. p is corrected as on the board: over all of its pairs,
+    also those with rows that have no rank."""
     board = seen.leaderboard
     if not board.pair_tests:
         return {}
     found: dict[tuple[int, int], Compared] = {}
     for (first, row), (second, other) in permutations(enumerate(board.rows), 2):
         test = board.pair_test(row, other)
-        if test is not None and test.corrected is not None:
+        if test is not None and row.rank is not None and other.rank is not None:
             is_ahead = (test.difference > 0) == seen.ranking.higher_is_better
             found[first, second] = (
                 ("better" if is_ahead else "worse") if test.is_significant else "same",
-                test.corrected,
+                test.decisive_p,
             )
     return found
 

@@ -16,6 +16,7 @@ MOST_ENTRIES = 1000
 MOST_DAYS = 92
 _EVERY = "Points are scored submissions; the line is the best score to date."
 _NEWEST = "Points are the latest scored submissions; the line is the best score among them."
+_STOOD = "Points are entries as they came, also those replaced since then; the line is the best score to date."
 _STANDING = "Points are current entries; the line is the best score to date."
 
 
@@ -38,7 +39,7 @@ def progress(seen: Seen) -> Picture | None:
         name="progress",
         title="Progress over time",
         kind="steps",
-        about=_STANDING if not seen.has_tries else _NEWEST if seen.is_cut else _EVERY,
+        about=_about(seen),
         summary=_progress_summary(rows, rows[records[-1]], lines, y),
         x=x,
         y=y,
@@ -59,6 +60,12 @@ def progress(seen: Seen) -> Picture | None:
         ),
         left_out=len(rows) - len(kept),
     )
+
+
+def _about(seen: Seen) -> str:
+    if seen.drawn == "current":
+        return _STANDING
+    return _NEWEST if seen.is_cut else _STOOD if seen.drawn == "stood" else _EVERY
 
 
 def _progress_summary(

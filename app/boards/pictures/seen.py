@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
@@ -15,19 +15,22 @@ from app.boards.entries import rows_of
 from app.boards.leaderboard import EntrySource, build_leaderboard, entry_sources, sight_of, whole_board
 from app.boards.pictures.splits import drawn_scores
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow
-from app.boards.view import UnfilteredBoard, show
+from app.boards.view import UnfilteredBoard, ViewerContext, show
 from app.charts.picture import AxisOut
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.metrics import metrics_of
-from app.competitions.visibility import Viewer
+from app.competitions.visibility import Viewer, declared_of
 from app.models import Board, BoardShown, EntryRule, Phase
 from app.standings.check import start_of_newest
-from app.standings.choose import rules_of
-from app.standings.tries import RunFilter, standings_from_runs
+from app.standings.choose import entered_as_latest, rules_of
+from app.standings.tries import RunFilter, scored_runs, standings_from_runs
 from evergold.scoring.halves import Half
 
-#: Rules by which a board reveals a team's best anyway: all scored runs are drawn. Under others, only entries are.
+#: Rules by which a board reveals a team's best anyway: all scored runs are drawn.
 OPEN_RULES = frozenset({EntryRule.BEST, EntryRule.ALL})
+#: Entries drawn over time. every: all scored runs; stood: those that were on the board when they came; current: those
+#: that are on it now.
+Drawn = Literal["every", "stood", "current"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Seen:
 
     leaderboard: with a further column for every score that is drawn.
     entries: with only the ranking column, and a row for each entry drawn over time.
-    has_tries: True if these are all scored runs, False if only the current entries.
+    drawn: which entries these are.
     submitted: times of all scored submissions.
     is_cut: True if only the latest submissions are included, because there are too many.
     options: of the task in this phase.
@@ -45,7 +48,7 @@ class Seen:
     board: Board
     leaderboard: Leaderboard
     entries: Leaderboard
-    has_tries: bool
+    drawn: Drawn
     submitted: tuple[datetime, ...]
     is_cut: bool
     options: Mapping[str, Any]
@@ -92,11 +95,48 @@ def look_at(
     half = leaderboard.half
     whole = whole_board(session, board, asked, half=half)
     since = start_of_newest(session, asked[0].phase_task.id)
-    tries = show(_over_time(whole, _tries(session, asked[0], board, half, since)), sight)
-    # Teams that do not see their own scores must not read them off their runs.
-    has_tries = whole.entry_rule in OPEN_RULES and sight.own.view.own_scores
-    entries = tries if has_tries else show(_over_time(whole), sight)
-    return Seen(board, leaderboard, entries, has_tries, _moments(tries), since is not None, options)
+    rows = _tries(session, asked[0], board, half, since)
+    tries = show(_over_time(whole, rows), sight)
+    drawn = _drawn(whole, sight, half)
+    if drawn == "every":
+        entries = tries
+    elif drawn == "stood":
+        stood = _stood(session, asked[0], board, since)
+        entries = show(_over_time(whole, [row for row in rows if row.run_id in stood]), sight)
+    else:
+        entries = show(_over_time(whole), sight)
+    return Seen(board, leaderboard, entries, drawn, _moments(tries), since is not None, options)
+
+
+def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> Drawn:
+    """Return which entries are drawn over time: none that the board itself never showed.
+
+    Teams that do not see their own scores must not read them off their runs. Scores of a private part are shown of
+    final entries alone. Former choices are not stored, and a Ladder shows no scores of runs.
+    """
+    if not sight.own.view.own_scores:
+        return "current"
+    if whole.entry_rule in OPEN_RULES:
+        return "every"
+    return "stood" if whole.entry_rule is EntryRule.LAST and half is not Half.PRIVATE else "current"
+
+
+def _stood(session: Session, asked: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
+    """Return the runs from then on that were entries while everybody could see the board, where the latest counts.
+
+    Of a board that was hidden at first these are the entries of the moment when it was shown, and all later ones.
+    """
+    rules = rules_of(asked.phase, asked.phase_task, board)
+    if rules is None:
+        return frozenset()
+    place, declared = asked.phase_task.id, declared_of(asked.phase, asked.phase_task)
+    tries = scored_runs(session, place, [rules], RunFilter(since=since))[rules]
+    stood = {one.run_id for one in entered_as_latest(tries)}
+    if declared.public_from is None:
+        return frozenset(stood)
+    before = scored_runs(session, place, [rules], RunFilter(since=since, until=declared.public_from))[rules]
+    first = {one.team_id: one.run_id for one in entered_as_latest(before)}  # the last of each team stays
+    return frozenset(stood - {one.run_id for one in before} | set(first.values()))
 
 
 def _tries(

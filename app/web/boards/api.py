@@ -200,7 +200,8 @@ def _answer(
     if asked.format == "json":
         text = board_json(competition, phase, board, shown, official)
         return Response(text, media_type="application/json", headers=headers)
-    name = "-".join([*place, *(["official", str(frozen.snapshot.number)] if frozen else [])])
+    of_day = f"{frozen.snapshot.made_at if frozen else visit.now:%Y-%m-%d}"
+    name = "-".join([*place, *(["official", str(frozen.snapshot.number)] if frozen else []), of_day])
     headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return CsvResponse(board_csv(shown, superseded_by), headers=headers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
@@ -14,6 +15,7 @@ from app.boards.citations import cite_competition, cite_official
 from app.boards.leaderboard import Leaderboard, build_leaderboard
 from app.boards.snapshots import Official, find_official, official_board
 from app.boards.tables import CARD, chosen_columns, latex_table, markdown_table
+from app.competitions.columns import ranked_by
 from app.competitions.find import find_board, find_competition
 from app.models import Board, Competition, Phase, User
 from app.web.boards.api import cache_control
@@ -79,11 +81,10 @@ def export_board(
 ) -> Response:
     found = _board_to_export(visit, names, official)
     table = _chosen(found.leaderboard, column or [], decimals)
+    caption = _caption(found, visit.now)
     writers: dict[TableFormat, Callable[[], str]] = {
-        "markdown": lambda: markdown_table(table, intervals=intervals),
-        "latex": lambda: latex_table(
-            table, _caption(found), f"tab:{names.competition}-{names.board}", intervals=intervals
-        ),
+        "markdown": lambda: markdown_table(table, caption, intervals=intervals),
+        "latex": lambda: latex_table(table, caption, f"tab:{names.competition}-{names.board}", intervals=intervals),
     }
     media, ending = _MEDIA[format]
     name = "-".join([names.competition, names.phase, names.board, *(["official"] if official else [])])
@@ -157,13 +158,15 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
         raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
 
 
-def _caption(found: _BoardToExport) -> str:
-    """Return the caption, with the version of official results and their successor."""
-    kind = ""
+def _caption(found: _BoardToExport, now: datetime) -> str:
+    """Return the caption: what ranks the board and on which day, with the version of official results."""
+    kind, day = "", now
     if found.official is not None:
         kind = f", official results no. {found.official.snapshot.number}"
         kind += f", superseded by {found.official.successor.name}" if found.official.successor else ""
-    return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}."
+        day = found.official.snapshot.made_at
+    number = ranked_by(found.leaderboard.columns, found.leaderboard.rank_by)
+    return f"{found.competition.title}: {found.board.title}, {found.phase.title}{kind}. {number}. {day:%Y-%m-%d}."
 
 
 def _text(text: str, media: str, name: str, user: User | None) -> Response:

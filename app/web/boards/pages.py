@@ -276,14 +276,16 @@ def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
     session = visit.session
     found = find_competition(session, names.competition)
     of_phase, of_board = find_board(found, names.phase, names.board)
-    etag = strong_etag(visit.request, "picture", board_version(session, of_phase, of_board, visit.viewer), found.title)
+    version, day = board_version(session, of_phase, of_board, visit.viewer), f"{visit.now:%Y-%m-%d}"
+    etag = strong_etag(visit.request, "picture", version, found.title, day)
     headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
     if is_known(visit.request, etag):
         return not_modified(headers)
     leaderboard = build_leaderboard(session, of_phase, of_board, visit.viewer)
     if leaderboard.view.board is not BoardShown.PUBLIC:
         raise NotFound("There is no picture of a board whose scores are not public.")
-    return Response(_drawn(_picture(found, of_phase, of_board, leaderboard)), media_type="image/png", headers=headers)
+    picture = _picture((found, of_phase, of_board), leaderboard, day)
+    return Response(_drawn(picture), media_type="image/png", headers=headers)
 
 
 @lru_cache(maxsize=PICTURES_KEPT)
@@ -292,7 +294,8 @@ def _drawn(picture: BoardPicture) -> bytes:
     return draw_board(picture)
 
 
-def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard) -> BoardPicture:
+def _picture(of: tuple[Competition, Phase, Board], leaderboard: Leaderboard, day: str) -> BoardPicture:
+    competition, phase, board = of
     axis, baseline = axis_of(leaderboard), baseline_value(leaderboard)
     column = leaderboard.columns[leaderboard.rank_by]
 
@@ -304,7 +307,8 @@ def _picture(competition: Competition, phase: Phase, board: Board, leaderboard: 
 
     shown, more = rows_shown([row_of(row) for row in leaderboard.rows])
     place = axis.place(baseline) if axis is not None and baseline is not None and axis.holds(baseline) else None
-    return BoardPicture(competition.title, f"{board.title}, {phase.title}", column.title, shown, more, place)
+    title = f"{board.title}, {phase.title}"
+    return BoardPicture(competition.title, title, column.full_title, shown, more, day, place)
 
 
 @router.get("/embed/competitions/{competition}/phases/{phase}/boards/{board}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -52,10 +53,6 @@ _UNRANKED = '<span class="visually-hidden">not ranked</span>'
 _RANGE = (
     '<span class="ranks" title="The range of ranks consistent with the data">'
     '<span class="visually-hidden">, may be any of </span>{}</span>'
-)
-_PUBLISHED_RANK = (
-    '<span class="ranks" title="Rank where it was published">'
-    '<span class="visually-hidden">not ranked here; where it was published: </span>({})</span>'
 )
 _OPENS = '<a class="open-row" data-row href="'
 _LONG = ' long" title="{}{}"'
@@ -110,6 +107,11 @@ class TableRows:
         return bool(self._lines) or any(ranks_words(row) for row in self.board.rows)
 
     @property
+    def with_published(self) -> bool:
+        """True if any row has the rank of a published result, which stands in a column of its own."""
+        return any(row.published_rank for row in self.board.rows)
+
+    @property
     def _lines(self) -> frozenset[int]:
         return cluster_lines(self.board.rows) if self.with_lines else frozenset()
 
@@ -132,6 +134,7 @@ class TableRows:
         team_start, team_end = _escaped(self.addresses.teams), _escaped(self.addresses.teams_end)
         pinned = next((row for row in self.board.rows if row.is_mine), None)
         lines, moved, answers = self._lines, self.moved, [column.name for column in whole.card_columns]
+        with_published = self.with_published
         written: list[str] = []
         for place, row in enumerate(self.board.rows):
             width_beside = 8 * _badges(row) + 4 * _links(row)
@@ -141,11 +144,12 @@ class TableRows:
             )
             is_long = len(row.team) + len(row.method) + width_beside > LONG_CHARACTERS
             title = _LONG.format(team, f" · {method}" if row.method else "") if is_long else '"'
+            published = _PUBLISHED.format(row.published_rank or "") if with_published else ""
             move = _MOVED.format(_move(parts, moved.get(row_key(whole, row)))) if moved is not None else ""
             mine = (" mine" if row.is_mine else "") + (" pinned" if row is pinned else "")
             written.append(
                 f'    <tr class="{row.kind}{mine}{" cluster" if place in lines else ""}">\n'
-                f'      <td class="rank">{_rank(row)}</td>\n{move}'
+                f'      <td class="rank">{_rank(row)}</td>\n{move}{published}'
                 f'      <th scope="row" class="team">\n        <span class="who{title}><span class="name">{opens}'
                 f'<a href="{team_start}{links.part(row.team)}{team_end}"><bdi>{team}</bdi></a></span>'
                 f"{notes.beside(row, whole) if row.status else ''}\n"
@@ -210,7 +214,7 @@ def _escaped(text: str) -> str:
 
 def _rank(row: LeaderboardRow) -> str:
     if row.rank is None:
-        return _UNRANKED if row.published_rank is None else _PUBLISHED_RANK.format(row.published_rank)
+        return _UNRANKED
     ranks = ranks_words(row)
     return f"{row.rank}{_RANGE.format(ranks)}" if ranks else str(row.rank)
 
@@ -267,6 +271,7 @@ def _date(row: LeaderboardRow) -> str:
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
+_PUBLISHED = '      <td class="paper">{}</td>\n'
 _MOVED = '      <td class="moved">{}</td>\n'
 #: Approximate widths of a table: rank, team and dots; a score cell, its heading per letter; optional columns.
 _TEAM_PX, _CELL_PX, _LETTER_PX, _HEADING_PX, _DELTA_PX, _ANSWER_PX, _OTHER_PX = 505, 82, 9, 50, 55, 150, 98
@@ -317,7 +322,9 @@ class TableShown:
 
     headings: of scores; others: headings of other columns by sort key; clear: address of the unfiltered board; kept:
     parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
-    desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one).
+    desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one);
+    groups: the metrics above the headings of scores, each with the number of table columns below it; none where the
+    headings name the metrics themselves.
     """
 
     query: BoardQuery
@@ -334,6 +341,7 @@ class TableShown:
     axis: AxisShown | None = None
     fits: bool = False
     aspects: Sequence[tuple[str, str, bool]] = ()
+    groups: Sequence[tuple[str, int]] = ()
 
     def shows(self, column: str) -> bool:
         """Return True if the column `entries` or `date` is shown."""
@@ -395,7 +403,18 @@ def table_of(
         axis=axis_shown,
         fits=_fits(queried, asked, headings),
         aspects=_aspects(queried, asked, kept),
+        groups=_groups(headings, has_dots=axis_shown is not None),
     )
+
+
+def _groups(headings: Sequence[Heading], *, has_dots: bool) -> list[tuple[str, int]]:
+    """Return the metric of each run of columns; "" where the heading of a single column names it."""
+    found = []
+    for metric, group in groupby(headings, key=lambda one: one.metric):
+        columns = list(group)
+        is_named = len(columns) == 1 and columns[0].title == metric
+        found.append(("" if is_named else metric, len(columns) + (has_dots and any(one.is_ranking for one in columns))))
+    return found if any(metric for metric, _ in found) else []
 
 
 def known_metrics(board: Board) -> dict[str, Metric]:

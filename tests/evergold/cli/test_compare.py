@@ -73,10 +73,18 @@ def test_exit_code_is_0_whichever_wins(other: str, turned: bool, capsys: pytest.
     assert run(compare(*files)) == 0
     output = capsys.readouterr()
     lines = output.out.splitlines()
-    assert lines[0] == "Metric\tSplit\tFirst\tSecond\tDifference\t95 % interval\tp"
+    assert lines[0] == "Metric\tSplit\tFirst\tSecond\tDifference\t95 % interval\tp\tp (corrected)"
     assert len(lines) == 1 + 2 * 3
     assert lines[1].split("\t")[4].startswith("+" if turned else "-")
-    assert "p-values are not corrected for multiple comparisons." in output.err
+    assert "the corrected p (Holm) takes all rows together" in output.err
+
+
+def test_corrected_p_takes_all_listed_scores_together(other: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Holm: the k-th smallest of m counts m + 1 - k times, at most 1, and no less than one before it."""
+    assert run([*compare(PREDICTION, other), "--json"]) == 0
+    scores = sorted(json.loads(capsys.readouterr().out)["scores"], key=lambda one: one["p"])
+    steps = [min(1.0, (len(scores) - place) * one["p"]) for place, one in enumerate(scores)]
+    assert [one["corrected"] for one in scores] == pytest.approx([max(steps[: at + 1]) for at in range(len(steps))])
 
 
 def test_json_has_both_values_their_difference_its_interval_and_p(

@@ -70,7 +70,8 @@ def test_an_unknown_board_is_told_with_what_there_is(site: Site, path: str) -> N
 def test_csv_can_be_asked_for_in_three_ways(scored: Site, path: str, accept: str) -> None:
     response = board(scored, path, Accept=accept)
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert response.headers["Content-Disposition"] == 'attachment; filename="idioms-evaluation-zero-shot.csv"'
+    name = "idioms-evaluation-zero-shot-2026-01-10.csv"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
     rows = list(csv.DictReader(io.StringIO(csv_text(response))))
     assert rows == [
         {
@@ -83,6 +84,7 @@ def test_csv_can_be_asked_for_in_three_ways(scored: Site, path: str, accept: str
             "source": "",
             "macro_f1 zero_shot/all": "0.75",
             "accuracy zero_shot/all": "0.375",
+            "ranked_by": "macro_f1 zero_shot/all",
         }
     ]
 

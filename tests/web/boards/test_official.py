@@ -108,7 +108,7 @@ def test_several_versions_chain_in_json_csv_and_links(frozen: Site) -> None:
         assert public.get(f"{FIRST}?format=csv").headers["Link"] == f'<{SECOND}>; rel="successor-version"'
         assert public.get(f"{BOARD}/official").json()["official"]["number"] == 3
         assert (
-            'filename="idioms-evaluation-zero-shot-official-2.csv"'
+            'filename="idioms-evaluation-zero-shot-official-2-2026-01-11.csv"'
             in (public.get(f"{SECOND}?format=csv").headers["Content-Disposition"])
         )
     with frozen.client(**BROWSER) as reader:

@@ -76,7 +76,7 @@ def test_picture_is_a_png_that_is_sent_once(scored: Site) -> None:
 def test_picture_draws_each_row_and_leaves_out_letters_that_its_font_lacks() -> None:
     def drawn(*names: str) -> bytes:
         rows = tuple(PictureRow(str(at), name, "0.5", 50.0) for at, name in enumerate(names, 1))
-        return draw_board(BoardPicture("Idioms", "Zero-shot", "F1", rows, 0))
+        return draw_board(BoardPicture("Idioms", "Zero-shot", "F1", rows, 0, "2026-01-10"))
 
     assert drawn("Ada") != drawn("Eve")
     assert drawn("Ada") != drawn("Ada", "Eve")
