@@ -230,7 +230,7 @@ def _apply(imported: Imported) -> None:
     if not is_included(declaration):
         raise CommandError(how_to_include(declaration))
     is_draft = bool(imported.open_notes)
-    say_changes(apply_declared(migrate_first=True, as_drafts=is_draft))
+    say_changes(apply_declared(migrate_first=True, as_drafts=is_draft, only=declaration))
     if is_draft:
         name = imported.plan.name
         say(

@@ -156,7 +156,7 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
         "        entry: chosen\n        limits: {total: 3}\n        visibility: {names_from: close, precision: 3}\n",
     )
     assert the_effect(place).what == [
-        "total is 3, before 50",
+        "submissions in all: 3, before 50",
         "which submission counts: 'chosen' until 2026-07-01 12:00 UTC, else 'last', before 'last'",
         "teams have neutral names from now on",
         "decimals shown: 3, before 4",
@@ -180,7 +180,7 @@ def test_effects_count_what_would_have_to_be_rescored(each: Place, change: str) 
     CHANGES[change](each)
     found = {effect.phase: effect for effect in each.plan().effects}
     assert (found["evaluation"].rescore, each.plan().rescore) == (1, 1)
-    assert "1 submission to rescore: gold, items, options or parts are others" in found["evaluation"].what
+    assert "1 submission to rescore: gold, items, options or parts have changed" in found["evaluation"].what
 
 
 def test_a_title_affects_boards_and_nothing_else(place: Place) -> None:

@@ -168,7 +168,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
         yield f"which submission counts: {_rule(now.entry)}, before {_rule(was.entry)}"
     yield from _shown(was, now)
     if was.scored_against != now.scored_against and was.scored:
-        yield f"{counted(was.scored, 'submission')} to rescore: gold, items, options or parts are others"
+        yield f"{counted(was.scored, 'submission')} to rescore: gold, items, options or parts have changed"
     elif was.version != now.version:
         yield "its boards may look different"
 
@@ -186,11 +186,21 @@ def _times(was: Standing, now: Standing) -> Iterator[str]:
         ]
 
 
+_LIMIT_WORDS = {
+    "per_day": "submissions a day",
+    "per_week": "submissions a week",
+    "per_month": "submissions a month",
+    "total": "submissions in all",
+    "rejected_per_hour": "rejected files an hour",
+    "upload_bytes": "bytes of one upload",
+}
+
+
 def _limits(was: DeclaredLimits, now: DeclaredLimits) -> Iterator[str]:
     for name in DeclaredLimits.__slots__:
         before, after = getattr(was, name), getattr(now, name)
         if before != after:
-            yield f"{name} is {_number(after)}, before {_number(before)}"
+            yield f"{_LIMIT_WORDS[name]}: {_number(after)}, before {_number(before)}"
 
 
 def _shown(was: Standing, now: Standing) -> Iterator[str]:
