@@ -63,13 +63,14 @@ def allow(
     with database(data_dir) as session:
         found = find_competition(session, competition)
         now = datetime.now(UTC)
-        granted = describe_allowance(grant(session, found, wanted, get_settings(), actor=None, now=now))
+        made = grant(session, found, wanted, get_settings(), actor=None, now=now)
+        granted = describe_allowance(made)
     if as_json:
         print_json(granted.model_dump(mode="json"))
     else:
         say(f"In {place}, {granted.team} is allowed: {_permission_text(granted)}.")
-        if granted.in_official is False:
-            say("Late entries do not count in the official results, which are frozen already.")
+        if made.late is not None:
+            say(made.late.words)
 
 
 @allowances.command("take-back")

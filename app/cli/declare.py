@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.declarations.apply.changes import Change
+    from app.declarations.apply.precedence import OnEdits
     from app.declarations.check import LoadedCompetition
     from app.declarations.edits.effects import Plan
     from app.declarations.findings import Finding
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from app.declarations.views import EffectOut
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 
 from evergold.cli.output import PREPARING, count, print_table
 
@@ -31,9 +33,22 @@ if TYPE_CHECKING:
 
 
 commands = typer.Typer()
+
+
+class Side(StrEnum):
+    """A side of a conflict, as `app.declarations.revisions.merging.Side`, which takes long to import."""
+
+    FILE = "file"
+    SERVER = "server"
+
+
 OverwriteOption = Annotated[
     bool,
-    typer.Option("--overwrite-edits", help="Apply the file also where a competition was edited on the server since."),
+    typer.Option("--overwrite-edits", help="Apply the file as it is, and drop what was edited on the server since."),
+]
+ConflictsOption = Annotated[
+    Side | None,
+    typer.Option("--conflicts", help="Where file and server both changed a value: take the one of this side."),
 ]
 
 
@@ -125,6 +140,7 @@ def apply(
         bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
     ] = False,
     overwrite_edits: OverwriteOption = False,
+    conflicts: ConflictsOption = None,
     draft: Annotated[
         bool,
         typer.Option("--draft", help="New competitions begin as drafts, which organisers and testers see."),
@@ -135,7 +151,7 @@ def apply(
 ) -> None:
     """Bring the database in line with phases.yaml, and report what changed."""
     use_settings(data_dir, phases_file)
-    changes = apply_declared(migrate_first, overwrite_edits=overwrite_edits, as_drafts=draft)
+    changes = apply_declared(migrate_first, on_edits=_on_edits(overwrite_edits, conflicts), as_drafts=draft)
     if as_json:
         print_json({"changes": [{"message": str(change), "counts": change.counts} for change in changes]})
     else:
@@ -153,12 +169,13 @@ def plan(
         typer.Argument(metavar="[FILE]", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml.", show_default=False),
     ] = None,
     overwrite_edits: OverwriteOption = False,
+    conflicts: ConflictsOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what `apply` would change and whom it would affect, and change nothing; exit code 2: there are changes."""
     use_settings(data_dir, phases_file)
-    planned = plan_declared(overwrite_edits)
+    planned = plan_declared(_on_edits(overwrite_edits, conflicts))
     if as_json:
         print_json(
             {
@@ -179,29 +196,38 @@ def plan(
 
 #: Options for competitions that were left as edited.
 EDITS_HINT = (
-    "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file instead."
+    "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file as it is."
 )
 
 
-def plan_declared(overwrite_edits: bool) -> Plan:
+def _on_edits(overwrite: bool, conflicts: Side | None) -> OnEdits:
+    from app.declarations.apply.precedence import OnEdits
+
+    if overwrite and conflicts is not None:
+        raise CommandError("--overwrite-edits drops all edits: it has no --conflicts.", Code.USAGE)
+    return OnEdits.OVERWRITE if overwrite else OnEdits(conflicts.value) if conflicts else OnEdits.ASK
+
+
+def plan_declared(on_edits: OnEdits) -> Plan:
     """Plan applying phases.yaml; faults in it or the database are raised as CommandError."""
     from app.server import prepare
     from app.server.datadir import ServeError
 
     try:
         prepare.check_migrated()
-        return prepare.plan(overwrite_edits=overwrite_edits)
+        return prepare.plan(on_edits=on_edits)
     except ServeError as error:
         raise CommandError(str(error)) from None
 
 
 def apply_declared(
-    migrate_first: bool, *, overwrite_edits: bool = False, as_drafts: bool = False, only: Path | None = None
+    migrate_first: bool, *, on_edits: OnEdits | None = None, as_drafts: bool = False, only: Path | None = None
 ) -> list[Change]:
     """Bring the database in line with phases.yaml; faults in either are raised as CommandError.
 
-    as_drafts: for new competitions. only: the included file whose competition alone is applied.
+    on_edits: None to report conflicts. as_drafts: for new competitions. only: one included file, applied alone.
     """
+    from app.declarations.apply.precedence import OnEdits
     from app.models import Stage
     from app.server import prepare
     from app.server.datadir import ServeError
@@ -212,7 +238,7 @@ def apply_declared(
         elif prepare.migrate(lambda revision: remark(f"revision {revision}")):
             remark("The database was migrated.")
         stage = Stage.DRAFT if as_drafts else Stage.PUBLISHED
-        return prepare.apply(overwrite_edits=overwrite_edits, stage=stage, only=only)
+        return prepare.apply(on_edits=on_edits or OnEdits.ASK, stage=stage, only=only)
     except ServeError as error:
         raise CommandError(str(error)) from None
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
+from app.cli.settings import DataDirOption, PhasesOption, use_settings
 from evergold.cli.exports import exports
-from evergold.cli.output import CommandError, JsonOption, print_json, remark, say
+from evergold.cli.output import Code, CommandError, JsonOption, print_json, remark, say
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.models import Competition
 
 #: Empty: the command joins the group of `evergold.cli`.
 commands = typer.Typer()
@@ -19,28 +24,47 @@ commands = typer.Typer()
 def export_yaml(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     into: Annotated[
-        Path | None, typer.Option("--into", metavar="DIR", help="A new folder; default: ./COMPETITION.")
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="DIR",
+            help="A new folder; default: where include: of phases.yaml reads it, else ./COMPETITION.",
+        ),
     ] = None,
+    update: Annotated[
+        bool,
+        typer.Option("--update", help="Bring edits into the file that declares it; the former one stays beside it."),
+    ] = False,
     revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision; default: what holds.")] = None,
+    phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a competition as YAML with the files it names, as it now stands in the database."""
-    use_settings(data_dir)
+    if update and (into is not None or revision is not None):
+        raise CommandError(
+            "--update writes what holds into the file that is there: no --into, no --revision.", Code.USAGE
+        )
+    use_settings(data_dir, phases_file)
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
     from app.base.errors import EvergoldError
     from app.base.storage import storage_of
     from app.competitions.find import find_competition
-    from app.declarations.edits.export import export_folder
+    from app.declarations.edits.export import export_folder, update_folder
     from app.declarations.revisions.kept import find_revision, present_revision
 
-    settings, folder = get_settings(), into or Path(competition)
+    settings = get_settings()
+    folder = into or _free_place(settings.phases_file, competition) or Path(competition)
     try:
         with reading(get_engine(settings.database_address)) as session:
             found = find_competition(session, competition)
             wanted = find_revision(session, found, revision) if revision else present_revision(session, found)
-            written = export_folder(wanted, competition, storage_of(settings), folder)
+            if update:
+                main = _updated_file(session, found, settings.phases_file)
+                written = update_folder(wanted, competition, storage_of(settings), main)
+            else:
+                written = export_folder(wanted, competition, storage_of(settings), folder)
     except EvergoldError as error:
         raise CommandError(error.message, name=error.code) from None
     except OSError as error:
@@ -51,6 +75,33 @@ def export_yaml(
     for path in written:
         say(f"wrote {path}")
     say(f"\nRevision {wanted.number} of '{competition}'. `evergold plan` shows what applying it would change.")
+
+
+def _free_place(phases_file: Path, competition: str) -> Path | None:
+    """Return the folder that `include` reads, unless the competition is declared already."""
+    from app.declarations.revisions.places import declared_in, place_for
+
+    return None if declared_in(phases_file, competition) else place_for(phases_file, competition)
+
+
+def _updated_file(session: Session, competition: Competition, phases_file: Path) -> Path:
+    """Return the file that declares the competition; refuse where something in it would be lost."""
+    from app.declarations.check import InvalidPhases, load_competitions
+    from app.declarations.revisions.kept import is_as_applied
+    from app.declarations.revisions.places import declared_in
+
+    place = declared_in(phases_file, competition.name)
+    if place is None:
+        raise CommandError(f"{phases_file} declares no '{competition.name}': leave --update out.")
+    if not place.is_alone:
+        raise CommandError(f"{place.file} holds more than '{competition.name}': write elsewhere with --into DIR.")
+    try:
+        loaded = load_competitions(phases_file, place.file)[0]
+    except InvalidPhases as invalid:
+        raise CommandError(str(invalid)) from None
+    if not is_as_applied(session, competition, loaded.declaration):
+        raise CommandError(f"{place.file} has changes that are not applied, and would be lost: `evergold apply` first.")
+    return place.file
 
 
 @exports.command()

@@ -38,33 +38,42 @@ from evergold.scoring.characters import can_be_name
 
 @dataclass(frozen=True, slots=True)
 class LateEntries:
-    """Ranked late entries of an extension.
+    """Late entries of an extension.
 
-    `frozen_at` is when the official results were frozen without them; None if the results wait for them.
+    `frozen_at` is when the official results were frozen without them; `freezes_at` is when they will be, although the
+    extension ends later. Both None: the results wait for them.
     """
 
     frozen_at: datetime | None
+    freezes_at: datetime | None = None
 
     @property
     def count(self) -> bool:
         """True if they can be part of the official results."""
-        return self.frozen_at is None
+        return self.frozen_at is None and self.freezes_at is None
 
     @property
     def words(self) -> str:
         """A sentence for organisers and the team."""
+        if self.freezes_at is not None:
+            return (
+                f"The official results are frozen after the close at {in_utc(self.freezes_at)}, before this extension "
+                "ends: late entries without rank are not in them."
+            )
         if self.frozen_at is None:
             return "The official results wait for late entries."
         return f"Late entries do not count in the official results, which were frozen at {in_utc(self.frozen_at)}."
 
 
 def late_entries(session: Session, allowance: Allowance, phase: Phase) -> LateEntries | None:
-    """Return None if the extension admits no ranked late entries or the phase has no official results."""
-    if allowance.until is None or not allowance.is_ranked or not phase.has_snapshot or phase.ends_at is None:
+    """Return None if the extension admits no late entries or the phase has no official results."""
+    if allowance.until is None or not phase.has_snapshot or phase.ends_at is None or allowance.until <= phase.ends_at:
         return None
     of_this_close = (Snapshot.phase_id == phase.id, Snapshot.closed_at >= phase.ends_at)
     frozen_at = session.scalar(select(func.min(Snapshot.made_at)).where(*of_this_close))
-    return LateEntries(frozen_at if frozen_at is not None and frozen_at < allowance.until else None)
+    if frozen_at is not None and frozen_at < allowance.until:
+        return LateEntries(frozen_at)
+    return LateEntries(None, None if allowance.is_ranked else phase.ends_at)
 
 
 REASON_CHARACTERS = 500

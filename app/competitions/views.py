@@ -347,8 +347,8 @@ class AllowanceOut(ApiModel):
     extra_per_day: int
     extra_total: int
     in_official: bool | None = Field(
-        description="whether ranked late entries count in the official results, which then wait for them; false: these "
-        "are frozen; null: there are no such entries, or no official results"
+        description="whether late entries count in the official results, which wait for ranked ones; false: these are "
+        "frozen before the extension ends; null: there are no late entries, or no official results"
     )
     reason: str
     granted_by: str | None = Field(description="a user name; null: on the command line")

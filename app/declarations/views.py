@@ -47,7 +47,7 @@ class RevisionOut(ApiModel):
 
     number: int
     source: RevisionSource = Field(
-        description="`file`: phases.yaml; `edit`: on the server; `undo`: an earlier revision"
+        description="`file`: phases.yaml; `edit`: on the server; `undo`: an earlier revision; `merge`: a file and edits"
     )
     made_at: Moment
     author: str = Field(description="a user name, or the command line")

@@ -346,6 +346,7 @@ class RevisionSource(StrEnum):
     FILE = "file"  # phases.yaml, or a file that it includes
     EDIT = "edit"  # changed on the server: in the browser, by the API, by `evergold set`
     UNDO = "undo"  # an earlier revision, applied again
+    MERGE = "merge"  # of a file, which is the revision before, with what was edited on the server
 
 
 class Revision(Base):

@@ -31,6 +31,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.competitions.limits import phase_state
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.changes import Change
+from app.declarations.apply.precedence import OnEdits
 from app.declarations.check import InvalidPhases, LoadedCompetition, load_competitions
 from app.declarations.edits.effects import Plan, plan_phases
 from app.declarations.model import CompetitionDeclaration
@@ -297,10 +298,10 @@ def check_migrated() -> None:
         raise ServeError(f"The database ({printable_address(settings)}) cannot be used: {reason_of(error)}") from None
 
 
-def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED, only: Path | None = None) -> list[Change]:
+def apply(*, on_edits: OnEdits = OnEdits.ASK, stage: Stage = Stage.PUBLISHED, only: Path | None = None) -> list[Change]:
     """Apply phases.yaml and wake the workers for new runs. Raises ServeError, with all findings by line.
 
-    Competitions that were edited on the server since stay unchanged unless edits are to be overwritten.
+    A file is merged with what was edited on the server since; on_edits: the treatment of conflicts.
     stage: that of new competitions. only: the included file whose competition alone is applied.
     """
     settings, now = get_settings(), datetime.now(UTC)
@@ -314,7 +315,7 @@ def apply(*, overwrite_edits: bool = False, stage: Stage = Stage.PUBLISHED, only
                 loaded,
                 storage=storage,
                 now=now,
-                overwrite_edits=overwrite_edits,
+                on_edits=on_edits,
                 stage=stage,
                 is_whole=only is None,
             )
@@ -341,7 +342,7 @@ def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Itera
                 )
 
 
-def plan(*, overwrite_edits: bool = False) -> Plan:
+def plan(*, on_edits: OnEdits = OnEdits.ASK) -> Plan:
     """Return what `apply` would do and whom it would affect, without changes. Raises as `apply` does."""
     settings, now = get_settings(), datetime.now(UTC)
     with _in_words(settings):
@@ -350,7 +351,7 @@ def plan(*, overwrite_edits: bool = False) -> Plan:
             dated(load_competitions(settings.phases_file), settings.data_dir),
             storage=storage_of(settings),
             now=now,
-            overwrite_edits=overwrite_edits,
+            on_edits=on_edits,
         )
 
 

@@ -269,7 +269,7 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
         say("  Everybody who reaches this address can log in with these passwords.")
     for edits in prepared["edits"]:
         say(f"  {options.phases_file.name} was not applied as it is, {edits}.")
-        say("  `evergold export yaml` writes what holds; `evergold apply --overwrite-edits` applies the file.\n")
+        say("  `evergold export yaml` writes what holds, edits included.\n")
     facts = {
         "Set up" if prepared["is_new"] else "Changed": _changed(prepared, options),
         "Data": str(options.data_dir),

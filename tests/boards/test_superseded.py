@@ -14,7 +14,7 @@ from app.base.errors import NotFound
 from app.boards.freezing import AFTER_CLOSE
 from app.boards.leaderboard import Leaderboard
 from app.boards.snapshots import Successor, find_snapshot, list_snapshots, official_board, successor_of
-from app.competitions.allowances import list_allowances, take_back
+from app.competitions.allowances import LateEntries, list_allowances, take_back
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import OutgoingMail, PhaseTask, User
@@ -210,6 +210,23 @@ def test_it_waits_for_nothing_else_that_a_team_is_allowed(
 ) -> None:
     allow(closing, "Cats", **more)
     assert freeze(closing, DUE) == 2
+
+
+def test_an_extension_that_outlasts_the_freeze_warns_where_it_is_made(closing: Engine, late_team: User) -> None:
+    allow(closing, "Cats", until=LATER)
+    words = (
+        "The official results are frozen after the close at 2026-01-10 13:00 UTC, before this extension ends: late "
+        "entries without rank are not in them."
+    )
+    with reading(closing) as session:
+        [granted] = list_allowances(session, find_competition(session, COMPETITION))
+        mail = session.scalars(select(OutgoingMail.body)).all()[-1]
+    assert granted.late is not None
+    assert (granted.late.words, granted.late.count, words in mail) == (words, False, True)
+    freeze(closing, DUE)
+    with reading(closing) as session:
+        [granted] = list_allowances(session, find_competition(session, COMPETITION))
+    assert granted.late == LateEntries(DUE)
 
 
 def test_an_allowance_that_is_taken_back_is_not_waited_for(closing: Engine, late_team: User) -> None:

@@ -142,12 +142,17 @@ def test_an_import_of_1_5_and_one_of_evalai_are_sound_too(evergold: Evergold, tm
     assert code == Code.OK, out + err
 
 
-def test_what_is_open_makes_a_draft(evergold: Evergold, tmp_path: Path) -> None:
+def test_what_is_open_makes_a_draft_and_nothing_is_said_of_other_competitions(
+    evergold: Evergold, tmp_path: Path
+) -> None:
+    (tmp_path / "competitions/broken").mkdir(parents=True)
+    (tmp_path / "competitions/broken/competition.yaml").write_text("version: 1\ncompetitions: [{name: broken}]\n")
     key = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
     changes = {"reference_data: truth.txt": f"reference_data: {key}", "solutions:": "others:"}
     bundle = made.written(tmp_path / "bundle.zip", made.version_2(changes))
     code, out, err = evergold("import", "codabench", bundle, "--apply")
     assert code == Code.REFUSED
+    assert "broken" not in out + err
     assert f"open: line 20, tasks[1].reference_data: `{key}` is a data set on that server" in err
     assert "evergold life set spoons-and-forks --stage published" in out
     with reading(get_engine(get_settings().database_address)) as session:

@@ -13,7 +13,7 @@ from app.server import prepare
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests.declarations.competition_folder import Competition as Folder, make_competition
-from tests.declarations.place import END, LATER
+from tests.declarations.place import END, EVEN_LATER, LATER
 
 Evergold = Callable[..., tuple[int, str, str]]
 
@@ -98,17 +98,54 @@ def test_set_tells_every_fault_and_changes_nothing(evergold: Evergold) -> None:
     assert evergold("set", "nothing", "title=x")[0] == Code.ERROR
 
 
-def test_apply_over_edits_is_refused_until_it_is_said(evergold: Evergold) -> None:
-    evergold("set", "demo", f"{END}={LATER}")
+def test_apply_asks_about_a_conflict_until_a_side_is_chosen(evergold: Evergold, folder: Folder) -> None:
+    evergold("set", "demo", f"{END}={LATER}", "summary=Edited")
+    folder.change("2026-07-01 00:00 AoE", EVEN_LATER)
     for command in ("plan", "apply"):
         code, out, err = evergold(command)
         assert code == (2 if command == "plan" else Code.REFUSED)
         assert "left alone: 'demo' was edited since its file was last applied, by command line (root)" in out
-        assert f"{END} from '2026-07-01 00:00 AoE' to '{LATER}'" in out
+        assert f"{END} is '{EVEN_LATER}' in the file, '{LATER}' on the server, and was '2026-07-01 00:00 AoE'" in out
+        assert "`evergold apply --conflicts file`" in out
     assert "--overwrite-edits" in err
+    assert evergold("apply", "--overwrite-edits", "--conflicts", "file")[0] == Code.USAGE
+    assert evergold("plan", "--conflicts", "server")[1].splitlines()[0].startswith("kept edits: 'demo'")
+    code, out, _ = evergold("apply", "--conflicts", "file")
+    assert (code, out.splitlines()[-1]) == (0, "1 change.")
+    assert evergold("plan")[0] == 0
     code, out, _ = evergold("apply", "--overwrite-edits")
     assert (code, out.splitlines()[0].partition(":")[0]) == (0, "overwrote edits")
     assert evergold("apply") == (0, "Nothing to change.\n", "")
+
+
+def test_export_lands_where_include_reads_it_and_brings_edits_into_a_file(evergold: Evergold, folder: Folder) -> None:
+    """The demo moves into a folder of its own, is exported into its place, and is updated there."""
+    home = folder.folder / "competitions/demo"
+    folder.write("phases.yaml", 'version: 1\ninclude: ["more/*.yaml", "competitions/*/competition.yaml"]\n')
+    written = evergold("export", "yaml", "demo")[1].splitlines()
+    assert written[-3] == "wrote competitions/demo/competition.yaml"
+    code, out, _ = evergold("plan")
+    assert (code, out.splitlines()[0]) == (0, "Nothing to change.")
+    evergold("set", "demo", f"{END}={LATER}", "summary=Edited")
+    folder.change("title: Practice", "title: Mine", "competitions/demo/competition.yaml")
+    code, _, err = evergold("export", "yaml", "demo", "--update")
+    assert (code, "changes that are not applied" in err) == (Code.ERROR, True)
+    assert evergold("apply")[0] == 0
+    out = evergold("export", "yaml", "demo", "--update")[1]
+    assert "wrote competitions/demo/competition.yaml" in out
+    assert sorted(path.name for path in home.glob("*.before")) == ["competition.yaml.before"]
+    text = (home / "competition.yaml").read_text("utf-8")
+    assert all(one in text for one in (f"end: {LATER}", "Mine", "summary: Edited"))
+    assert "Mine" in (home / "competition.yaml.before").read_text("utf-8")
+    code, out, _ = evergold("plan")
+    assert (code, out.splitlines()[0]) == (0, "Nothing to change.")
+    assert evergold("export", "yaml", "demo")[1].splitlines()[-3] == "wrote demo/competition.yaml"  # its place is taken
+
+
+def test_export_updates_no_file_that_declares_more(evergold: Evergold) -> None:
+    code, _, err = evergold("export", "yaml", "demo", "--update")
+    assert (code, "holds more than 'demo'" in err) == (Code.ERROR, True)
+    assert evergold("export", "yaml", "demo", "--update", "--into", "x")[0] == Code.USAGE
 
 
 def test_what_is_exported_says_what_was_edited(evergold: Evergold, folder: Folder) -> None:
@@ -131,5 +168,6 @@ def test_a_server_that_starts_leaves_edits_and_says_so(evergold: Evergold, folde
     document = prepare._prepare(with_demo=False)
     (edits,) = document["edits"]
     assert edits.startswith("left alone: 'demo' was edited since its file was last applied")
+    assert "title is 'From the file' in the file, 'A demo' on the server" in edits
     assert document["changes"] == []
     assert json.loads(evergold("set", "demo", "title=A demo", "--json")[1])["changes"] == []

@@ -12,6 +12,7 @@ from app.base.db import reading, writing
 from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.declarations.apply.apply import Change, apply_phases
+from app.declarations.apply.precedence import OnEdits
 from app.declarations.check import load_competitions
 from app.declarations.edits.edit import Edit, Outcome, edit_values, go_back
 from app.declarations.edits.effects import Plan, plan_phases
@@ -37,7 +38,7 @@ class Place:
     def storage(self) -> Path:
         return self.folder.folder.parent / "storage"
 
-    def apply(self, now: datetime = NOW, *, overwrite_edits: bool = False) -> list[Change]:
+    def apply(self, now: datetime = NOW, *, on_edits: OnEdits = OnEdits.ASK) -> list[Change]:
         loaded = load_competitions(self.folder.phases)
         with writing(self.engine) as session:
             changes = apply_phases(
@@ -46,14 +47,14 @@ class Place:
                 storage=FolderStorage(self.storage),
                 now=now,
                 by="the test",
-                overwrite_edits=overwrite_edits,
+                on_edits=on_edits,
             )
             return without_neighbours(changes)
 
-    def plan(self, now: datetime = NOW, *, overwrite_edits: bool = False) -> Plan:
+    def plan(self, now: datetime = NOW, *, on_edits: OnEdits = OnEdits.ASK) -> Plan:
         loaded = load_competitions(self.folder.phases)
         storage = FolderStorage(self.storage)
-        plan = plan_phases(self.engine, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits)
+        plan = plan_phases(self.engine, loaded, storage=storage, now=now, on_edits=on_edits)
         return replace(plan, changes=without_neighbours(plan.changes))
 
     def edit(

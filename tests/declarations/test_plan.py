@@ -10,6 +10,7 @@ from sqlalchemy.orm import joinedload
 
 from app.base.db import writing
 from app.boards.snapshots import freeze
+from app.declarations.apply.precedence import OnEdits
 from app.declarations.views import EffectOut
 from app.models import Board, Phase, RevisionSource
 from tests.declarations.applying import HOUR, WHAT, counts, phase_task, submit
@@ -104,12 +105,12 @@ def test_effects_say_whose_deadline_moves(each: Place) -> None:
     assert str(effect).startswith("demo/evaluation/detection (1 team with 1 submission): the deadline")
 
 
-def test_effects_say_that_an_embargo_falls_and_that_it_lifts(place: Place) -> None:
+def test_effects_say_that_an_embargo_begins_and_that_it_is_lifted(place: Place) -> None:
     place.folder.change("entry: last\n", "entry: last\n        visibility: {public_from: close}\n")
-    assert "its boards are hidden from now on: an embargo falls" in the_effect(place).what
+    assert "its boards are hidden from now on: an embargo begins" in the_effect(place).what
     place.apply()
     place.folder.change("{public_from: close}", "{board: public}")
-    assert "its boards are public at once: the embargo lifts" in the_effect(place).what
+    assert "its boards are public at once: the embargo is lifted" in the_effect(place).what
 
 
 def test_effects_say_that_an_embargo_moves_with_its_phase(place: Place) -> None:
@@ -155,7 +156,7 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
         "        entry: chosen\n        limits: {total: 3}\n        visibility: {names_from: close, precision: 3}\n",
     )
     assert the_effect(place).what == [
-        "total is 3, before 50",
+        "submissions in all: 3, before 50",
         "which submission counts: 'chosen' until 2026-07-01 12:00 UTC, else 'last', before 'last'",
         "teams have neutral names from now on",
         "decimals shown: 3, before 4",
@@ -179,7 +180,7 @@ def test_effects_count_what_would_have_to_be_rescored(each: Place, change: str) 
     CHANGES[change](each)
     found = {effect.phase: effect for effect in each.plan().effects}
     assert (found["evaluation"].rescore, each.plan().rescore) == (1, 1)
-    assert "1 submission to rescore: gold, items, options or parts are others" in found["evaluation"].what
+    assert "1 submission to rescore: gold, items, options or parts have changed" in found["evaluation"].what
 
 
 def test_a_title_affects_boards_and_nothing_else(place: Place) -> None:
@@ -212,18 +213,19 @@ AS_EDITED = datetime(2026, 7, 8, 12, tzinfo=UTC)
 
 def test_file_that_is_applied_again_leaves_edits_and_says_them_by_name(edited: Place) -> None:
     planned = edited.plan()
-    assert planned.changes_something
+    assert not planned.changes_something
     changes = edited.apply(NOW + HOUR)
-    assert noted(changes) == noted(planned.changes) == [f"left alone: {EDITED}"]
-    assert ([change.keeps_edits for change in changes], said(changes)) == ([True], [])
+    assert (
+        noted(changes)
+        == noted(planned.changes)
+        == [
+            f"kept edits: {EDITED.partition(': ')[0]}: phases.evaluation.end stays '2026-07-08 00:00 AoE', in the file "
+            "'2026-07-01 00:00 AoE'; the file is as it was"
+        ]
+    )
+    assert ([change.keeps_edits for change in changes], said(changes)) == ([False], [])
     assert ends_at(edited) == AS_EDITED
     assert [revision.number for revision in edited.history()] == [1, 2]
-
-
-def test_file_with_changes_of_its_own_leaves_the_competition_as_it_was_edited(edited: Place) -> None:
-    edited.folder.change('title: "Demo"', 'title: "Mine"')
-    assert said(edited.apply()) == []
-    assert edited.present().document["title"] == "Demo"
 
 
 def test_other_competitions_are_applied_beside_an_edited_one(edited: Place) -> None:
@@ -245,8 +247,8 @@ def test_edited_competition_is_still_brought_in_line(place: Place) -> None:
 
 
 def test_overwriting_applies_the_file_and_keeps_the_edits_in_the_history(edited: Place) -> None:
-    planned = edited.plan(overwrite_edits=True)
-    changes = edited.apply(overwrite_edits=True)
+    planned = edited.plan(on_edits=OnEdits.OVERWRITE)
+    changes = edited.apply(on_edits=OnEdits.OVERWRITE)
     assert [str(change) for change in changes] == [str(change) for change in planned.changes]
     assert noted(changes) == [f"overwrote edits: {EDITED}. They stay in the history"]
     assert said(changes) == [
@@ -269,13 +271,18 @@ def test_files_that_an_undo_brought_back_are_not_replaced_silently(place: Place)
     place.apply()
     place.go_back(1)
     (note,) = noted(place.apply())
-    assert note.startswith("left alone: 'demo' was edited since its file was last applied")
-    assert said(place.apply(overwrite_edits=True)) == [f"replaced download 'template.csv' of {WHAT}"]
+    assert note.startswith("kept edits: 'demo' was edited since its file was last applied")
+    assert "the content of template.csv stays 'sha256 " in note
+    assert said(place.apply(on_edits=OnEdits.OVERWRITE)) == [f"replaced download 'template.csv' of {WHAT}"]
 
 
 def test_edits_whose_files_are_gone_from_storage_are_left_and_nothing_breaks(place: Place) -> None:
-    place.edit({END: LATER})
+    place.folder.write("template.csv", "ID,Language,Setting,Label\n")
+    place.apply()
+    place.go_back(1)
     for file in place.storage.glob("??/*"):
         file.unlink()
-    assert [change.keeps_edits for change in place.apply()] == [True]
-    assert ends_at(place) == AS_EDITED
+    place.folder.change('title: "Demo"', 'title: "Mine"')
+    (change,) = place.apply()
+    assert (change.keeps_edits, "a file is lost" in str(change)) == (True, True)
+    assert place.present().document["title"] == "Demo"

@@ -116,8 +116,8 @@ def test_whoever_took_part_before_is_told_of_rescoring(place: Place) -> None:
     assert any("already show their items once they are rescored" in line for line in noted(outcome.changes))
     assert [effect.what for effect in outcome.effects] == [
         [
-            "per_day is without a limit, before 5",
-            "total is without a limit, before 50",
+            "submissions a day: without a limit, before 5",
+            "submissions in all: without a limit, before 50",
             "slices shown: all, before ranked",
             "intervals, rank ranges and p are shown at once",
             "decimals shown: all, before 4",

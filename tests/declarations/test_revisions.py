@@ -16,7 +16,7 @@ from app.models import AuditEntry, PublicFile, Revision, RevisionFile, RevisionS
 from app.operations.unowned import named_in_tables
 from tests.declarations.applying import HOUR, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW, TEMPLATE
-from tests.declarations.place import END, EVEN_LATER, LATER, Place, noted, said
+from tests.declarations.place import END, LATER, Place, noted, said
 from tests.rich_world import NEIGHBOURS, fresh, own
 
 
@@ -258,18 +258,3 @@ def test_an_export_with_a_changed_line_is_applied(place: Place) -> None:
     assert not any(change.keeps_edits for change in changes)
     assert said(changes) == ["changed title of phase 'practice' of 'demo' from \"Practice\" to \"Warming up\""]
     assert place.present().document["phases"][1]["end"] == LATER
-
-
-def test_a_file_without_the_edit_is_left_alone_whatever_else_it_changes(place: Place) -> None:
-    place.apply()
-    place.edit({END: LATER})
-    place.folder.change('title: "Practice"', 'title: "Warming up"')
-    assert any(change.keeps_edits for change in place.apply())
-    assert place.present().document["phases"][1]["end"] == LATER
-
-
-def test_a_file_that_says_a_third_thing_where_somebody_edited_is_left_alone(place: Place) -> None:
-    place.apply()
-    place.edit({END: LATER})
-    place.folder.change('end: "2026-07-01 00:00 AoE"', f'end: "{EVEN_LATER}"')
-    assert any(change.keeps_edits for change in place.apply())

@@ -32,7 +32,8 @@ from app.declarations.apply.files import (
     keep_program,
     note_missing_competitions,
 )
-from app.declarations.apply.precedence import choose_declaration, keep_revision
+from app.declarations.apply.official import note_superseded, phase_ends
+from app.declarations.apply.precedence import ChosenDeclaration, OnEdits, choose_declaration, keep_revision
 from app.declarations.apply.programs import bound_programs, note_gold_to_put_again
 from app.declarations.check import LoadedCompetition
 from app.declarations.images.making import InvalidImage, make_image
@@ -178,7 +179,7 @@ def apply_phases(
     storage: Storage,
     now: datetime,
     by: User | str | None = None,
-    overwrite_edits: bool = False,
+    on_edits: OnEdits = OnEdits.ASK,
     is_plan: bool = False,
     is_whole: bool = True,
     stage: Stage = Stage.PUBLISHED,
@@ -186,7 +187,7 @@ def apply_phases(
     """Apply the competitions and return the changes and notes; the caller commits, then sends the runs.
 
     - by: as for `app.people.audit.record`.
-    - overwrite_edits: also apply where a competition was edited on the server since.
+    - on_edits: what to do where a competition was edited on the server since.
     - is_plan: the caller rolls back, and no file is stored.
     - is_whole: these are all that are declared; else others keep their place, and nothing is noted of them.
     - stage: of new competitions.
@@ -199,14 +200,27 @@ def apply_phases(
         if not is_whole:
             position = _position(session, competition.declaration.name)
         with ExitStack() as stack:
-            heeded = choose_declaration(work, competition, stack, overwrite_edits=overwrite_edits)
-            if heeded.loaded is not None:
-                source = RevisionSource.FILE if heeded.is_file else None
-                _apply_and_keep(work, heeded.loaded, position, source, by)
+            chosen = choose_declaration(work, competition, stack, on_edits)
+            ends = phase_ends(session, competition.declaration.name)
+            _apply_chosen(work, chosen, position, by)
+            note_superseded(work, competition.declaration.name, ends)
     if is_whole:
         note_missing_competitions(work, {one.declaration.name for one in loaded})
     session.flush()
     return work.changes.made
+
+
+def _apply_chosen(work: Work, chosen: ChosenDeclaration, position: int, by: User | str | None) -> None:
+    """Apply; a merge keeps two revisions, the file as it was read and what it was merged to."""
+    if chosen.loaded is None:
+        return
+    if chosen.read is not None:
+        row = work.session.scalars(select(Competition).where(Competition.name == chosen.read.declaration.name)).one()
+        keep_revision(work, row, chosen.read, source=RevisionSource.FILE, by=by, changes=[], note=_READ_NOTE)
+    _apply_and_keep(work, chosen.loaded, position, chosen.source, by)
+
+
+_READ_NOTE = "As it was read; the next revision is merged from it and the edits on the server, and that one holds."
 
 
 def apply_declaration(

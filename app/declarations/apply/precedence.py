@@ -1,6 +1,6 @@
-"""Precedence when a file is applied: the file, unless the competition was edited on the server since (018).
+"""Precedence when a file is applied: the file, merged with what was edited on the server since (018, 098).
 
-In that case the current declaration is applied again, and the changes the file would have undone are reported.
+Where both changed a key to different values, the current declaration is applied again and the conflict is reported.
 """
 
 from __future__ import annotations
@@ -8,22 +8,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
 
 from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.base.errors import InvalidForm
 from app.base.storage import StoredFile
 from app.base.times import in_utc
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep_declared
 from app.declarations.check import LoadedCompetition
+from app.declarations.edits.checking import Wanted, check_in
 from app.declarations.historic import read_published
 from app.declarations.model import CompetitionDeclaration
-from app.declarations.revisions.documents import declared_files, declared_programs, differences, fingerprint
+from app.declarations.revisions.documents import (
+    Difference,
+    Document,
+    declared_files,
+    declared_programs,
+    differences,
+    fingerprint,
+    value_text,
+)
 from app.declarations.revisions.folder import linked
-from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
+from app.declarations.revisions.kept import edits_since_file, last_from_file, marked_revision, newest_revision
+from app.declarations.revisions.merging import Conflict, Merge, Side, merge_documents, merge_files
+from app.gold.versions import places_with_gold
 from app.models import Competition, Revision, RevisionFile, RevisionSource, User
 from app.people.audit import actor_name
 from evergold.scoring.errors import InvalidFile
@@ -82,90 +94,185 @@ def _add_files(session: Session, revision: Revision, files: Mapping[str, StoredF
 _NAMED = 6
 
 
+class OnEdits(StrEnum):
+    """Treatment of edits on the server: merge; where both changed a key, take the value of one side or report it."""
+
+    ASK = "ask"
+    FILE = "file"
+    SERVER = "server"
+    OVERWRITE = "overwrite"  # drops every edit
+
+    @property
+    def preferred(self) -> Side | None:
+        """Side whose values resolve conflicts, None to report them."""
+        return Side(self.value) if self in (OnEdits.FILE, OnEdits.SERVER) else None
+
+
 @dataclass(frozen=True, slots=True)
 class ChosenDeclaration:
-    """The declaration to apply, None for nothing; `is_file` is True if it comes from the file."""
+    """The declaration to apply, None for nothing, and where it comes from: None for the current one again.
+
+    `read` is the file that was merged, which is kept as a revision before the merge.
+    """
 
     loaded: LoadedCompetition | None
-    is_file: bool
+    source: RevisionSource | None
+    read: LoadedCompetition | None = None
 
 
-def choose_declaration(
-    work: Work, loaded: LoadedCompetition, stack: ExitStack, *, overwrite_edits: bool
-) -> ChosenDeclaration:
-    """Choose the file's declaration, or the edited one if edits would be lost; its folder lives as long as `stack`."""
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Revisions that a file is merged with: the one that it was made from, and the current one; and contents of files.
+
+    Files are sha256 by path.
+    """
+
+    base: Revision
+    server: Revision
+    file: LoadedCompetition
+    contents: dict[str, str]
+
+    def merge(self, prefer: Side | None) -> Merge:
+        """Merge the documents; conflicts between contents of files are among those of the result."""
+        merge = merge_documents(self.base.document, self.file.document, self.server.document, prefer)
+        before, there = _contents(self.base), _contents(self.server)
+        chosen, conflicts = merge_files(before, self.contents, there, prefer)
+        for path, side in chosen.items():
+            what = f"the content of {path}"
+            shown = [_digest_text(one.get(path)) for one in (before, self.contents, there)]
+            if path in conflicts:
+                merge.conflicts.append(Conflict(what, *shown))
+            elif side is Side.SERVER and path in self.contents:
+                merge.kept.append(Difference(what, *shown[1:]))
+        return merge
+
+
+def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, on_edits: OnEdits) -> ChosenDeclaration:
+    """Choose the file, the file merged with edits, or what holds; the folder of these lives as long as `stack`."""
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None
     if competition is None or newest is None or newest.source == RevisionSource.FILE:
-        return ChosenDeclaration(loaded, True)
-    if _keeps_edits(work, competition, newest, loaded):
-        return ChosenDeclaration(loaded, True)
+        return ChosenDeclaration(loaded, RevisionSource.FILE)
+    contents = _contents_of(work, loaded)
+    if _same_meaning(loaded, contents, newest.document, _contents(newest)):
+        return ChosenDeclaration(loaded, RevisionSource.FILE)
     said = edits_words(work.session, competition)
-    if overwrite_edits:
+    if on_edits is OnEdits.OVERWRITE:
         work.changes.note(f"overwrote edits: {said}. They stay in the history")
-        return ChosenDeclaration(loaded, True)
-    work.changes.keep_edits(f"left alone: {said}")
-    return ChosenDeclaration(_present(work, newest, stack), False)
+        return ChosenDeclaration(loaded, RevisionSource.FILE)
+    base = _base(work.session, competition, loaded)
+    if base is None:
+        work.changes.keep_edits(
+            f"left alone: {said}. It is not known what the file was made from: begin with `evergold export yaml "
+            f"{competition.name}`"
+        )
+        return ChosenDeclaration(_present(work, newest, stack), None)
+    return _merged(work, _Sides(base, newest, loaded, contents), (competition, stack), on_edits)
+
+
+def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_edits: OnEdits) -> ChosenDeclaration:
+    """Merge the file with the edits; fall back to what holds, with the reason, where that is impossible."""
+    competition, stack = place
+    said = edits_words(work.session, competition)
+    merge, present = sides.merge(on_edits.preferred), _present(work, sides.server, stack)
+    if present is None:
+        work.changes.keep_edits(f"left alone: {said}. What holds cannot be read again: a file is lost, or too new")
+        return ChosenDeclaration(None, None)
+    if merge.conflicts and on_edits is OnEdits.ASK:
+        work.changes.keep_edits(_conflict_words(competition.name, said, merge.conflicts))
+        return ChosenDeclaration(present, None)
+    if _same_meaning(sides.file, sides.contents, sides.base.document, _contents(sides.base)):
+        work.changes.note(f"{_kept_words(competition.name, said, merge)}; the file is as it was")
+        return ChosenDeclaration(present, None)
+    try:
+        merged = _check_merged(work, sides, merge, stack, on_edits.preferred)
+    except InvalidForm as invalid:
+        faults = "; ".join(f"{path}: {sentence}" for path, sentence in list(invalid.fields.items())[:_NAMED])
+        work.changes.keep_edits(f"left alone: {said}. Together with these edits the file is not valid: {faults}")
+        return ChosenDeclaration(present, None)
+    if _same_meaning(sides.file, sides.contents, merged.document, _contents_of(work, merged)):
+        return ChosenDeclaration(sides.file, RevisionSource.FILE)
+    work.changes.note(_kept_words(competition.name, said, merge))
+    return ChosenDeclaration(merged, RevisionSource.MERGE, sides.file)
+
+
+def _check_merged(work: Work, sides: _Sides, merge: Merge, stack: ExitStack, prefer: Side | None) -> LoadedCompetition:
+    """Lay the merged declaration out beside its files and check it like any other. Raises InvalidForm."""
+    there = _contents(sides.server)
+    chosen = merge_files(_contents(sides.base), sides.contents, there, prefer)[0]
+    folder = stack.enter_context(
+        linked({path: there[path] for path, side in chosen.items() if side is Side.SERVER}, work.storage)
+    )
+    for path in (path for path, side in chosen.items() if side is Side.FILE):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).symlink_to((sides.file.folder / path).absolute())
+    wanted = Wanted(merge.document, dict.fromkeys(chosen, ""), RevisionSource.MERGE)
+    return check_in(folder, wanted, work.now, places_with_gold(work.session))[0]
+
+
+def _base(session: Session, competition: Competition, loaded: LoadedCompetition) -> Revision | None:
+    """Return the revision that the file was made from: its export, or the file that was applied since."""
+    known = [marked_revision(session, competition, loaded.mark), last_from_file(session, competition)]
+    return max((one for one in known if one is not None), key=lambda one: one.number, default=None)
+
+
+def _digest_text(sha256: str | None) -> str | None:
+    return f"sha256 {sha256[:12]}…" if sha256 else None
+
+
+def _contents(revision: Revision) -> dict[str, str]:
+    return {file.path: file.sha256 for file in revision.files}
+
+
+def _contents_of(work: Work, loaded: LoadedCompetition) -> dict[str, str]:
+    programs = declared_programs(loaded.declaration)
+    paths = declared_files(loaded.declaration)
+    return {path: keep_declared(work, loaded.folder, path, programs).sha256 for path in paths}
+
+
+def _same_meaning(
+    loaded: LoadedCompetition, contents: Mapping[str, str], document: Document, there: Mapping[str, str]
+) -> bool:
+    try:
+        declared = CompetitionDeclaration.model_validate(document)
+    except ValidationError:
+        return False
+    return fingerprint(loaded.declaration, contents) == fingerprint(declared, there)
 
 
 def edits_words(session: Session, competition: Competition) -> str:
     """Return `'demo' was edited since its file was last applied, by grace on …: title from 'Demo' to 'A demo'`."""
     newest, last = newest_revision(session, competition), last_from_file(session, competition)
-    if newest is None or last is None:
+    made = edits_since_file(session, competition)
+    if newest is None or last is None or not made:
         return f"'{competition.name}' was edited on the server"
-    made = revisions_since(session, competition, last.number)
     authors = ", ".join(dict.fromkeys(revision.author for revision in made))
-    found = [str(one) for one in differences(last.document, newest.document)]
-    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    what = f": {'; '.join(found[:_NAMED])}{more}" if found else ""
-    when = in_utc(newest.made_at.replace(microsecond=0))
+    what = _listed([str(one) for one in differences(last.document, newest.document)])
+    when = in_utc(made[-1].made_at.replace(microsecond=0))
     return (
         f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time at {when} "
-        f"(revision {newest.number}){what}"
+        f"(revision {made[-1].number}){f': {what}' if what else ''}"
     )
 
 
-def _keeps_edits(work: Work, competition: Competition, newest: Revision, loaded: LoadedCompetition) -> bool:
-    """True if the file contains the edits: the same declaration, and the same content of files that edits replaced."""
-    try:
-        edited = CompetitionDeclaration.model_validate(newest.document)
-    except ValidationError:
-        return False
-    there, here = (one.model_dump(mode="json", exclude_unset=True) for one in (edited, loaded.declaration))
-    last = last_from_file(work.session, competition)
-    if there != here and not (last and _changes_only_what_nobody_edited(last, there, here)):
-        return False
-    before = {file.path: file.sha256 for file in last.files} if last else {}
-    replaced = [file for file in newest.files if before.get(file.path, file.sha256) != file.sha256]
-    paths = [loaded.folder / file.path for file in replaced]
-    if not all(path.exists() for path in paths):  # a file that an edit added and that is no longer declared
-        return False
-    programs = declared_programs(loaded.declaration)
-    return all(keep_declared(work, loaded.folder, file.path, programs).sha256 == file.sha256 for file in replaced)
+def _listed(found: Sequence[str]) -> str:
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"{'; '.join(found[:_NAMED])}{more}"
 
 
-def _changes_only_what_nobody_edited(last: Revision, there: dict[str, Any], here: dict[str, Any]) -> bool:
-    """True if the file contains every edit and differs only elsewhere, like an export with some changed lines.
-
-    there, here: the documents on the server and in the file.
-    """
-    try:
-        before = CompetitionDeclaration.model_validate(last.document).model_dump(mode="json", exclude_unset=True)
-    except ValidationError:
-        return False
-    edited = [_steps(one.path) for one in differences(before, there)]
-    changed = [_steps(one.path) for one in differences(there, here)]
-    return not any(_overlap(one, other) for one in edited for other in changed)
+def _conflict_words(name: str, said: str, conflicts: Sequence[Conflict]) -> str:
+    return (
+        f"left alone: {said.partition(': ')[0]}, and the file changes the same: "
+        f"{_listed([str(one) for one in conflicts])}. "
+        f"`evergold apply --conflicts file` takes the file's values there, `--conflicts server` those of the server; "
+        f"all else of both is kept"
+    )
 
 
-def _steps(path: str) -> list[str]:
-    return path.removesuffix(" (order)").split(".")
-
-
-def _overlap(one: list[str], other: list[str]) -> bool:
-    """True if one of two paths contains the other."""
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+def _kept_words(name: str, said: str, merge: Merge) -> str:
+    """Return what the server has and the file lacks, with who edited it."""
+    kept = [f"{one.path} stays {value_text(one.after)}, in the file {value_text(one.before)}" for one in merge.kept]
+    return f"kept edits: {said.partition(': ')[0]}{f': {_listed(kept)}' if kept else ''}"
 
 
 def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:

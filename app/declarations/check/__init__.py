@@ -27,12 +27,20 @@ __all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "loa
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """A valid declaration, the folder its paths are relative to, the document as written, and its published results."""
+    """A valid declaration, the folder its paths are relative to, the document as written, and its published results.
+
+    `mark` is the first line of its file if that is a comment: exports name their revision there.
+    """
 
     declaration: CompetitionDeclaration
     folder: Path
     document: dict[str, Any]
     published: PublishedResults
+    mark: str = ""
+
+
+#: Longer first lines are no marks.
+_MARK_CHARACTERS = 1000
 
 
 class InvalidPhases(Exception):
@@ -74,7 +82,7 @@ def load_competitions(path: Path, only: Path | None = None) -> list[LoadedCompet
     own = [finding for finding in findings.in_order() if Path(finding.file).resolve() == wanted]
     if any(finding.severity == "error" for finding in own):
         raise InvalidPhases(own)
-    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions]
+    return [_loaded(node) for node in competitions]
 
 
 def load_checked(
@@ -84,12 +92,19 @@ def load_checked(
     competitions, findings = _check(path, now, sealed=sealed)
     if findings.errors:
         raise InvalidPhases(findings.in_order())
-    return [_loaded(node.plain(), Path(node.file).parent) for node in competitions], findings.in_order()
+    return [_loaded(node) for node in competitions], findings.in_order()
 
 
-def _loaded(document: dict[str, Any], folder: Path) -> LoadedCompetition:
+def _loaded(node: Node) -> LoadedCompetition:
+    document, file = node.plain(), Path(node.file)
     declared = CompetitionDeclaration.model_validate(document)
-    return LoadedCompetition(declared, folder, document, read_published(declared, folder))
+    return LoadedCompetition(declared, file.parent, document, read_published(declared, file.parent), _mark(file))
+
+
+def _mark(file: Path) -> str:
+    with file.open(encoding="utf-8-sig") as lines:
+        first = lines.readline(_MARK_CHARACTERS)
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 
 def _check(

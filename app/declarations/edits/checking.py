@@ -50,22 +50,29 @@ def checked(
 ) -> Iterator[tuple[LoadedCompetition, list[str]]]:
     """Yield the declaration like a checked file, with warnings. Raises InvalidForm with all errors by path, or Busy."""
     with linked(wanted.files, storage) as folder:
-        head = {
-            "document": wanted.document,
-            "main": str(folder / main_file(wanted.files)),
-            "now": now.isoformat(),
-            "sealed": [list(place) for place in sealed],
-        }
-        try:
-            answer, _ = run(_CHECK, head)
-        except TooMuchWork:
-            answer = {"faults": {"declaration": _TOO_MUCH}}
-        faults = {**answer.get("faults", {}), **wanted.faults}
-        if faults:
-            raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
-        document, published = answer["document"], published_from(answer["published"])
-        declared = CompetitionDeclaration.model_validate(document)
-        yield LoadedCompetition(declared, folder, document, published), answer["warnings"]
+        yield check_in(folder, wanted, now, sealed)
+
+
+def check_in(
+    folder: Path, wanted: Wanted, now: datetime, sealed: Collection[tuple[str, str, str]]
+) -> tuple[LoadedCompetition, list[str]]:
+    """Check the declaration beside its files, which are in this folder already. Raises as `checked` does."""
+    head = {
+        "document": wanted.document,
+        "main": str(folder / main_file(wanted.files)),
+        "now": now.isoformat(),
+        "sealed": [list(place) for place in sealed],
+    }
+    try:
+        answer, _ = run(_CHECK, head)
+    except TooMuchWork:
+        answer = {"faults": {"declaration": _TOO_MUCH}}
+    faults = {**answer.get("faults", {}), **wanted.faults}
+    if faults:
+        raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
+    document, published = answer["document"], published_from(answer["published"])
+    declared = CompetitionDeclaration.model_validate(document)
+    return LoadedCompetition(declared, folder, document, published), answer["warnings"]
 
 
 def check_document(head: dict[str, Any], _: bytes) -> Message:

@@ -5,7 +5,7 @@ Read within the transaction of the change, so that effects are actual, not inten
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,17 +16,17 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.db import writing
 from app.base.storage import Storage
 from app.base.times import in_utc
-from app.boards.snapshots import is_open_again
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
 from app.competitions.private_part import scored_by
 from app.competitions.visibility import Declared, View, decide, declared_of
 from app.declarations.apply.apply import Change, apply_phases, lock_declarations
+from app.declarations.apply.official import frozen_closes, superseded_words
+from app.declarations.apply.precedence import OnEdits
 from app.declarations.check import LoadedCompetition
 from app.declarations.leaks import DeclaredLeak, declared_leaks
 from app.declarations.views import EffectOut, counted
 from app.models import (
-    Board,
     BoardShown,
     Competition,
     EntryRule,
@@ -34,7 +34,6 @@ from app.models import (
     PhaseTask,
     RunStatus,
     ScoringRun,
-    Snapshot,
     Submission,
     Team,
     TeamKind,
@@ -81,7 +80,7 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
     )
     found = session.execute(query).all()
     counts = _counts(session, [asked.id for asked, _ in found])
-    frozen = _frozen(session, {asked.phase_id for asked, _ in found})
+    frozen = frozen_closes(session, {asked.phase_id for asked, _ in found})
     return {
         (name, asked.phase.name, asked.task.name): _standing(
             asked, counts.get(asked.id, (0, 0, 0)), frozen.get((asked.phase_id, asked.task_id)), now
@@ -140,17 +139,6 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], frozen_for: dateti
     )
 
 
-def _frozen(session: Session, phases: Collection[int]) -> dict[tuple[int, int], datetime]:
-    """Return the close of the latest official results by phase and task."""
-    query = (
-        select(Snapshot.phase_id, Board.task_id, func.max(Snapshot.closed_at))
-        .join(Board, Board.id == Snapshot.board_id)
-        .where(Snapshot.phase_id.in_(phases))
-        .group_by(Snapshot.phase_id, Board.task_id)
-    )
-    return {(phase, task): closed_at for phase, task, closed_at in session.execute(query)}
-
-
 def _counts(session: Session, ids: list[int]) -> dict[int, tuple[int, int, int]]:
     """Return teams, their submissions, and submissions with scores, by phase task."""
     of_people = (
@@ -180,7 +168,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
         yield f"which submission counts: {_rule(now.entry)}, before {_rule(was.entry)}"
     yield from _shown(was, now)
     if was.scored_against != now.scored_against and was.scored:
-        yield f"{counted(was.scored, 'submission')} to rescore: gold, items, options or parts are others"
+        yield f"{counted(was.scored, 'submission')} to rescore: gold, items, options or parts have changed"
     elif was.version != now.version:
         yield "its boards may look different"
 
@@ -190,25 +178,29 @@ def _times(was: Standing, now: Standing) -> Iterator[str]:
         yield f"the phase opens at {in_utc(now.starts_at)}, before {in_utc(was.starts_at)}"
     if was.ends_at != now.ends_at:
         yield f"the deadline is {_moment(now.ends_at)}, before {_moment(was.ends_at)}"
-        yield from _official(was, now)
+        if words := superseded_words(was.frozen_for, was.ends_at, now.ends_at):
+            yield words
     if was.state != now.state:
         yield {"upcoming": "it is not open yet", "open": "it is open at once", "closed": "it is closed at once"}[
             now.state
         ]
 
 
-def _official(was: Standing, now: Standing) -> Iterator[str]:
-    closed_at = was.frozen_for
-    if closed_at and is_open_again(closed_at, now.ends_at) and not is_open_again(closed_at, was.ends_at):
-        following = "others are frozen when it closes again" if now.ends_at else "the live board goes on"
-        yield f"its official results of {in_utc(closed_at)} are superseded: they keep their address, and {following}"
+_LIMIT_WORDS = {
+    "per_day": "submissions a day",
+    "per_week": "submissions a week",
+    "per_month": "submissions a month",
+    "total": "submissions in all",
+    "rejected_per_hour": "rejected files an hour",
+    "upload_bytes": "bytes of one upload",
+}
 
 
 def _limits(was: DeclaredLimits, now: DeclaredLimits) -> Iterator[str]:
     for name in DeclaredLimits.__slots__:
         before, after = getattr(was, name), getattr(now, name)
         if before != after:
-            yield f"{name} is {_number(after)}, before {_number(before)}"
+            yield f"{_LIMIT_WORDS[name]}: {_number(after)}, before {_number(before)}"
 
 
 def _shown(was: Standing, now: Standing) -> Iterator[str]:
@@ -245,9 +237,9 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
 
 
 _BOARD_WORDS = {
-    BoardShown.PUBLIC: "its boards are public at once: the embargo lifts",
+    BoardShown.PUBLIC: "its boards are public at once: the embargo is lifted",
     BoardShown.RANKS_ONLY: "its boards show ranks alone from now on",
-    BoardShown.HIDDEN: "its boards are hidden from now on: an embargo falls",
+    BoardShown.HIDDEN: "its boards are hidden from now on: an embargo begins",
 }
 
 
@@ -302,7 +294,7 @@ def plan_phases(
     *,
     storage: Storage,
     now: datetime,
-    overwrite_edits: bool = False,
+    on_edits: OnEdits = OnEdits.ASK,
 ) -> Plan:
     """Return the plan. Raises the errors of `apply_phases`."""
     names = [one.declaration.name for one in loaded]
@@ -310,9 +302,7 @@ def plan_phases(
         with writing(engine) as session:
             lock_declarations(session)
             before = standings(session, names, now)
-            changes = apply_phases(
-                session, loaded, storage=storage, now=now, overwrite_edits=overwrite_edits, is_plan=True
-            )
+            changes = apply_phases(session, loaded, storage=storage, now=now, on_edits=on_edits, is_plan=True)
             leaks = [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath)]
             planned = Plan(changes, effects(before, standings(session, names, now)), leaks)
             raise RolledBack

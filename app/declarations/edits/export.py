@@ -6,17 +6,19 @@ nothing to change.
 
 from __future__ import annotations
 
+import filecmp
+import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, has_file, local_file
-from app.base.times import in_utc
 from app.base.zip_stream import EARLIEST, ZipStream
 from app.declarations.edits.texts import yaml_of
 from app.declarations.revisions.documents import program_folders
 from app.declarations.revisions.folder import main_file, write_out
+from app.declarations.revisions.kept import revision_mark
 from app.models import Revision
 from evergold.scoring.program.packing import unpack
 
@@ -39,6 +41,32 @@ def export_folder(revision: Revision, competition: str, storage: Storage, folder
         raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
     files = stored_files(revision, storage)
     return write_out(revision.document, files, storage, folder, _comment(revision, competition))
+
+
+def update_folder(revision: Revision, competition: str, storage: Storage, main: Path) -> list[Path]:
+    """Write the revision over the folder of its main file; what is replaced stays beside it as `….before`.
+
+    Files that are no longer named stay as they are. Raises ExportImpossible if a file is missing in storage.
+    """
+    files = stored_files(revision, storage)
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=main.parent) as name:
+        *written, text = write_out(revision.document, files, storage, Path(name), _comment(revision, competition))
+        targets = [main.parent / path.relative_to(name) for path in written]
+        for source, target in zip(written, targets, strict=True):
+            _replace(source, target)
+        _replace(text, main)
+    return [*targets, main]
+
+
+def _replace(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    before = target.with_name(f"{target.name}.before")
+    if target.is_dir():  # a program: its folder is one file for us
+        shutil.rmtree(before, ignore_errors=True)
+        target.replace(before)
+    elif target.is_file() and not filecmp.cmp(source, target, shallow=False):
+        target.replace(before)
+    source.replace(target)
 
 
 def export_zip(revision: Revision, competition: str, storage: Storage) -> Iterator[bytes]:
@@ -78,8 +106,7 @@ def stored_files(revision: Revision, storage: Storage) -> dict[str, str]:
 
 
 def _comment(revision: Revision, competition: str) -> str:
-    when = in_utc(revision.made_at.replace(microsecond=0))
     return (
-        f"Revision {revision.number} of '{competition}', of {when}, by {revision.author}.\n"
-        "Gold is not here: it is named, and lies with the workers."
+        f"{revision_mark(revision, competition)}\n"
+        "`apply` reads the line above: leave it. Gold is not here: it is named, and lies with the workers."
     )

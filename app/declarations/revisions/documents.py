@@ -125,9 +125,9 @@ class Difference:
         return f"{self.path} from {value_text(self.before)} to {value_text(self.after)}"
 
 
-def differences(before: Document, after: Document) -> list[Difference]:
-    """Return all differences between two documents, in the order of the first."""
-    return list(_differences(before, after, ()))
+def differences(before: Any, after: Any, path: Path = ()) -> list[Difference]:
+    """Return all differences between two documents, in the order of the first. path: the place of both in a whole."""
+    return list(_differences(before, after, path))
 
 
 def _differences(before: Any, after: Any, path: Path) -> Iterator[Difference]:

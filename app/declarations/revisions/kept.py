@@ -5,10 +5,16 @@
 
 from __future__ import annotations
 
+import re
+
+from pydantic import ValidationError
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, selectinload
 
 from app.base.errors import NotFound
+from app.base.times import in_utc
+from app.declarations.model import CompetitionDeclaration
+from app.declarations.revisions.documents import Document, fingerprint
 from app.models import Competition, Revision, RevisionSource
 
 
@@ -32,6 +38,54 @@ def present_revision(session: Session, competition: Competition) -> Revision:
             "keeps the first one."
         )
     return found
+
+
+def edits_since_file(session: Session, competition: Competition) -> list[Revision]:
+    """List the edits and undos since a file was last applied as it is, oldest first, without their files.
+
+    A file that was merged with edits has not ended them.
+    """
+    found: list[Revision] = []
+    query = select(Revision).where(Revision.competition_id == competition.id).order_by(Revision.number.desc())
+    later: Revision | None = None
+    for revision in session.scalars(query):
+        if revision.source == RevisionSource.FILE and (later is None or later.source != RevisionSource.MERGE):
+            break
+        if revision.source in (RevisionSource.EDIT, RevisionSource.UNDO):
+            found.append(revision)
+        later = revision
+    return found[::-1]
+
+
+def revision_mark(revision: Revision, competition: str) -> str:
+    """Return the line that an export begins with, so that a changed export is compared with its own revision."""
+    when = in_utc(revision.made_at.replace(microsecond=0))
+    return f"Revision {revision.number} of '{competition}', of {when}, by {revision.author}."
+
+
+def marked_revision(session: Session, competition: Competition, mark: str) -> Revision | None:
+    """Return the revision that has this mark, with its files; None if it is none of this server."""
+    number = _MARK.match(mark)
+    found = session.scalar(_of(competition).where(Revision.number == int(number[1]))) if number else None
+    return found if found is not None and revision_mark(found, competition.name) == mark else None
+
+
+def is_as_applied(session: Session, competition: Competition, declared: CompetitionDeclaration) -> bool:
+    """Return whether a file declares what the last applied file or the current revision does, apart from its files."""
+    known = (last_from_file(session, competition), newest_revision(session, competition))
+    documents = [one.document for one in known if one is not None]
+    return any(_means(document) == fingerprint(declared, {}) for document in documents)
+
+
+def _means(document: Document) -> str | None:
+    try:
+        return fingerprint(CompetitionDeclaration.model_validate(document), {})
+    except ValidationError:  # from another version of Evergold
+        return None
+
+
+#: Begins a mark; nine digits are more revisions than a competition has.
+_MARK = re.compile(r"Revision ([0-9]{1,9}) of ")
 
 
 def find_revision(session: Session, competition: Competition, number: int) -> Revision:

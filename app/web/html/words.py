@@ -99,6 +99,7 @@ REVISION_SOURCES = {
     RevisionSource.FILE: "phases.yaml",
     RevisionSource.EDIT: "edited on the server",
     RevisionSource.UNDO: "an earlier revision again",
+    RevisionSource.MERGE: "phases.yaml and edits, merged",
 }
 RESCORING_STATES = {
     RescoringState.OPEN: "Open",
