@@ -77,7 +77,7 @@ def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, i
 def entries_around(
     session: Session, rows: KeptRows, value: float, beside: int, without: Collection[int]
 ) -> list[BoardEntry]:
-    """Return the entries with a value, and so many next to it on either side, with all that are equal to these.
+    """Return the entries with a value, and the next ones on either side, with all that are equal to these.
 
     without: teams whose entries are left out.
     """

@@ -371,7 +371,7 @@ def test_competitions_lists_what_to_and_board_understand(server: Server, evergol
 def test_board_ranks_teams_and_not_baselines(server: Server, evergold: Evergold) -> None:
     answer = evergold("board", "demo/evaluation/zero-shot", "--server", server.address)
     rows = [line.split("\t") for line in answer.out.splitlines()[1:]]
-    assert rows[0][:3] == ["Rank", "Team", "All"]
+    assert rows[0][:3] == ["Rank", "Team", "Macro F1 · All"]
     ranked = [row for row in rows[1:] if row[0]]
     assert {"Magpie", "Saudade Lab"} <= {row[1] for row in ranked}
     assert [row[1] for row in rows[1:] if not row[0]] == ["Majority class (baseline)"]
