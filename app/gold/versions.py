@@ -6,7 +6,7 @@ gold named in phases.yaml (see `app.runs.claims.claim_run`). Only the workers op
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Engine, bindparam, select
@@ -22,6 +22,7 @@ from app.gold.binding import Binding, GoldPlace, options_digest, program_digest
 from app.gold.recorded import record_sealed
 from app.gold.sealing import Sealed, forget_sealed
 from app.models import (
+    AuditEntry,
     Competition,
     CompetitionTask,
     GoldCheck,
@@ -60,6 +61,9 @@ class GoldUnusable(EvergoldError):
     status = 409
     code = "gold_unusable"
 
+
+#: In the audit log's entry of a version, the digest of what opens it; see `program_digest`.
+_PROGRAM = "program"
 
 # ---------------------------------------------------------------------------------------------------------- versions
 
@@ -113,7 +117,9 @@ def put_gold(
         )
         session.add(version)
         session.flush()
-        _audit(session, user, "gold.put", phase_task, version, now)
+        opened_by = sealed.binding.programs.get(phase_task.phase.name)
+        more = {_PROGRAM: opened_by} if opened_by else {}
+        _audit(session, user, "gold.put", phase_task, version, now, more)
         versions.append(version)
     return versions
 
@@ -285,8 +291,36 @@ def _shown_name(filename: str) -> str:
     return printable_name(last)[:FILENAME_CHARACTERS]
 
 
+def is_for_another_program(session: Session, phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> bool:
+    """Return whether the gold in use was sealed for another program, command or environment than the task has now.
+
+    versions: all of the phase task. False where no program opens gold, none is in use, or nothing is known of it.
+    """
+    used = max((one for one in versions if one.published_at is not None), key=lambda one: one.number, default=None)
+    now_opened_by = program_digest(phase_task.task.task_type, phase_task.options_of(phase_task.task))
+    if used is None or not now_opened_by:
+        return False
+    put = select(AuditEntry.details).where(AuditEntry.subject == _subject(phase_task), AuditEntry.action == "gold.put")
+    sealed_for = [
+        details[_PROGRAM]
+        for details in session.scalars(put)
+        if details.get("commitment") == used.commitment and _PROGRAM in details
+    ]
+    return bool(sealed_for) and now_opened_by not in sealed_for
+
+
+def _subject(phase_task: PhaseTask) -> str:
+    return f"gold {place_of(phase_task)}"
+
+
 def _audit(
-    session: Session, user: User | None, action: str, phase_task: PhaseTask, version: GoldVersion, now: datetime
+    session: Session,
+    user: User | None,
+    action: str,
+    phase_task: PhaseTask,
+    version: GoldVersion,
+    now: datetime,
+    more: Mapping[str, str] | None = None,
 ) -> None:
-    details = {"version": version.number, "commitment": version.commitment}
-    audit.record(session, user, action, f"gold {place_of(phase_task)}", details, now=now)
+    details = {"version": version.number, "commitment": version.commitment, **(more or {})}
+    audit.record(session, user, action, _subject(phase_task), details, now=now)

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.answers import ApiModel, Moment, example
+from app.gold.versions import is_for_another_program
 from app.models import GoldCheck, GoldVersion, PhaseTask
 
 
@@ -48,6 +50,7 @@ class GoldList(ApiModel):
             "competition": "demo",
             "phase": "evaluation",
             "task": "idiom-detection",
+            "is_for_another_program": False,
             "versions": [
                 {
                     "version": 1,
@@ -73,16 +76,28 @@ class GoldList(ApiModel):
     competition: str
     phase: str
     task: str
+    is_for_another_program: bool = Field(
+        description="whether the version in use was sealed for another program, command or environment than the task "
+        "has now: submissions wait until it is put again"
+    )
     versions: list[GoldVersionOut]
     page: str
 
 
-def describe_gold(phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> GoldList:
+def describe_gold(session: Session, phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> GoldList:
     """Return the versions of a task's gold; their users must be loaded."""
+    other = is_for_another_program(session, phase_task, versions)
     place = (phase_task.phase.competition.name, phase_task.phase.name, phase_task.task.name)
     competition, phase, task = place
     found = [_describe_version(version) for version in versions]
-    return GoldList(competition=competition, phase=phase, task=task, versions=found, page=links.gold(*place))
+    return GoldList(
+        competition=competition,
+        phase=phase,
+        task=task,
+        is_for_another_program=other,
+        versions=found,
+        page=links.gold(*place),
+    )
 
 
 def _describe_version(version: GoldVersion) -> GoldVersionOut:

@@ -5,6 +5,7 @@ Everything lies below one private folder, which the caller removes; gold is apar
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,7 @@ def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Bro
         "order": wish.order,
         "results": wish.takes_results,
         "limit_bytes": limit_bytes,
+        "path": os.environ.get("PATH", ""),
     }
     try:
         answer, _ = run(_READ, head)
@@ -83,6 +85,7 @@ def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Bro
 def read(head: dict[str, Any], _: bytes) -> Message:
     """Return the parts of `Brought`, or sentences as `refused`. A job of the helper."""
     folder = Path(head["folder"])
+    os.environ["PATH"] = head["path"]  # the Pythons of this machine are looked for there; the helper has none
     tempfile.tempdir = str(folder)  # what a limit cuts short is removed with the folder
     try:
         imported = _imported(head, folder)

@@ -175,6 +175,9 @@ def difference(found: str, meant: str) -> str:
     return f"they only look alike ({_points(found, meant)})"
 
 
+_WHOLE = re.compile(r"0*([0-9]{1,30})(?:\.0{1,6})?", re.ASCII)
+
+
 class LookAlikes:
     """Known texts by what they look like, to suggest what somebody meant; made when it is first needed.
 
@@ -185,7 +188,8 @@ class LookAlikes:
     MOST = 100
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._known, self._by_key, self._left = known, dict[str, str](), self.MOST
+        self._known, self._left = known, self.MOST
+        self._by_key, self._by_number = dict[str, str](), dict[str, str]()
 
     def hint(self, text: str) -> str:
         """Return what to write instead and why, beginning with `; `, or an empty text if nothing looks like it."""
@@ -195,10 +199,21 @@ class LookAlikes:
         if not self._by_key:
             for one in self._known:
                 self._by_key.setdefault(folded(one), one)
+                if number := _whole_number(one):
+                    self._by_number.setdefault(number, one)
         meant = self._by_key.get(folded(text))
-        if meant is None or meant == text:
+        if meant == text:
             return ""
-        return f"; is {visible(meant)} meant? {difference(text, meant)}"
+        if meant is not None:
+            return f"; is {visible(meant)} meant? {difference(text, meant)}"
+        same = self._by_number.get(_whole_number(text))
+        return f"; is {visible(same)} meant? programs for tables change numbers so: keep them as text" if same else ""
+
+
+def _whole_number(text: str) -> str:
+    """Return the key of texts that a program for tables takes for one whole number (`007`, `7`, `7.0`); else empty."""
+    found = _WHOLE.fullmatch(text.strip())
+    return found[1] if found else ""
 
 
 def without_invisible(text: str) -> str:

@@ -46,6 +46,17 @@ def test_a_form_that_is_sent_untouched_changes_nothing(at: str) -> None:
     assert with_form(DOCUMENT, steps_of(at), form_of(at)) == DOCUMENT
 
 
+@pytest.mark.parametrize("environment", [[], ["numpy==2.1.0"], ["default"]])
+def test_environment_without_packages_is_not_the_one_of_requirements(environment: list[str]) -> None:
+    options = {"environment": environment, "metrics": [{"name": "accuracy"}]}
+    program = {"name": "main", "type": "program", "title": "Main", "program": "programs/main", "options": options}
+    document = {**DOCUMENT, "tasks": [program]}
+    sent = form_of("tasks/0/options", document)
+    assert with_form(document, steps_of("tasks/0/options"), sent) == document
+    without = with_form(document, steps_of("tasks/0/options"), {**sent, "environment": ""})
+    assert without["tasks"][0]["options"] == {"metrics": [{"name": "accuracy"}]}
+
+
 @pytest.mark.parametrize("at", [*PARTS, "registration", "phases/0/visibility", "method_card", "citation", "teams"])
 def test_every_key_of_every_part_has_a_label(at: str) -> None:
     fields = fields_of(DOCUMENT, steps_of(at))

@@ -32,6 +32,8 @@ from evergold.scoring.tasks import TASKS
 YES, NO = "yes", "no"
 #: Empty rows at the end of a table.
 _MORE_ROWS = 3
+#: A list that is declared as empty, which is not the same as none: an environment without packages.
+_NO_LINES = "[]"
 _SEPARATOR = "."
 
 
@@ -173,7 +175,7 @@ def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
     if field.kind == "choice" and field.choices == (YES, NO):
         return text == YES
     if field.kind == "lines":
-        return [line.strip() for line in text.split("\n") if line.strip()]
+        return [] if text == _NO_LINES else [line.strip() for line in text.split("\n") if line.strip()]
     return data[text] if field.kind == "data" else text
 
 
@@ -292,5 +294,5 @@ def _shown(kind: Kind, value: Any) -> str:
     if isinstance(value, bool):
         return YES if value else NO
     if kind == "lines" and isinstance(value, list):
-        return "\n".join(str(one) for one in value)
+        return "\n".join(str(one) for one in value) or _NO_LINES
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -136,4 +136,4 @@ def _versions_now(server: Server, user: User, target: TaskNames) -> GoldList:
 
 def _versions(session: Session, user: User, target: TaskNames) -> GoldList:
     phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
-    return describe_gold(phase_task, list_gold(session, phase_task))
+    return describe_gold(session, phase_task, list_gold(session, phase_task))

@@ -12,7 +12,7 @@ from app.base import links
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
-from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold, phases_with_same_task
+from app.gold.versions import UPLOAD_LIMIT_BYTES, is_for_another_program, list_gold, phases_with_same_task
 from app.models import Right, User
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
 from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
@@ -56,6 +56,7 @@ def _page(
         phase=phase_task.phase,
         task=phase_task.task,
         versions=versions,
+        is_for_another_program=is_for_another_program(session, phase_task, versions),
         others=[other for other in found.phases if phases_with_same_task(phase_task, [other])],
         has_key=has_key,
         limit_bytes=UPLOAD_LIMIT_BYTES,

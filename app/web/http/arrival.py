@@ -38,7 +38,7 @@ UPLOADS = re.compile(
 )
 #: Files that organisers send while they write a competition.
 DRAFT_FILES = re.compile(
-    r"^(/api/v1/competitions|/organise/zip|/organise/[^/]+/(files|images)|/competitions/[^/]+/edit/images)/?$"
+    r"^(/api/v1/competitions|/organise/(zip|bundle)|/organise/[^/]+/(files|images)|/competitions/[^/]+/edit/images)/?$"
 )
 #: Files that clients of Codabench send before they submit them.
 HELD_UPLOADS = re.compile(r"^/api/uploads/[^/]+/?$")

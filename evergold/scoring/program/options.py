@@ -148,12 +148,13 @@ class ProgramOptions(Options):
 
     contract: codabench (folders `ref` and `res`, scores.json) or evalai (a package with `evaluate`); command: words, as
     in the program's own `metadata.yaml`, which counts where this is absent; steps: only `scoring` today; phase: what
-    EvalAI programs get as `phase_codename`; environment: `default`, or lines of requirements; absent: those of the
-    program's requirements.txt, or else `default`; python: the Python it needs; image: a container's name with its
-    digest, instead of an environment; limits: bounds of one run; files: required, allowed and largest files of an
-    upload; metrics: what the program writes, or what is made of that; shown: who reads stdout, stderr and details,
-    organisers or teams; tables: by file, the columns of CSV and TSV files; json_schema: by file, the schema of a JSON
-    file, or of each line of a .jsonl file; program_sha256: filled in by the server from `program`.
+    EvalAI programs get as `phase_codename`; environment: `default`, or lines of requirements, `[]` for no packages;
+    absent: those of the program's requirements.txt, or else `default`; python: the Python it needs; image: a
+    container's name with its digest, instead of an environment; limits: bounds of one run; files: required, allowed
+    and largest files of an upload; metrics: what the program writes, or what is made of that; shown: who reads
+    stdout, stderr and details, organisers or teams; tables: by file, the columns of CSV and TSV files; json_schema:
+    by file, the schema of a JSON file, or of each line of a .jsonl file; program_sha256: filled in by the server
+    from `program`.
     """
 
     contract: Contract = Contract.CODABENCH

@@ -82,8 +82,9 @@ def _start_of_document(text: str) -> int | None:
     first, _, rest = text[start:].partition("\n")
     if (value := _decoded(first)) is None:
         return start if _decoded(text[start:]) is not None else None
-    holds_rows = isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
-    return start if holds_rows and not rest.strip() else None
+    kinds = {type(one) for one in value.values()} if isinstance(value, dict) else {type(value)}
+    # Rows by name, or columns by name, which `_Document` refuses in words.
+    return start if kinds in ({dict}, {list}, set()) and not rest.strip() else None
 
 
 def _decoded(text: str) -> object:
@@ -124,8 +125,8 @@ class _Document:
         return None
 
     def _is_row(self, whole: dict[str, Any]) -> bool:
-        are_objects = (isinstance(value, dict) for value in whole.values())
-        return any(name in whole for name in self.columns) and not all(are_objects)
+        kinds = {type(value) for value in whole.values()}
+        return any(name in whole for name in self.columns) and kinds not in ({dict}, {list})
 
     def _has_rows(self, whole: dict[str, Any]) -> bool:
         rows = list(whole.values())

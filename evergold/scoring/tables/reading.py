@@ -93,6 +93,9 @@ def read_table(
     if text is None or not _lines_are_bearable(text, problems, file, limits):
         return None
     reader = csv.reader(io.StringIO(text, newline=""), **(_TABS if tabs else _COMMAS))
+    if text[:1] == "[" and is_json_document(text):  # what is read as rows did not come here
+        problems.add("wrong-columns", json_fault(columns), file=file, line=1)
+        return None
     header = _read_header(reader, problems, file)
     if header is None or not _check_header(header, columns, optional, others, problems, reader.line_num, file):
         return None

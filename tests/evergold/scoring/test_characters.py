@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evergold.scoring.characters import can_be_name, character_name, difference, find_invisible, visible
+from evergold.scoring.characters import LookAlikes, can_be_name, character_name, difference, find_invisible, visible
 from evergold.scoring.errors import Problem
 
 HIDDEN = ["\u200b", "\u00ad", "\u200e", "\u2060", "\ufeff", "\x00", "\x7f", "\u3164", "\ue000", "\ufe0f"]
@@ -110,3 +110,16 @@ def test_invisible_characters_are_shown_in_every_problem(hidden: str) -> None:
 )
 def test_difference_of_what_looks_alike_is_put_into_words(found: str, meant: str, words: str) -> None:
     assert difference(found, meant).endswith(words) if words else difference(found, meant) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("7", "007"), ("7.0", "007"), ("007.00", "007"), ("12.0", "12"), (" 12", "12"), ("0.0", "0")]
+)
+def test_number_that_a_program_for_tables_changed_is_recognised(written: str, meant: str) -> None:
+    hint = LookAlikes(["007", "12", "0", "x7"]).hint(written)
+    assert hint.startswith(f"; is {meant} meant?")
+
+
+@pytest.mark.parametrize("written", ["7.5", "70", "-7", "7e0", "x7.0", "٧", "", "."])
+def test_other_number_is_not_taken_for_it(written: str) -> None:
+    assert LookAlikes(["007", "12", "0", "x7"]).hint(written) == ""

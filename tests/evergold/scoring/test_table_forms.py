@@ -156,6 +156,9 @@ def test_problems_of_a_list_are_told_by_line() -> None:
         '{"id": {"0": "1"}, "label": {"0": "a"}}',
         '[["1", "a"], ["2", "b"]]',
         '["a", "b"]',
+        '[["1","a"],["2","b"]]',
+        '["a","b"]',
+        '{"id": ["1", "2"], "label": ["a", "b"]}',
     ],
 )
 def test_other_json_is_named_with_how_rows_are_written(text: str) -> None:

@@ -136,6 +136,7 @@ def test_unclear_dates_are_named_and_answers_are_taken(site: Site, olga: Linguis
     ("content", "sentence"),
     [
         (b"no zip", "this is a plain file"),
+        (b"no zip" * 50_000, "this is a plain file"),  # more than a form without files may have
         (b"", "The file is empty"),
         (made.zipped({"readme.txt": "hello"}), "there is no competition.yaml"),
         (made.zipped(made.version_2({"image: logo.png": "image: ../../x"})), "line 4"),

@@ -188,8 +188,13 @@ def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_comma
 
     gold = {"publish": (None, b"true"), "file": ("ref.zip", zipped({"gold.csv": GOLD}))}
     kept = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/gold"
+    again = "Upload the gold again. The program, its command or its environment changed"
+    assert api.get(kept).json()["is_for_another_program"] is True
+    assert again in text_of(olga.browser.get(links.gold(COMPETITION, PHASE, TASK)).text)
     assert api.post(kept, files=gold).status_code == 201
     work(site)
+    assert api.get(kept).json()["is_for_another_program"] is False
+    assert again not in text_of(olga.browser.get(links.gold(COMPETITION, PHASE, TASK)).text)
     assert "0.7500" in text_of(team.browser.get(sent.url.path).text)
 
 

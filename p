@@ -1,0 +1,1 @@
+id,label1,pos2,neg3,pos
