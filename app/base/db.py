@@ -11,7 +11,7 @@ import re
 import select
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -61,7 +61,8 @@ SQLITE_BUSY_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 _USED_AT = "used_at"
 #: Key of a reading session's cache of results, which stay valid as long as it lasts.
-FOUND = "found"
+_FOUND = "found"
+T = TypeVar("T")
 _engines: dict[str, Engine] = {}
 _POSTGRESQL = re.compile("^postgres(ql)?://")
 #: Names every constraint, so that migrations can change it on both databases.
@@ -151,9 +152,19 @@ def _refuse_statements(state: ORMExecuteState) -> None:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
-    """Open a session for reading; `info[FOUND]` caches repeated queries."""
-    with ReadingSession(engine_for_reading(engine), expire_on_commit=False, info={FOUND: {}}) as session:
+    """Open a session for reading; `once` caches repeated queries in it."""
+    with ReadingSession(engine_for_reading(engine), expire_on_commit=False, info={_FOUND: {}}) as session:
         yield session
+
+
+def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
+    """Return what `look` returns. A session for reading looks once for each key, others each time."""
+    found: dict[tuple[Any, ...], T] | None = session.info.get(_FOUND)
+    if found is None:
+        return look()
+    if key not in found:
+        found[key] = look()
+    return found[key]
 
 
 @lru_cache(maxsize=4)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.competitions.visibility import View
@@ -27,17 +27,26 @@ def activity_of(session: Session, views: Mapping[int, View]) -> Activity:
     """
     public = [key for key, view in views.items() if view.board is BoardShown.PUBLIC]
     ranked = [key for key, view in views.items() if view.board is not BoardShown.HIDDEN]
-    return Activity(
-        teams=_count(session, ranked, func.count(Tally.team_id.distinct())) if ranked else None,
-        runs=_count(session, public, func.sum(Tally.runs)) if public else None,
-    )
+    teams, runs = _counted(session, ranked)
+    if public != ranked:
+        _, runs = _counted(session, public)
+    return Activity(teams=teams, runs=runs)
 
 
-def _count(session: Session, phase_tasks: list[int], what: ColumnElement[int]) -> int:
-    counted = session.scalar(
-        select(what)
-        .select_from(Tally)
-        .join(Team, Team.id == Tally.team_id)
-        .where(Tally.phase_task_id.in_(phase_tasks), Tally.runs > 0, Team.kind == TeamKind.TEAM)
+def _counted(session: Session, phase_tasks: Sequence[int]) -> tuple[int | None, int | None]:
+    """Return the numbers of teams and of runs; None without tasks."""
+    if not phase_tasks:
+        return None, None
+    teams, runs = session.execute(_COUNTED, {"phase_tasks": phase_tasks}).one()
+    return teams, runs or 0
+
+
+#: Built once, as every page of a competition runs it.
+_COUNTED = (
+    select(func.count(Tally.team_id.distinct()), func.sum(Tally.runs))
+    .select_from(Tally)
+    .join(Team, Team.id == Tally.team_id)
+    .where(
+        Tally.phase_task_id.in_(bindparam("phase_tasks", expanding=True)), Tally.runs > 0, Team.kind == TeamKind.TEAM
     )
-    return counted or 0
+)

@@ -16,6 +16,7 @@ from functools import partial
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from app.base.db import once
 from app.base.errors import NotFound
 from app.boards.details import published_page
 from app.boards.entries import apply_team_marks, rows_of, with_cards, with_human_scores, with_public_part
@@ -365,7 +366,11 @@ _HISTORIC = (
 def _teams_of(session: Session, user: User | None) -> frozenset[int]:
     if user is None:
         return frozenset()
-    return frozenset(session.scalars(select(TeamMember.team_id).where(TeamMember.user_id == user.id)))
+    where = {"user": user.id}
+    return once(session, ("teams", user.id), lambda: frozenset(session.scalars(_TEAMS, where)))
+
+
+_TEAMS = select(TeamMember.team_id).where(TeamMember.user_id == bindparam("user"))
 
 
 # ----------------------------------------------------------------------------------------------------------- for lists

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, and_, bindparam, delete, exists, or_, select
+from sqlalchemy import Select, and_, bindparam, delete, exists, select
 from sqlalchemy.orm import Session
 
-from app.base.db import FOUND
+from app.base.db import once
 from app.base.errors import InvalidForm, NotFound
 from app.boards.views import RowMarkOut
 from app.competitions.changed import boards_changed
@@ -49,20 +49,13 @@ class Marks:
 
 def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
     """Return all marks of a task in a phase; a session for reading keeps them."""
-    found: dict[tuple[str, int], Marks] | None = session.info.get(FOUND)
-    key = ("marks", phase_task.id)
-    if found is not None and key in found:
-        return found[key]
-    marks = _read_marks(session, phase_task)
-    if found is not None:
-        found[key] = marks
-    return marks
+    return once(session, ("marks", phase_task.id), lambda: _read_marks(session, phase_task.id))
 
 
-def _read_marks(session: Session, phase_task: PhaseTask) -> Marks:
+def _read_marks(session: Session, phase_task_id: int) -> Marks:
     teams: dict[int, Mark] = {}
     submissions: dict[UUID, Mark] = {}
-    for row in session.scalars(_MARKS, {"phase_task": phase_task.id}):
+    for row in session.scalars(_MARKS, {"phase_task": phase_task_id}):
         mark = Mark(RowStatus(row.status), row.note)
         if row.submission_id is None:
             teams[row.team_id] = mark
@@ -82,15 +75,8 @@ def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:
 
 def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
     """Return the mark that a submission's team may see: that of the team, or else of the submission."""
-    marks = session.scalars(
-        select(RowMark).where(
-            RowMark.phase_task_id == submission.phase_task_id,
-            RowMark.team_id == submission.team_id,
-            or_(RowMark.submission_id.is_(None), RowMark.submission_id == submission.id),
-        )
-    ).all()
-    found = sorted(marks, key=lambda one: one.submission_id is not None)
-    return Mark(RowStatus(found[0].status), found[0].note) if found else None
+    marks = marks_of(session, submission.phase_task)
+    return marks.teams.get(submission.team_id) or marks.submissions.get(submission.id)
 
 
 # ------------------------------------------------------------------------------------------------------- for organisers

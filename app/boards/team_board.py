@@ -150,18 +150,36 @@ class TeamBoard:
         counts = [one.unread_above(session, asked or 0.0) for one in self.reads]
         return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
-    def stood_above(self, session: Session, value: float, since: Collection[int] | None) -> int:
-        """Return how many entries of teams other than these are better than a rounded value; None: only those that were
-        carried over."""
-        above = _count_better(self.carried, value, self.rules)
-        above += sum(one.unread_above(session, value)[0] for one in self.reads if one.source.is_carried)
+    def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
+        """Return the entries of teams other than these; None: only those that were carried over."""
+        carried = [one for one in self.reads if one.source.is_carried]
         if self.own is None or since is None:
-            return above
+            return StoodStill(self.rules, self.carried, carried, None, ())
         usual = set(since).difference(one.team_id for one in self.own.entries)
         gone = kept_values(session, self.own.rows, usual).values() if usual else ()
         still = [told for team, told in self.competing.items() if team not in since]
-        above += self.own.usual_above(session, value) - _count_better(gone, value, self.rules)
-        return above + _count_better(still, value, self.rules)
+        return StoodStill(self.rules, [*self.carried, *still], carried, self.own, tuple(gone))
+
+
+@dataclass(frozen=True, slots=True)
+class StoodStill:
+    """Entries that were there from some moment on.
+
+    read: their values, as far as they were read; carried, own: others, which are counted; gone: values among those of
+    `own` that are not meant.
+    """
+
+    rules: Rules
+    read: Sequence[float]
+    carried: Sequence[_Read]
+    own: _Read | None
+    gone: Sequence[float]
+
+    def above(self, session: Session, value: float) -> int:
+        """Return how many are better than a rounded value."""
+        found = _count_better(self.read, value, self.rules) - _count_better(self.gone, value, self.rules)
+        found += sum(one.unread_above(session, value)[0] for one in self.carried)
+        return found + (self.own.usual_above(session, value) if self.own is not None else 0)
 
 
 def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:

@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from app.base.db import in_batches
+from app.base.db import UtcDateTime, in_batches
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.times import in_utc
 from app.cards.form import PART_TITLES, CardForm, CardPart, MethodCard, card_form, card_of, read_document
@@ -194,17 +194,21 @@ def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
     if submission.system_id is not None:
         return frozen_with(session, session.get_one(System, submission.system_id))
     asked = session.get_one(PhaseTask, submission.phase_task_id)
-    return session.scalar(
-        select(Snapshot)
-        .join(Board, Board.id == Snapshot.board_id)
-        .where(
-            Snapshot.phase_id == asked.phase_id,
-            Board.task_id == asked.task_id,
-            Snapshot.made_at >= submission.submitted_at,
-        )
-        .order_by(Snapshot.made_at, Snapshot.id)
-        .limit(1)
+    return session.scalar(_FROZEN, {"phase": asked.phase_id, "task": asked.task_id, "sent": submission.submitted_at})
+
+
+#: Built once: building it takes longer than executing it.
+_FROZEN = (
+    select(Snapshot)
+    .join(Board, Board.id == Snapshot.board_id)
+    .where(
+        Snapshot.phase_id == bindparam("phase"),
+        Board.task_id == bindparam("task"),
+        Snapshot.made_at >= bindparam("sent", type_=UtcDateTime()),
     )
+    .order_by(Snapshot.made_at, Snapshot.id)
+    .limit(1)
+)
 
 
 def is_of_team(session: Session, submission: Submission, user: User | None) -> bool:

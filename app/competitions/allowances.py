@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, func, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.db import once
 from app.base.errors import InvalidForm, NotFound
 from app.base.times import in_aoe, in_utc
 from app.models import (
@@ -120,8 +121,16 @@ def allowance_of(session: Session, team_id: int | None, phase_id: int) -> Allowa
     """Return the extension of this team in this phase, if any."""
     if team_id is None:
         return None
-    query = select(Allowance).where(Allowance.phase_id == phase_id, Allowance.team_id == team_id)
-    return session.scalar(query.execution_options(populate_existing=True))
+    where = {"phase": phase_id, "team": team_id}
+    return once(session, ("allowance", *where.values()), lambda: session.scalar(_ALLOWANCE, where))
+
+
+#: Built once: building it takes longer than executing it.
+_ALLOWANCE = (
+    select(Allowance)
+    .where(Allowance.phase_id == bindparam("phase"), Allowance.team_id == bindparam("team"))
+    .execution_options(populate_existing=True)
+)
 
 
 def late_phase_of(session: Session, competition: Competition, user: User, now: datetime) -> Phase | None:

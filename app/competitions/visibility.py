@@ -8,7 +8,7 @@ like phases, without any job. `app.boards.view` decides what the board then look
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -16,8 +16,9 @@ from math import isfinite
 from typing import Any
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
+from app.base.db import once
 from app.base.times import in_utc
 from app.competitions.columns import HUMAN_SCORE
 from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Right, Slices, User
@@ -398,7 +399,8 @@ def views_of(
 
 def task_in_phase(session: Session, phase: Phase, board: Board) -> PhaseTask:
     """Return the board's task in this phase."""
-    return session.scalars(_ASKED, {"phase": phase.id, "task": board.task_id}).one()
+    where = {"phase": phase.id, "task": board.task_id}
+    return once(session, ("task in phase", *where.values()), lambda: session.scalars(_ASKED, where).one())
 
 
 _ASKED = select(PhaseTask).where(PhaseTask.phase_id == bindparam("phase"), PhaseTask.task_id == bindparam("task"))
@@ -410,15 +412,28 @@ def _scores_left(
     """Return the scores that rank the task's boards, with `columns` also those in other columns; None for all."""
     if slices is Slices.ALL:
         return None
-    boards = session.scalars(
-        select(Board).where(Board.competition_id == phase.competition_id, Board.task_id == phase_task.task_id)
-    ).all()
+    boards = boards_of_task(session, phase.competition_id, phase_task.task_id)
     ranking = {(board.rank_metric, board.rank_split) for board in boards}
     if slices in (Slices.NONE, Slices.RANKED):
         return frozenset(ranking)
     judged = {(HUMAN_SCORE, board.rank_split) for board in boards}
     columns = {(column["metric"], column["split"]) for board in boards for column in board.columns}
     return frozenset(ranking | columns | judged)
+
+
+def boards_of_task(session: Session, competition_id: int, task_id: int) -> Sequence[Board]:
+    """List the boards of a task, with it, in the organisers' order."""
+    where = {"competition": competition_id, "task": task_id}
+    return once(session, ("boards of task", *where.values()), lambda: session.scalars(_BOARDS, where).all())
+
+
+#: Built once: building it takes longer than executing it.
+_BOARDS = (
+    select(Board)
+    .where(Board.competition_id == bindparam("competition"), Board.task_id == bindparam("task"))
+    .options(joinedload(Board.task))
+    .order_by(Board.position, Board.id)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------- in words

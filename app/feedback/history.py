@@ -14,14 +14,10 @@ from app.boards.rows import with_decimals
 from app.charts.history import draw_history
 from app.charts.picture import AxisOut, PointOut
 from app.competitions.columns import BoardColumn, board_columns
-from app.competitions.find import find_phase_task
 from app.competitions.ordering import difference_of, effective_decimals
-from app.competitions.visibility import View, Viewer, rounded, view_of
-from app.feedback.scores import boards_of_task
+from app.competitions.visibility import View, Viewer, boards_of_task, rounded, view_of
 from app.models import (
     Board,
-    Competition,
-    CompetitionTask,
     Phase,
     PhaseTask,
     RunStatus,
@@ -46,6 +42,7 @@ class Place:
     competition_title: str
     phase_title: str
     task_title: str
+    phase_task_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +68,11 @@ class History:
     attempts: Sequence[Attempt]
 
 
-def places_of(session: Session, user: User) -> list[Place]:
-    """List the places where this user or one of their teams submitted, in the organisers' order."""
-    found = session.execute(
-        select(
-            Competition.name, Phase.name, CompetitionTask.name, Competition.title, Phase.title, CompetitionTask.title
-        )
-        .join(Phase, Phase.competition_id == Competition.id)
-        .join(PhaseTask, PhaseTask.phase_id == Phase.id)
-        .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(PhaseTask.id.in_({place.phase_task_id for place in own_places(session, user)}))
-        .order_by(Competition.position, Competition.id, Phase.starts_at, Phase.id, CompetitionTask.id)
-    )
-    return [Place(*row) for row in found]
+def places_of(session: Session, user: User, competition: str | None = None) -> list[Place]:
+    """List the places where this user or one of their teams submitted, in the organisers' order; of this competition
+    alone, if it is named."""
+    found = own_places(session, user, competition=competition)
+    return list(dict.fromkeys(Place(*one.names, *one.titles, one.phase_task_id) for one in found))
 
 
 def history_of(session: Session, user: User, place: Place, now: datetime, *, board: str = "") -> History | None:
@@ -91,11 +80,14 @@ def history_of(session: Session, user: User, place: Place, now: datetime, *, boa
     not see their scores, or nothing was scored."""
     names = (place.competition, place.phase, place.task)
     scored = newest_own(session, user, names, status=RunStatus.SCORED, with_withdrawn=False, limit=MOST_SHOWN)
-    phase_task = find_phase_task(session, *names) if scored else None
-    view = view_of(session, phase_task, Viewer(user, now)) if phase_task else None
-    if phase_task is None or view is None or not view.own_scores:
+    if not scored:
         return None
-    boards = boards_of_task(session, phase_task)
+    phase_task = session.get_one(PhaseTask, place.phase_task_id)
+    view = view_of(session, phase_task, Viewer(user, now))
+    if not view.own_scores:
+        return None
+    phase = session.get_one(Phase, phase_task.phase_id)
+    boards = boards_of_task(session, phase.competition_id, phase_task.task_id)
     wanted = [one for one in boards if one.name == board] or boards
     histories = (History(place, boards, one, *_attempts(session, scored, one, view)) for one in wanted)
     return next((history for history in histories if history.attempts), None)

@@ -86,11 +86,10 @@ def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
     """Return the scores of the viewer's own submission as this view shows them; none if it shows none."""
     if not view.own_scores:
         return ()
-    return tuple(
-        replace(score, value=rounded(score.value, view.precision))
-        for score in scores
-        if view.shows(score.metric, score.split)
-    )
+    shown = [score for score in scores if view.shows(score.metric, score.split)]
+    if view.precision is None:
+        return tuple(shown)
+    return tuple(replace(score, value=rounded(score.value, view.precision)) for score in shown)
 
 
 def find_text(report: Report, name: str) -> str:

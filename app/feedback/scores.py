@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
+from app.base.db import among
 from app.competitions.entry_rules import EntrySettings, entry_settings, may_choose
-from app.competitions.visibility import View, Viewer, own_scores_words, view_known, views_of
+from app.competitions.visibility import View, Viewer, boards_of_task, own_scores_words, view_known, views_of
 from app.feedback.reports import scores_shown
-from app.models import Board, EntryRule, PhaseTask, RunStatus, Submission
+from app.models import Board, EntryRule, RunStatus, ScoreRow, Submission
 from app.runs.private_scores import private_scores
 from app.runs.rescored import Rescored, rescorings_of
 from app.submissions.choices import chosen_for
@@ -28,19 +30,21 @@ class OwnScores:
 
     scores: those that boards may show, as far as the view allows.
     hidden_words: why a scored submission shows none.
-    chosen_for: boards on which the team chose it as its entry; is_choosable: True if it may be chosen now.
+    is_choosable: True if it may be chosen now; chosen_for: boards on which the team chose it as its entry.
     rescored: the published rescorings that changed it, the latest first, with scores as far as the view allows.
     private: scores of the private part of the items, empty before they are shown.
+    computed: how many scores there are, shown or not.
     """
 
     view: View
     scores: tuple[Score, ...]
     hidden_words: str
     settings: EntrySettings
-    chosen_for: tuple[str, ...]
     is_choosable: bool
+    chosen_for: tuple[str, ...] = ()
     rescored: tuple[Rescored, ...] = ()
     private: tuple[Score, ...] = ()
+    computed: int = 0
 
     @property
     def has_choice(self) -> bool:
@@ -59,29 +63,56 @@ def own_scores_of(
 
 def own_scores_of_new(session: Session, submission: Submission, now: datetime, *, organises: bool) -> OwnScores:
     """Return the scores of a new submission, not yet scored, chosen or rescored. organises: True for an organiser's."""
-    return _own(submission, view_known(session, submission.phase_task, now, organises=organises), [], [], now)
+    return _own(submission, view_known(session, submission.phase_task, now, organises=organises), (), now)
 
 
 def own_scores_of_all(
     session: Session,
     submissions: Sequence[Submission],
     viewer: Viewer,
+    only: Collection[tuple[str, str]] | None = None,
 ) -> dict[UUID, OwnScores]:
-    """Return the scores of several submissions from `get_submission`, by id."""
+    """Return the scores of several submissions from `get_submission`, by id. only: these alone, (metric, split)."""
+    ids = [one.id for one in submissions]
     views = views_of(session, [one.phase_task for one in submissions], viewer)
-    chosen = chosen_for(session, [one.id for one in submissions])
-    rescored = rescorings_of(session, [one.id for one in submissions])
+    chosen, rescored = chosen_for(session, ids), rescorings_of(session, ids)
+    scores = _scores_of(session, [current_run(one).id for one in submissions], only)
     private = _private(session, submissions, views)
-    found = {
-        one.id: _own(one, views[one.phase_task_id], chosen.get(one.id, []), rescored.get(one.id, []), viewer.now)
-        for one in submissions
-    }
-    return {
-        one.id: replace(
-            found[one.id], private=scores_shown(private.get(current_run(one).id, ()), views[one.phase_task_id])
+    found = {}
+    for one in submissions:
+        view, run = views[one.phase_task_id], current_run(one).id
+        found[one.id] = replace(
+            _own(one, view, scores.get(run, ()), viewer.now),
+            chosen_for=tuple(chosen.get(one.id, ())),
+            rescored=tuple(_as_shown(told, view) for told in rescored.get(one.id, ())),
+            private=scores_shown(private.get(run, ()), view),
         )
-        for one in submissions
-    }
+    return found
+
+
+def _scores_of(
+    session: Session, runs: Sequence[int], only: Collection[tuple[str, str]] | None
+) -> Mapping[int, list[Score]]:
+    """Return the scores by run, in the order of their computation."""
+    where: dict[str, Any] = {"runs": runs}
+    if only is not None:
+        where |= {"metrics": sorted({one for one, _ in only}), "splits": sorted({one for _, one in only})}
+    found: defaultdict[int, list[Score]] = defaultdict(list)
+    rows = session.execute(_SCORES if only is None else _SOME_SCORES, where)
+    for run_id, metric, split, value, reason, signature in rows:
+        if only is None or (metric, split) in only:
+            found[run_id].append(Score(metric, split, value, reason, signature))
+    return found
+
+
+_SCORES = (
+    select(ScoreRow.run_id, ScoreRow.metric, ScoreRow.split, ScoreRow.value, ScoreRow.reason, ScoreRow.signature)
+    .where(among(ScoreRow.run_id, "runs"))
+    .order_by(ScoreRow.id)
+)
+_SOME_SCORES = _SCORES.where(
+    ScoreRow.metric.in_(bindparam("metrics", expanding=True)), ScoreRow.split.in_(bindparam("splits", expanding=True))
+)
 
 
 def _private(
@@ -95,45 +126,26 @@ def _private(
     return found
 
 
-def _own(
-    submission: Submission, view: View, chosen: Sequence[str], rescored: Sequence[Rescored], now: datetime
-) -> OwnScores:
-    run = current_run(submission)
+def _own(submission: Submission, view: View, scores: Sequence[Score], now: datetime) -> OwnScores:
+    """Return the scores of a submission that was neither chosen nor rescored."""
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
-    is_scored = run.status == RunStatus.SCORED
-    scores = [Score(one.metric, one.split, one.value, one.reason, one.signature) for one in run.scores]
+    is_scored = current_run(submission).status == RunStatus.SCORED
     return OwnScores(
         view=view,
         scores=scores_shown(scores, view),
         hidden_words=own_scores_words(view) if is_scored else "",
         settings=settings,
-        chosen_for=tuple(chosen),
         is_choosable=is_scored and submission.withdrawn_at is None and may_choose(settings, now),
-        rescored=tuple(
-            replace(
-                one,
-                scores_before=scores_shown(one.scores_before, view),
-                scores_after=scores_shown(one.scores_after, view),
-            )
-            for one in rescored
-        ),
+        computed=len(scores),
     )
 
 
-def boards_of_run(session: Session, submission: Submission) -> list[Board]:
+def _as_shown(told: Rescored, view: View) -> Rescored:
+    before, after = scores_shown(told.scores_before, view), scores_shown(told.scores_after, view)
+    return replace(told, scores_before=before, scores_after=after)
+
+
+def boards_of_run(session: Session, submission: Submission) -> Sequence[Board]:
     """List the boards of the submission's task in the organisers' order, without those of other tracks."""
-    return boards_of_task(session, submission.phase_task)
-
-
-def boards_of_task(session: Session, phase_task: PhaseTask) -> list[Board]:
-    """List the boards of a task in the organisers' order."""
-    return list(session.scalars(_BOARDS, {"competition": phase_task.phase.competition_id, "task": phase_task.task_id}))
-
-
-#: Built once: building it takes longer than executing it.
-_BOARDS = (
-    select(Board)
-    .where(Board.competition_id == bindparam("competition"), Board.task_id == bindparam("task"))
-    .options(joinedload(Board.task))
-    .order_by(Board.position, Board.id)
-)
+    place = submission.phase_task
+    return boards_of_task(session, place.phase.competition_id, place.task_id)

@@ -7,16 +7,14 @@ teams.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from app.boards.axis import baseline_value
 from app.boards.leaderboard import has_ladder, whole_board
-from app.boards.marks import Marks, marks_of
 from app.boards.pair_tests import PairTest
 from app.boards.rows import Interval, Leaderboard, LeaderboardRow, with_decimals
 from app.boards.run_statistics import StatisticsOfRun
@@ -29,15 +27,10 @@ from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import View, Viewer, rounded
 from app.feedback.beside import Beside, RunBefore, has_choice, runs_beside
 from app.feedback.certainty import certainty_of, pair_test_of
+from app.feedback.course import ranks_over_time
 from app.feedback.neighbours import Neighbours, neighbours_of
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
-from app.models import Board, BoardShown, EntryRule, PhaseTask, RunStatus, Submission
-from app.standings.check import TooFarBack, active_since
-from app.standings.choose import Try, choose
-from app.standings.contenders import contenders_of, needs_all_tries
-from app.standings.entry import AnyStanding
-from app.standings.kept import KeptRows
-from app.standings.tries import RunFilter, choices_of, scored_runs
+from app.models import Board, BoardShown, EntryRule, RunStatus, Submission
 from app.submissions.find import current_run
 from evergold.scoring.task import NOT_ENTERED, Score
 
@@ -136,97 +129,6 @@ def rank_now(session: Session, board: TeamBoard, value: float | None, *, counts:
     ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
     above, more = board.unread_above(session, value)
     return RunRanks(now=ahead + above + 1, of=len(others) + more + 1)
-
-
-def ranks_over_time(
-    session: Session, phase_task: PhaseTask, board: TeamBoard, board_id: int, own: Sequence[Submission]
-) -> dict[UUID, tuple[int | None, int | None]]:
-    """Return the team's rank before and right after each of these runs of one team, by submission.
-
-    The entries at each moment are chosen by today's entry rule and marks; rows carried over from another phase are
-    taken to have been there from the beginning.
-    """
-    rules = board.rules
-    if not is_told(board.shown) or not own:
-        return {}
-    moments = [one.submitted_at for one in own]
-    first, last = min(moments), max(moments)
-    rows = KeptRows(phase_task.id, board_id, rules)
-    try:
-        since = active_since(session, rows, first, is_kept=board.is_kept)
-    except TooFarBack:
-        return {}
-    tries = _tries_until(session, rows, since, first, last)
-    course = _Course(
-        session, board, since, tries, marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
-    )
-    place = {one.submission_id: index for index, one in enumerate(tries)}
-    found: dict[UUID, tuple[int | None, int | None]] = {}
-    for submission in own:
-        if submission.id not in place:
-            continue
-        end = place[submission.id]
-        until = RunFilter(until=submission.submitted_at)
-        choices = choices_of(session, phase_task.id, [(board_id, rules)], until)[board_id]
-        found[submission.id] = (
-            course.rank(tries[:end], submission.team_id, choices),
-            course.rank(tries[: end + 1], submission.team_id, choices),
-        )
-    return found
-
-
-def _tries_until(
-    session: Session, rows: KeptRows, teams: Collection[int] | None, first: datetime, last: datetime
-) -> list[Try]:
-    """Load the candidates of these teams from the first to the last moment, and of those before what may be an entry;
-    None: of all teams."""
-    place, rules, end = rows.phase_task_id, rows.rules, last + timedelta(microseconds=1)
-    if teams is None or needs_all_tries(rules):
-        return scored_runs(session, place, [rules], RunFilter(teams=teams, until=end))[rules]
-    before = contenders_of(session, place, rows.board_id, rules, RunFilter(teams=teams, until=first))
-    past = [one for found in before.values() for one in found.tries]
-    return past + scored_runs(session, place, [rules], RunFilter(teams=teams, since=first, until=end))[rules]
-
-
-@dataclass(frozen=True, slots=True)
-class _Course:
-    """Ranks in the course of time. since: the teams that `tries` are of, None for all; other teams stood still."""
-
-    session: Session
-    board: TeamBoard
-    since: frozenset[int] | None
-    tries: Sequence[Try]
-    marks: Marks
-    ranked_baselines: frozenset[int]
-
-    def rank(self, so_far: Sequence[Try], team_id: int, choices: Mapping[int, UUID]) -> int | None:
-        """Return the team's rank given the runs so far; on a board of all entries, that of its latest run."""
-        rules = self.board.rules
-        others: list[float | None] = []
-        mine: float | None = None
-        latest = next((one for one in reversed(so_far) if one.team_id == team_id), None)
-        for one, value in self._values(choose(so_far, rules, choices), so_far):
-            if one is latest or (one.team_id == team_id and rules.rule is not EntryRule.ALL):
-                mine = value
-            else:
-                others.append(value)
-        if mine is None:
-            return None
-        still = self.board.stood_above(self.session, mine, self.since)
-        return _count_better(others, mine, higher_is_better=rules.higher_is_better) + still + 1
-
-    def _values(self, standings: Sequence[AnyStanding], tries: Sequence[Try]) -> Iterator[tuple[Try, float | None]]:
-        """Yield the ranked entries with the score that the board reports. tries: candidates that include them."""
-        by_run = {one.run_id: one for one in tries}
-        for standing in standings:
-            one = by_run[standing.run_id]
-            if self._competes(one):
-                told = one.value if standing.ladder_value is None else standing.ladder_value
-                yield one, rounded(told, self.board.rules.decimals)
-
-    def _competes(self, one: Try) -> bool:
-        is_marked = one.status is not None or one.team_id in self.marks.teams
-        return not is_marked and (not one.is_baseline or one.team_id in self.ranked_baselines)
 
 
 def _count_better(values: Sequence[float | None], mine: float | None, *, higher_is_better: bool) -> int:

@@ -298,7 +298,6 @@ class ScoringRun(Base):
     replaced_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # the run it replaced; see app.rescoring
 
     submission: Mapped[Submission] = relationship(lazy="raise", overlaps="runs")
-    scores: Mapped[list[ScoreRow]] = relationship(lazy="raise", order_by="ScoreRow.id")
 
 
 class ScoreRow(Base):

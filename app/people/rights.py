@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
-from app.base.db import FOUND
+from app.base.db import once
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
@@ -143,13 +143,14 @@ def rights_of(session: Session, user: User | None, competition: Competition) -> 
         return frozenset()
     if user.is_administrator or competition.owner_id == user.id:
         return ALL_RIGHTS
-    found = session.info.get(FOUND, {})  # several parts of a page check this, mostly for people without rights
+    # Several parts of a page check this, mostly for people without rights.
     key = (competition.id, user.id, Role.ORGANISER)
-    if key not in found:
-        row = session.get(CompetitionRole, key)
-        found[key] = rights_in(row.rights) if row is not None else frozenset()
-    rights: frozenset[Right] = found[key]
-    return rights
+    return once(session, ("rights", *key), lambda: _rights_declared(session, key))
+
+
+def _rights_declared(session: Session, key: tuple[int, int, Role]) -> frozenset[Right]:
+    row = session.get(CompetitionRole, key)
+    return rights_in(row.rights) if row is not None else frozenset()
 
 
 def may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> bool:

@@ -229,3 +229,28 @@ def choices_of(
     for board_id, team_id, submission_id in made:
         found[board_id][team_id] = submission_id
     return found
+
+
+class Choice(NamedTuple):
+    """A team's choice of its entry on a board."""
+
+    team_id: int
+    submission_id: UUID
+    chosen_at: datetime
+
+
+def choices_until(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> list[Choice]:
+    """Return the choices for a board that were made before then, oldest first."""
+    where = {"phase_task": phase_task_id, "board": board_id, "until": moment}
+    return [Choice(*row) for row in session.execute(_CHOICES_UNTIL, where)]
+
+
+_CHOICES_UNTIL = (
+    select(EntryChoice.team_id, EntryChoice.submission_id, EntryChoice.chosen_at)
+    .where(
+        EntryChoice.phase_task_id == bindparam("phase_task"),
+        EntryChoice.board_id == bindparam("board"),
+        EntryChoice.chosen_at < bindparam("until", type_=UtcDateTime()),
+    )
+    .order_by(EntryChoice.chosen_at, EntryChoice.team_id)
+)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, NotFound
@@ -17,8 +17,8 @@ from app.competitions.allowances import allowance_of, closes_at
 from app.competitions.changed import boards_changed
 from app.competitions.entry_rules import entry_settings, may_choose
 from app.competitions.limits import FREE_OF_CHARGE
-from app.competitions.visibility import decide, declared_of
-from app.models import Board, EntryChoice, EntryRule, Right, RunStatus, Submission, TeamMember, User
+from app.competitions.visibility import boards_of_task, decide, declared_of
+from app.models import Board, EntryChoice, EntryRule, Right, RunStatus, ScoreRow, Submission, TeamMember, User
 from app.people.audit import record
 from app.people.rights import may_organise
 from app.standings.renew import renew_team
@@ -201,21 +201,19 @@ _CHOSEN_FOR = (
 
 def boards_entered(session: Session, submission: Submission) -> list[Board]:
     """List the boards that a scored submission can enter: of its task and track, with a setting that it entered."""
-    run = current_run(submission)
-    entered = {(score.metric, score.split) for score in run.scores if score.reason != NOT_ENTERED}
-    boards = session.scalars(
-        select(Board)
-        .where(
-            Board.competition_id == submission.phase_task.phase.competition_id,
-            Board.task_id == submission.phase_task.task_id,
-        )
-        .order_by(Board.position, Board.id)
-    )
+    entered = {tuple(score) for score in session.execute(_ENTERED, {"run": current_run(submission).id})}
+    place = submission.phase_task
+    boards = boards_of_task(session, place.phase.competition_id, place.task_id)
     return [
         board
         for board in boards
         if board.track in (None, submission.track) and (board.rank_metric, board.rank_split) in entered
     ]
+
+
+_ENTERED = select(ScoreRow.metric, ScoreRow.split).where(
+    ScoreRow.run_id == bindparam("run"), or_(ScoreRow.reason.is_(None), ScoreRow.reason != NOT_ENTERED)
+)
 
 
 def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> Submission:

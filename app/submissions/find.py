@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache
 from heapq import nlargest
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, Uuid, and_, bindparam, func, literal, or_, select, union, union_all
-from sqlalchemy.orm import Session, defer, joinedload, selectinload
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    Uuid,
+    and_,
+    bindparam,
+    func,
+    literal,
+    or_,
+    select,
+    union,
+    union_all,
+)
+from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.base.db import in_batches, likely
+from app.base.db import UtcDateTime, in_batches, likely, once
 from app.base.errors import NotFound
 from app.models import (
     Competition,
@@ -46,12 +62,6 @@ def newest_in(session: Session, places: Sequence[Condition], conditions: Sequenc
     return [submission_id for _, submission_id in nlargest(limit, found)]
 
 
-def count_in(session: Session, places: Sequence[Condition], most: int) -> int:
-    """Count the submissions in these places, at most `most` in each."""
-    some = [select(Submission.id).where(place).limit(most) for place in places]
-    return sum(session.scalar(select(func.count()).select_from(query.subquery())) or 0 for query in _together(some))
-
-
 def has_current_status(status: RunStatus) -> Condition:
     """Return the condition for submissions whose current run has this status."""
     return Submission.runs.any(and_(ScoringRun.is_current, likely(ScoringRun.status == status)))
@@ -73,11 +83,14 @@ class OwnPlace:
     """A phase task to which a team of the user submitted.
 
     is_member: False for former teams, of which only the user's own submissions are included.
+    names, titles: of its competition, phase and task.
     """
 
     team_id: int
     phase_task_id: int
     is_member: bool
+    names: tuple[str, str, str]
+    titles: tuple[str, str, str]
 
 
 def own_places(
@@ -88,31 +101,54 @@ def own_places(
     phase: str | None = None,
     task: str | None = None,
 ) -> list[OwnPlace]:
-    """List the places where the user's teams submitted, or the user for a former team; restricted to these names."""
-    those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user.id)
+    """List the places where the user's teams submitted, or the user for a former team, in the organisers' order;
+    restricted to these names."""
+    every = once(session, ("own places", user.id, competition), lambda: _read_own_places(session, user, competition))
+    return [one for one in every if phase in (None, one.names[1]) and task in (None, one.names[2])]
+
+
+def _read_own_places(session: Session, user: User, competition: str | None) -> list[OwnPlace]:
+    where: dict[str, Any] = {"user": user.id}
+    has_left = session.scalar(_HAS_LEFT, where) is not None
+    where |= {} if competition is None else {"competition": competition}
+    statement = _own_places(has_left=has_left, is_in_one=competition is not None)
+    return [
+        OwnPlace(team_id, phase_task_id, bool(is_member), tuple(names[:3]), tuple(names[3:]))
+        for team_id, phase_task_id, is_member, *names in session.execute(statement, where)
+    ]
+
+
+# Statements are built once: building one takes longer than executing it.
+
+_HAS_LEFT = select(FormerMember.id).where(FormerMember.user_id == bindparam("user")).limit(1)
+
+
+@cache
+def _own_places(*, has_left: bool, is_in_one: bool) -> Select[*tuple[Any, ...]]:
+    user: BindParameter[int] = bindparam("user")
+    those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user)
     # Submissions for former teams, wherever they are now, since the team may have been merged.
-    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user.id)
-    has_left = session.scalar(select(FormerMember.id).where(FormerMember.user_id == user.id).limit(1)) is not None
+    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user)
     teams = (union(those, sent_by_them) if has_left else those).subquery()
     sent = select(Submission.id).where(
         Submission.team_id == teams.c.team_id,
         Submission.phase_task_id == PhaseTask.id,
-        or_(teams.c.is_member == 1, Submission.user_id == user.id),
+        or_(teams.c.is_member == 1, Submission.user_id == user),
     )
+    names = Competition.name, Phase.name, CompetitionTask.name
+    titles = Competition.title, Phase.title, CompetitionTask.title
     query = (
-        select(teams.c.team_id, PhaseTask.id, func.max(teams.c.is_member))
+        select(teams.c.team_id, PhaseTask.id, func.max(teams.c.is_member), *names, *titles)
         .join(Team, Team.id == teams.c.team_id)
         .join(Competition, Competition.id == Team.competition_id)
         .join(Phase, Phase.competition_id == Competition.id)
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
         .where(sent.exists())
-        .group_by(teams.c.team_id, PhaseTask.id)
+        .group_by(teams.c.team_id, PhaseTask.id, Competition.id, Phase.id, CompetitionTask.id)
+        .order_by(Competition.position, Competition.id, Phase.starts_at, Phase.id, CompetitionTask.id)
     )
-    for column, wanted in ((Competition.name, competition), (Phase.name, phase), (CompetitionTask.name, task)):
-        if wanted is not None:
-            query = query.where(column == wanted)
-    return [OwnPlace(team_id, phase_task_id, bool(member)) for team_id, phase_task_id, member in session.execute(query)]
+    return query.where(Competition.name == bindparam("competition")) if is_in_one else query
 
 
 def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
@@ -124,7 +160,37 @@ def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
 def count_own(session: Session, competition: Competition, user: User) -> int:
     """Count submissions by this user or their teams to the competition, at most MOST_COUNTED per place."""
     places = own_places(session, user, competition=competition.name)
-    return count_in(session, [is_at(place, user) for place in places], MOST_COUNTED)
+    where = {"user": user.id, "limit": MOST_COUNTED}
+    return sum(
+        session.scalar(_counted(_kinds(some)), {**where, **_parameters(some)}) or 0
+        for some in in_batches(places, PLACES_AT_A_TIME)
+    )
+
+
+def _kinds(places: Sequence[OwnPlace]) -> tuple[bool, ...]:
+    """Return all that a statement about these places depends on."""
+    return tuple(one.is_member for one in places)
+
+
+def _parameters(places: Sequence[OwnPlace]) -> dict[str, int]:
+    teams = {f"team_{number}": one.team_id for number, one in enumerate(places)}
+    return teams | {f"place_{number}": one.phase_task_id for number, one in enumerate(places)}
+
+
+def _each_place(kinds: Sequence[bool]) -> Iterator[Condition]:
+    """Yield the condition for submissions at each of several places, whose numbers are parameters."""
+    for number, is_member in enumerate(kinds):
+        here = and_(
+            Submission.team_id == bindparam(f"team_{number}"), Submission.phase_task_id == bindparam(f"place_{number}")
+        )
+        yield here if is_member else and_(here, Submission.user_id == bindparam("user"))
+
+
+@lru_cache(maxsize=64)
+def _counted(kinds: tuple[bool, ...]) -> Select[int]:
+    """Count the submissions in several places, of each up to a limit."""
+    some = [select(Submission.id).where(one).limit(bindparam("limit")).subquery() for one in _each_place(kinds)]
+    return select(func.count()).select_from(union_all(*(select(*one.c) for one in some)).subquery())
 
 
 def current_run(submission: Submission) -> ScoringRun:
@@ -134,7 +200,7 @@ def current_run(submission: Submission) -> ScoringRun:
 
 def get_submission(session: Session, submission_id: UUID, user: User | None) -> Submission:
     """Return a submission with all a page needs. Raises NotFound except for its team, submitter and organisers."""
-    return _visible(session, session.scalar(_WHOLE, {"id": submission_id}), user)
+    return _visible(session, session.scalars(_WHOLE, {"id": submission_id}).unique().one_or_none(), user)
 
 
 def get_submission_with_report(session: Session, submission_id: UUID, user: User | None) -> Submission:
@@ -199,32 +265,53 @@ def newest_own(
     phase and a task."""
     if any("\0" in (name or "") for name in names):  # PostgreSQL takes no NUL
         return []
-    conditions = []
-    if status is not None:
-        conditions.append(has_current_status(status))
-    if not with_withdrawn:
-        conditions.append(Submission.withdrawn_at.is_(None))
-    if after is not None:
-        conditions.append(_older_than(session, user, after))
     competition, phase, task = names
     places = own_places(session, user, competition=competition, phase=phase, task=task)
-    return newest_in(session, [is_at(place, user) for place in places], conditions, limit)
+    start = {} if after is None else _start_after(session, user, after)
+    where = {"user": user.id, "limit": limit, **start}
+    found: list[tuple[datetime, UUID]] = []
+    for some in in_batches(places, PLACES_AT_A_TIME):
+        statement = _newest_own(_kinds(some), status, with_withdrawn=with_withdrawn, has_start=after is not None)
+        found += [tuple(row) for row in session.execute(statement, {**where, **_parameters(some)})]
+    return [submission_id for _, submission_id in nlargest(limit, found)]
+
+
+@lru_cache(maxsize=256)
+def _newest_own(
+    kinds: tuple[bool, ...], status: RunStatus | None, *, with_withdrawn: bool, has_start: bool
+) -> Select[*tuple[Any, ...]]:
+    """Select the moments and ids of the newest submissions in several places, of each up to a limit."""
+    conditions = [] if status is None else [has_current_status(status)]
+    if not with_withdrawn:
+        conditions.append(Submission.withdrawn_at.is_(None))
+    if has_start:
+        moment, start = bindparam("moment", type_=UtcDateTime()), bindparam("start", type_=Uuid())
+        conditions.append(
+            or_(Submission.submitted_at < moment, and_(Submission.submitted_at == moment, Submission.id < start))
+        )
+    some = [
+        select(Submission.submitted_at, Submission.id)
+        .where(one, *conditions)
+        .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+        .limit(bindparam("limit"))
+        .subquery()
+        for one in _each_place(kinds)
+    ]
+    return select(union_all(*(select(*one.c) for one in some)).subquery())
 
 
 def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
     """Return these submissions with all a page needs, newest first."""
-    wanted = _whole_submissions().where(Submission.id.in_(ids))
-    found = session.scalars(wanted.order_by(Submission.submitted_at.desc(), Submission.id.desc())).unique().all()
-    return list(found)
+    return list(session.scalars(_SEVERAL, {"ids": ids}).unique())
 
 
-def _older_than(session: Session, user: User, submission_id: UUID) -> ColumnElement[bool]:
+def _start_after(session: Session, user: User, submission_id: UUID) -> dict[str, Any]:
+    """Return where a list goes on after one of the user's own submissions."""
     own = select(Submission.submitted_at).where(Submission.id == submission_id, _is_ones_own(user))
     moment = session.scalar(own)
     if moment is None:
         raise NotFound("This page of the list does not exist any more; start again from its beginning.")
-    same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
-    return or_(Submission.submitted_at < moment, same)
+    return {"moment": moment, "start": submission_id}
 
 
 def _is_ones_own(user: User) -> ColumnElement[bool]:
@@ -234,11 +321,9 @@ def _is_ones_own(user: User) -> ColumnElement[bool]:
 
 
 def _whole_submissions() -> Select[Submission]:
-    return _located_submissions().options(
-        selectinload(Submission.runs.and_(ScoringRun.is_current)).options(
-            defer(ScoringRun.report, raiseload=True), selectinload(ScoringRun.scores)
-        ),
-    )
+    """Select submissions with all parent objects, and with their current run without its report."""
+    run = joinedload(Submission.runs.and_(ScoringRun.is_current))
+    return _located_submissions().options(run.defer(ScoringRun.report, raiseload=True))
 
 
 def _located_submissions() -> Select[Submission]:
@@ -256,6 +341,11 @@ def _located_submissions() -> Select[Submission]:
 # Built once: building them takes longer than executing them.
 _ASKED = Submission.id == bindparam("id", type_=Uuid())
 _WHOLE = _whole_submissions().where(_ASKED)
+_SEVERAL = (
+    _whole_submissions()
+    .where(Submission.id.in_(bindparam("ids", expanding=True)))
+    .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+)
 _WITH_REPORT = _located_submissions().options(selectinload(Submission.runs.and_(ScoringRun.is_current))).where(_ASKED)
 _PLACED = (
     select(Submission)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 from uuid import UUID
 
 from sqlalchemy import Engine
@@ -17,15 +18,23 @@ from tests.competitions.embargo import add_phase, enter
 from tests.rich_world import OTHER_BOARDS, OTHER_TASK
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK
 
+#: The names of a competition, a phase and a task, and then their titles.
+Names = tuple[str, ...]
 
-def place(phase: str = PHASE, task: str = TASK, competition: str = COMPETITION) -> Place:
+
+def place(phase: str = PHASE, task: str = TASK, competition: str = COMPETITION) -> Names:
     titles = {OTHER_TASK: "Similarity", TASK: "Detection"}
-    return Place(competition, phase, task, competition.capitalize(), phase.capitalize(), titles[task])
+    return competition, phase, task, competition.capitalize(), phase.capitalize(), titles[task]
 
 
-def history(engine: Engine, user: User, wanted: Place, board: str = "") -> History:
+def names_of(one: Place) -> Names:
+    return tuple(astuple(one)[:6])
+
+
+def history(engine: Engine, user: User, wanted: Names, board: str = "") -> History:
     with reading(engine) as session:
-        found = history_of(session, user, wanted, NOW + HOUR, board=board)
+        here = next(one for one in places_of(session, user) if names_of(one) == wanted)
+        found = history_of(session, user, here, NOW + HOUR, board=board)
     assert found is not None
     return found
 
@@ -45,7 +54,7 @@ def test_places_are_in_the_organisers_order_and_then_by_the_start_of_phases(engi
     beside.submit_other(engine, ada)
     enter(engine, people[1], 0.5)
     with reading(engine) as session:
-        found = places_of(session, ada)
+        found = [names_of(one) for one in places_of(session, ada)]
     assert found == [
         place(competition="first"),
         place("warming-up"),

@@ -95,7 +95,7 @@ def read_runs(
     now = server.clock()
     with reading(server.engine) as session:
         found = find_competition(session, competition)
-        places = [one for one in places_of(session, user) if one.competition == found.name]
+        places = places_of(session, user, found.name)
         place = _wanted(session, user, found, places, phase, task)
         runs = _runs(session, user, place, board, page, now) if place else None
         workspace = workspace_of(session, found, Viewer(user, now), "runs", _where(found, place))
@@ -114,15 +114,13 @@ def read_runs(
 def _wanted(
     session: Session, user: User, competition: Competition, places: Sequence[Place], phase: str, task: str
 ) -> Place | None:
-    """Return the place of a submission that best matches the address."""
+    """Return the place of the newest submission that matches the address."""
     fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
-    if phase and task:
+    if len(fitting) < 2:
         return next(iter(fitting), None)
-    newest, _ = list_submissions(
-        session, user, competition=competition.name, phase=phase or None, task=task or None, limit=1
-    )
-    names = {(one.phase_task.phase.name, one.phase_task.task.name) for one in newest}
-    return next((one for one in fitting if (one.phase, one.task) in names), None)
+    newest = newest_own(session, user, (competition.name, phase or None, task or None), limit=1)
+    where = {session.get_one(Submission, one).phase_task_id for one in newest}
+    return next((one for one in fitting if one.phase_task_id in where), None)
 
 
 def _where(competition: Competition, place: Place | None) -> WorkspacePlace:
@@ -137,7 +135,8 @@ def _runs(session: Session, user: User, place: Place, board: str, page: int, now
     pages = max(1, -(-len(every) // PAGE_LENGTH))
     page = min(page, pages)
     wanted = load_submissions(session, every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH])
-    own = own_scores_of_all(session, wanted, Viewer(user, now))
+    ranking = {(one.rank_metric, one.rank_split) for one in boards_of_run(session, wanted[0])}
+    own = own_scores_of_all(session, wanted, Viewer(user, now), ranking)
     standings = standings_of_all(session, wanted, own, Viewer(user, now), with_history=True)
     boards = [
         one for one in boards_of_run(session, wanted[0]) if any(_is_entered(one, standings[s.id]) for s in wanted)
