@@ -76,6 +76,12 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
     return f"{board(*place) if official_number is None else official(*place, official_number)}/rows/"
 
 
+def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
+    """Link to a comparison of two rows; without rows its base address, with one the page chooses the other."""
+    asked = urlencode([("row", str(one)) for one in rows])
+    return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
+
+
 def board_picture(competition_name: str, phase: str, name: str) -> str:
     """Link to the board as a PNG, for previews of shared links."""
     return f"{board(competition_name, phase, name)}/picture.png"
@@ -264,12 +270,9 @@ def submissions(**filters: str) -> str:
     return f"/submissions{f'?{chosen}' if chosen else ''}"
 
 
-def compare(a: UUID, b: UUID | None = None, show: str = "all", page: int = 1) -> str:
-    """Link to a comparison of two submissions; with one, the page chooses the other. show, page: of their items."""
-    of_items = {"show": show} if show != "all" else {}
-    of_items |= {"page": str(page)} if page > 1 else {}
-    asked = {"a": str(a)} | ({"b": str(b)} if b else {}) | of_items
-    return f"/submissions/compare?{urlencode(asked)}{'#items' if of_items else ''}"
+def compare(a: UUID, b: UUID | None = None) -> str:
+    """Link to a comparison of two submissions; with one, the page chooses the other."""
+    return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
 
 
 def submission_live(submission_id: UUID) -> str:

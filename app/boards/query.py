@@ -96,7 +96,8 @@ class BoardQuery:
     q: text in teams and methods; track, kind, team, mine: filters of rows.
     language, category, column: filters of columns (column: also `entries` and `date`).
     aspect: which numbers of the measures to show (see `Metric`), or `all`.
-    compact: lower rows; delta: the row to compare with; since: day from which changes of rank are shown.
+    compact: lower rows; pick: a box at each row, to compare two.
+    delta: the row to compare with; since: day from which changes of rank are shown.
     """
 
     sort: str = ""
@@ -111,6 +112,7 @@ class BoardQuery:
     aspect: str = ""
     column: tuple[str, ...] = ()
     compact: bool = False
+    pick: bool = False
     delta: str = ""
     since: str = ""
 
@@ -156,7 +158,7 @@ def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
         read[repeated] = tuple(sorted(values)[:_MOST_REPEATED])
     if set(read["kind"]) == set(KINDS):  # all kinds are the same as none given
         read["kind"] = ()
-    for ticked in ("mine", "compact"):
+    for ticked in ("mine", "compact", "pick"):
         read[ticked] = read.get(ticked, "").casefold() not in _NO
     return BoardQuery(**read)
 

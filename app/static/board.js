@@ -67,6 +67,7 @@ function floating(scroller, part, edge) {
   if (part.tagName !== "THEAD") copy.tBodies[0].append(part.cloneNode(true));
   const columns = document.createElement("colgroup");
   copy.prepend(columns);
+  for (const box of copy.querySelectorAll("input")) box.remove();
   const links = "a, button";
   const originals = part.querySelectorAll(links);
   copy.querySelectorAll(links).forEach((link, place) => {

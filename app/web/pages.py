@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fastapi.routing import APIRoute
 
-from app.web.boards import page as board, pages as boards, row_pages as rows
+from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
 from app.web.competitions import allowances_page as allowances, desk, life_page as life, pages as competitions, rooms
 from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
 from app.web.exports import pages as exports
@@ -39,6 +39,7 @@ for part in (
     public_team,
     board,
     rows,
+    row_comparison,
     submit,
     all_submissions,
     submissions,

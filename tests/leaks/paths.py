@@ -19,6 +19,7 @@ QUERIES = {
     "/pictures/{picture}": ("?as=participant",),
     "/pictures/{picture}.svg": ("?as=participant",),
     "/boards/{board}": ("?as=participant", "?part=private", "?part=public"),
+    "/boards/{board}/compare": ("?row={submission_id}", "?as=public"),
     "/results": ("?as=public", "?sort=1"),
     "/report": ("?as=participant",),
     "/api/leaderboards/{board_id}/": ("?phase={phase_id}", "?as=public"),

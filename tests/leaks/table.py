@@ -237,6 +237,7 @@ GET    /competitions/{competition}/phases/{phase}/boards/{board}/official       
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                        404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/official/{number}/rows/{submission_id}   404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/rows/{submission_id}                     404 404 404 404 404 200 200 404 200 404 404
+GET    /competitions/{competition}/phases/{phase}/boards/{board}/compare                                  200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures                                 200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg                   404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/rankings/{ranking}                                      200 200 200 200 200 200 200

@@ -230,8 +230,11 @@ def test_a_row_says_whom_it_is_told_apart_from(unscored: Place) -> None:
         place.reveal(unscored, HIDDEN, visibility)
         with unscored.client("anonymous") as anybody:
             page = anybody.send("GET", f"{PAGE}/rows/{unscored.submitted['beta'][0]}").text
+            both = "&".join(f"row={unscored.submitted[team][0]}" for team in ("alpha", "beta"))
+            beside = anybody.send("GET", f"{PAGE}/compare?{both}").text
         assert [words in page for words in ("95 % interval</th>", "Compared with the other rows")] == [outsiders] * 2
         assert page.count("significantly better</td>") == page.count("significantly worse</td>") == int(outsiders)
+        assert ["p, corrected" in beside, "paired:" in beside] == [outsiders] * 2
 
 
 def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:

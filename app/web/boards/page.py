@@ -217,8 +217,8 @@ def _official_page(
     every = list_official(session, phase, board, viewer)
     snapshot = official.snapshot
     leaderboard = official_board(session, snapshot, viewer)
-    # A frozen board has no history.
-    asked = replace(query, since="")
+    # A frozen board has no history, and its rows are compared on the live one.
+    asked = replace(query, since="", pick=False)
     end = links.as_seen_by("", seen_as)
     addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
     table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))

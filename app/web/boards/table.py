@@ -84,7 +84,8 @@ class TableRows:
 
     board: filtered and sorted; columns: with their positions, the ranking column first; axis: of the dots, None without
     dots; rule: position of the best baseline on it; against: cells of the reference row for differences; moved: changes
-    of rank by `row_key`, None if not requested; with_lines: draw lines between clusters.
+    of rank by `row_key`, None if not requested; with_lines: draw lines between clusters;
+    with_boxes: a box at each row that opens, to pick two.
     """
 
     board: Leaderboard
@@ -97,6 +98,7 @@ class TableRows:
     with_lines: bool
     with_entries: bool
     with_date: bool
+    with_boxes: bool = False
 
     def __len__(self) -> int:
         return len(self.board.rows)
@@ -144,11 +146,12 @@ class TableRows:
             )
             is_long = len(row.team) + len(row.method) + width_beside > LONG_CHARACTERS
             title = _LONG.format(team, f" · {method}" if row.method else "") if is_long else '"'
+            box = _box(row, team) if self.with_boxes else ""
             published = _PUBLISHED.format(row.published_rank or "") if with_published else ""
             move = _MOVED.format(_move(parts, moved.get(row_key(whole, row)))) if moved is not None else ""
             mine = (" mine" if row.is_mine else "") + (" pinned" if row is pinned else "")
             written.append(
-                f'    <tr class="{row.kind}{mine}{" cluster" if place in lines else ""}">\n'
+                f'    <tr class="{row.kind}{mine}{" cluster" if place in lines else ""}">\n{box}'
                 f'      <td class="rank">{_rank(row)}</td>\n{move}{published}'
                 f'      <th scope="row" class="team">\n        <span class="who{title}><span class="name">{opens}'
                 f'<a href="{team_start}{links.part(row.team)}{team_end}"><bdi>{team}</bdi></a></span>'
@@ -201,6 +204,11 @@ class TableRows:
             return f'{start}{interval}<circle cx="{place}%" cy="50%" r="4.5"/>{end}'
 
         return write
+
+
+def _box(row: LeaderboardRow, team: str) -> str:
+    """Return the cell with a row's box. team: escaped."""
+    return _BOX.format(row.page_id, team) if row.page_id else '      <td class="pick"></td>\n'
 
 
 def _move(parts: Any, move: Move | None) -> str:
@@ -271,6 +279,10 @@ def _date(row: LeaderboardRow) -> str:
 Sorted = Literal["ascending", "descending"] | None
 _SORTED: Mapping[str, Sorted] = {ASCENDING: "ascending", DESCENDING: "descending"}
 _MINUS = "\N{MINUS SIGN}"
+_BOX = (
+    '      <td class="pick"><input type="checkbox" name="row" value="{}" form="pick-form"'
+    ' aria-label="Compare {}"></td>\n'
+)
 _PUBLISHED = '      <td class="paper">{}</td>\n'
 _MOVED = '      <td class="moved">{}</td>\n'
 #: Approximate widths of a table: rank, team and dots; a score cell, its heading per letter; optional columns.
@@ -324,7 +336,7 @@ class TableShown:
     parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
     desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one);
     groups: the metrics above the headings of scores, each with the number of table columns below it; none where the
-    headings name the metrics themselves.
+    headings name the metrics themselves; picking, unpicked: addresses of the table with and without boxes.
     """
 
     query: BoardQuery
@@ -342,6 +354,8 @@ class TableShown:
     fits: bool = False
     aspects: Sequence[tuple[str, str, bool]] = ()
     groups: Sequence[tuple[str, int]] = ()
+    picking: str = ""
+    unpicked: str = ""
 
     def shows(self, column: str) -> bool:
         """Return True if the column `entries` or `date` is shown."""
@@ -350,7 +364,7 @@ class TableShown:
     @property
     def is_asked(self) -> bool:
         """True if rows, columns or order differ from the default board."""
-        return bool(replace(self.query, compact=False).pairs())
+        return bool(replace(self.query, compact=False, pick=False).pairs())
 
 
 def table_of(
@@ -392,6 +406,7 @@ def table_of(
             with_lines=queried.is_ranked,
             with_entries=is_public and _is_shown(asked, ENTRIES),
             with_date=is_public and _is_shown(asked, DATE),
+            with_boxes=asked.pick,
         ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
@@ -403,6 +418,8 @@ def table_of(
         axis=axis_shown,
         fits=_fits(queried, asked, headings),
         aspects=_aspects(queried, asked, kept),
+        picking=_address(asked, kept, pick=True),
+        unpicked=_address(asked, kept, pick=False),
         groups=_groups(headings, has_dots=axis_shown is not None),
     )
 

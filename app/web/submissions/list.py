@@ -303,12 +303,12 @@ def read_comparison(
         metrics=metrics_of(one.phase_task.task),
         items=items,
         showing=showing,
-        paged=_paged(items.selected(showing), page),
+        paged=page_of_items(items.selected(showing), page),
         refusal=refusal,
     )
 
 
-def _paged(rows: Sequence[ComparedItem], number: int) -> ItemPage:
+def page_of_items(rows: Sequence[ComparedItem], number: int) -> ItemPage:
     """Return the page with this number, or the last page if there are fewer."""
     count = max(1, -(-len(rows) // ITEMS_SHOWN))
     number = min(number, count)

@@ -1,0 +1,114 @@
+"""Two rows of a board side by side: every score that the board shows of both, and the test of the ranking score.
+
+Starts from the board as the viewer sees it, like the details of each row: nothing is shown that these do not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.boards.details import find_row, published_scores, scores_of_row
+from app.boards.pair_tests import PairTest
+from app.boards.query import difference, is_better
+from app.boards.rows import Cell, Leaderboard, LeaderboardRow, with_decimals
+from app.competitions.columns import BoardColumn, further_columns
+from app.models import Board, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePair:
+    """One score of both rows.
+
+    difference: first minus second, None if one is undefined or the two were computed differently.
+    is_same_computation: False if both have signatures that differ.
+    """
+
+    column: BoardColumn
+    first: Cell
+    second: Cell
+    difference: float | None
+    is_same_computation: bool
+
+    @property
+    def better(self) -> str:
+        """Return `first`, `second` or `equal`, or "" without a difference."""
+        if self.difference is None:
+            return ""
+        if not self.difference:
+            return "equal"
+        return "first" if is_better(self.difference, self.column) else "second"
+
+
+@dataclass(frozen=True, slots=True)
+class RowComparison:
+    """Two rows with their scores, the ranking one first. test: of first minus second; None if not compared."""
+
+    first: LeaderboardRow
+    second: LeaderboardRow
+    test: PairTest | None
+    scores: tuple[ScorePair, ...]
+
+    @property
+    def ranking(self) -> ScorePair:
+        """The ranking score of both."""
+        return self.scores[0]
+
+
+def choose_rows(
+    leaderboard: Leaderboard, wanted: Sequence[UUID]
+) -> tuple[LeaderboardRow, LeaderboardRow] | tuple[None, None]:
+    """Return the two wanted rows in board order. Missing ones are filled in: the viewer's own, then from the top.
+
+    Raises NotFound if a wanted row is not on the board; returns None if the board has fewer than two rows to open.
+    """
+    found = [find_row(leaderboard, one) for one in dict.fromkeys(wanted)][:2]
+    offered = [row for row in leaderboard.rows if row.page_id is not None]
+    for row in sorted(offered, key=lambda row: not row.is_mine):
+        if len(found) < 2 and all(row.page_id != one.page_id for one in found):
+            found.append(row)
+    if len(found) < 2:
+        return None, None
+    first, second = sorted(found, key=offered.index)
+    return first, second
+
+
+def compare_rows(
+    session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, rows: tuple[LeaderboardRow, LeaderboardRow]
+) -> RowComparison:
+    """Compare two rows of the board: its columns, then all further scores that the page of either row has."""
+    first, second = rows
+    places = sorted(range(len(leaderboard.columns)), key=lambda place: place != leaderboard.rank_by)
+    pairs = [_pair(leaderboard.columns[at], first.cells[at], second.cells[at]) for at in places]
+    known = {(column.metric, column.split) for column in leaderboard.columns}
+    every = [_scores(session, phase, board, leaderboard, row) for row in rows]
+    names = [name for name in dict.fromkeys([*every[0], *every[1]]) if name not in known]
+    for column in further_columns(board, leaderboard.columns, names):
+        cells = [scores.get((column.metric, column.split), _NONE) for scores in every]
+        pairs.append(_pair(with_decimals(column, leaderboard.precision), *cells))
+    return RowComparison(first, second, leaderboard.pair_test(first, second), tuple(pairs))
+
+
+#: A score that one of the two does not have.
+_NONE = Cell(None, "not there", None)
+
+
+def _scores(
+    session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, row: LeaderboardRow
+) -> dict[tuple[str, str], Cell]:
+    """Return every score that the page of this row shows."""
+    if row.kind == "historic":
+        shows_all = not leaderboard.view.shows_ranking_scores_only
+        found = published_scores(session, phase, board, row) if shows_all else []
+    else:
+        found = scores_of_row(session, leaderboard, row)
+    return {(one.metric, one.split): Cell(one.value, one.reason, one.signature or None) for one in found}
+
+
+def _pair(column: BoardColumn, first: Cell, second: Cell) -> ScorePair:
+    signatures = {cell.signature for cell in (first, second) if cell.signature}
+    is_same = len(signatures) < 2
+    return ScorePair(column, first, second, difference(first, second) if is_same else None, is_same)
