@@ -289,6 +289,11 @@ def registration(competition_name: str) -> str:
     return f"{competition(competition_name)}/registration"
 
 
+def joining_code(competition_name: str) -> str:
+    """Link to make a code by which people join, for organisers."""
+    return f"{competition(competition_name)}/joining-code"
+
+
 def registrations(competition_name: str, username: str = "") -> str:
     """Link to all registrations, for organisers, or one."""
     return f"{competition(competition_name)}/registrations{f'/{quoted(username)}' if username else ''}"

@@ -27,6 +27,8 @@ from evergold.scoring.halves import Half
 
 #: A moment in phases.yaml: the end of the phase, even if that is moved.
 CLOSE = "close"
+#: A moment in phases.yaml: at no time.
+NEVER = "never"
 #: A precision in phases.yaml: all decimals.
 FULL = "full"
 #: Default decimals of a score while its gold is hidden: each further digit reveals more about the labels.
@@ -331,7 +333,7 @@ def _reached(moment: datetime | None, now: datetime) -> bool:
 
 
 def _moment(said: Any, close: datetime | None) -> datetime | None:
-    if said is None or said == CLOSE:
+    if said in (None, NEVER, CLOSE):
         return close if said == CLOSE else None
     return datetime.fromisoformat(said)
 

@@ -26,6 +26,7 @@ from app.declarations.values import (
     Listed,
     Markdown,
     Moment,
+    MomentCloseOrNever,
     MomentOrClose,
     Name,
     Precision,
@@ -92,7 +93,8 @@ class RegistrationDeclaration(Declaration):
     mode: RegistrationMode | None = Field(
         None,
         description="open to all; to all with a confirmed address; by approval of the organisers; by domain of a "
-        "confirmed address; or from a list. Absent: confirmed, or open where all gold is public",
+        "confirmed address; from a list; or by a code that the organisers give out, without a confirmed address. "
+        "Absent: confirmed, or open where all gold is public",
     )
     domains: tuple[Domain, ...] = Field(
         (),
@@ -273,8 +275,9 @@ class VisibilityDeclaration(Declaration):
         None, description="a moment, or 'close' for the end of the phase: from then on the board is public"
     )
     own_scores: OwnScores = Field(OwnScores.AT_ONCE, description="when teams see the scores of their submissions")
-    names_from: MomentOrClose | None = Field(
-        None, description="a moment, or 'close': before it rows have neutral names; absent: teams have their names"
+    names_from: MomentCloseOrNever | None = Field(
+        None,
+        description="a moment, 'close' or 'never': before it rows have neutral names; absent: teams have their names",
     )
     slices: Slices | None = Field(
         None,

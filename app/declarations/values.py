@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from app.base.times import MOMENT_PATTERN, parse_moment
-from app.competitions.visibility import CLOSE, FULL
+from app.competitions.visibility import CLOSE, FULL, NEVER
 from app.models import EntryRule
 from evergold.scoring.characters import can_be_name
 from evergold.scoring.halves import SEED_CHARACTERS
@@ -44,6 +44,17 @@ MomentOrClose = Annotated[
     datetime | Literal["close"],
     BeforeValidator(_moment_or_close),
     WithJsonSchema({"anyOf": [{"const": CLOSE}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
+]
+
+
+def _moment_close_or_never(value: object) -> datetime | str:
+    return NEVER if value == NEVER else _moment_or_close(value)
+
+
+MomentCloseOrNever = Annotated[
+    datetime | Literal["close", "never"],
+    BeforeValidator(_moment_close_or_never),
+    WithJsonSchema({"anyOf": [{"enum": [CLOSE, NEVER]}, {"type": "string", "pattern": MOMENT_PATTERN}]}),
 ]
 
 

@@ -76,6 +76,7 @@ from app.models.messages import Announcement as Announcement, MailChoice as Mail
 from app.models.roles import (
     ALL_RIGHTS as ALL_RIGHTS,
     CompetitionRole as CompetitionRole,
+    OrganisingRequest as OrganisingRequest,
     Right as Right,
     Role as Role,
     RoleInvitation as RoleInvitation,
@@ -110,6 +111,7 @@ from app.models.teams import (
     AcceptedTerms as AcceptedTerms,
     EmailConfirmation as EmailConfirmation,
     FormerMember as FormerMember,
+    JoiningCode as JoiningCode,
     MergeOffer as MergeOffer,
     OfferStatus as OfferStatus,
     Registration as Registration,

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
 from app.models.accounts import User
+from app.models.columns import NAME_CHARACTERS
 from app.models.competitions import Competition
 
 
@@ -52,6 +53,26 @@ class CompetitionRole(Base):
     role: Mapped[Role] = mapped_column(String(20), primary_key=True)
     rights: Mapped[str] = mapped_column(String(80), default="")  # of organisers: `rights_text`
     granted_at: Mapped[datetime]
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class OrganisingRequest(Base):
+    """A request of somebody who wants to create competitions, and its answer; each person has at most one open request.
+
+    Written by `app.people.organising_requests` only.
+    """
+
+    __tablename__ = "organising_requests"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    text: Mapped[str] = mapped_column(Text)
+    asked_at: Mapped[datetime]
+    answered_at: Mapped[datetime | None] = mapped_column(index=True)
+    answered_by: Mapped[str | None] = mapped_column(String(NAME_CHARACTERS))  # by name, or the command line
+    is_approved: Mapped[bool | None]
+    answer: Mapped[str] = mapped_column(Text, default="")
 
     user: Mapped[User] = relationship(lazy="raise")
 

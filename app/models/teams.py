@@ -22,6 +22,7 @@ class RegistrationMode(StrEnum):
     APPROVAL = "approval"  # approval by the organisers
     DOMAIN = "domain"  # confirmed address in one of the declared domains
     LIST = "list"  # user name or confirmed address on the declared list
+    CODE = "code"  # the organisers' code, without a confirmed address: for a class
 
 
 class RegistrationStatus(StrEnum):
@@ -57,6 +58,22 @@ class AcceptedTerms(Base):
 
     sha256: Mapped[str] = mapped_column(String(64), primary_key=True)  # of the text, not a stored file
     text: Mapped[str] = mapped_column(Text)
+
+
+class JoiningCode(Base):
+    """A code by which everybody who has it may take part; a competition has at most one open code.
+
+    Only its hash is stored. Written by `app.teams.codes` only.
+    """
+
+    __tablename__ = "joining_codes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    made_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
+    made_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]  # ended, or replaced by a newer one
 
 
 class EmailConfirmation(Base):

@@ -37,6 +37,7 @@ from app.people.audit import record
 from app.people.email_confirmations import is_confirmed, send_link
 from app.people.mail import send_mail
 from app.people.rights import ANY_RIGHT, may_organise, organisers_of
+from app.teams.codes import is_right_code
 from app.teams.questions import Question, answer_text, answers_to, lacks_answers, question_of, read_answers
 
 
@@ -330,12 +331,14 @@ def register(
     *,
     accepted: str | None = None,
     answers: Mapping[str, Any] | None = None,
+    code: SentCode | None = None,
     before_mail: Callable[[], None] = lambda: None,
 ) -> Registration:
     """Register, or register again after a change.
 
     - accepted: the sha256 of the terms that were read.
     - answers: by question, as sent; None for those given before.
+    - code: as typed, where one is needed.
     - before_mail: called before a link is sent, to refuse too many.
 
     Raises InvalidForm, RegistrationNeeded (refused).
@@ -345,7 +348,9 @@ def register(
     kept, wrong = read_answers(
         answers_to(rules.questions, row.answers) if answers is None else answers, rules.questions
     )
-    refuse({"terms": _wrong_terms(rules, row, accepted), **wrong})
+    is_new = row.status != RegistrationStatus.APPROVED
+    wrong_code = _wrong_code(session, competition, code) if rules.mode is RegistrationMode.CODE and is_new else ""
+    refuse({"code": wrong_code, "terms": _wrong_terms(rules, row, accepted), **wrong})
     if row.status == RegistrationStatus.REFUSED and row.decided_by is not None:
         raise registration_needed(competition, Missing.REFUSED)
     if rules.terms_sha256 != row.terms_sha256 and rules.terms_sha256 is not None:
@@ -356,6 +361,22 @@ def register(
         _ask(session, competition, user, row, rules, settings, now, before_mail)
     session.flush()
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class SentCode:
+    """A typed joining code. count: counts the try, and raises LimitReached if there were too many."""
+
+    text: str
+    count: Callable[[], None]
+
+
+def _wrong_code(session: Session, competition: Competition, code: SentCode | None) -> str:
+    """Return a sentence unless the code is right; every code that is typed counts as a try."""
+    if code is None or not code.text.strip():
+        return "Type the code that the organisers gave you."
+    code.count()
+    return "" if is_right_code(session, competition, code.text) else "This is not the code, or it was replaced."
 
 
 def _keep_terms(session: Session, rules: Rules) -> None:
@@ -488,7 +509,7 @@ def _ask(
     before_mail: Callable[[], None],
 ) -> None:
     """Apply the rules to somebody who is not approved yet."""
-    if rules.mode is RegistrationMode.OPEN or rules.names(user):
+    if rules.mode in (RegistrationMode.OPEN, RegistrationMode.CODE) or rules.names(user):  # the code was checked
         _decide_by_rule(row, True, now)
     elif rules.mode is RegistrationMode.APPROVAL and not rules.fits(_email(session, user)):
         if row.status != RegistrationStatus.PENDING:

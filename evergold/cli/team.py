@@ -33,18 +33,20 @@ def registration(
         list[str] | None,
         typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: an answer; a tick is yes or no."),
     ] = None,
+    code: Annotated[str, typer.Option("--code", help="With --register: the code from the organisers.")] = "",
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show your registration in a competition, its terms and questions; or register."""
-    if (accept_terms or answer) and not register:
-        raise CommandError("--accept-terms and --answer belong to --register.", Code.USAGE)
+    if (accept_terms or answer or code) and not register:
+        raise CommandError("--accept-terms, --answer and --code belong to --register.", Code.USAGE)
     path = f"/competitions/{quote(competition, safe='')}/registration"
     document = _call(server, "GET", path)
     if register:
         accepted = document["terms_sha256"] if accept_terms else None
         answers = {**document["answers"], **_answers(answer)} if answer else None
-        document = _call(server, "PUT", path, json={"accepted_terms_sha256": accepted, "answers": answers})
+        form = {"accepted_terms_sha256": accepted, "answers": answers} | ({"code": code} if code else {})
+        document = _call(server, "PUT", path, json=form)
     if as_json:
         print_json(document)
         return

@@ -42,6 +42,9 @@ def named(said: dict[str, Any]) -> str | None:
         ({"board": "hidden", "public_from": "close", "own_scores": "at_once"}, "until-close"),
         ({"board": "hidden", "own_scores": "never"}, "sealed"),
         ({"board": "hidden", "own_scores": "never", "precision": 3, "names_from": "close"}, "sealed"),
+        ({"names_from": "close"}, "open"),
+        ({"names_from": "never"}, "class"),
+        ({"names_from": "never", "public_from": "close"}, None),
         ({"board": "ranks_only", "public_from": "close"}, None),
         ({"board": "hidden"}, None),
         ({"public_from": "2027-02-01 12:00 UTC"}, None),
@@ -60,6 +63,19 @@ def test_a_story_sets_its_keys_and_leaves_the_others(story: Any) -> None:
     assert story_of(said, is_divided=is_phase_divided(after, after["phases"][0])) == story
     assert said["precision"] == 2
     assert before["phases"][0]["visibility"]["board"] == "ranks_only", "the first one stays"
+
+
+def test_a_class_joins_by_a_code_and_another_story_gives_the_names_back() -> None:
+    before = {
+        "registration": {"mode": "domain", "domains": ["uni.example"], "terms": "Be kind."},
+        "phases": [dict(PHASE)],
+    }
+    after = with_story(before, 0, "class")
+    assert after["registration"] == {"terms": "Be kind.", "mode": "code"}
+    assert after["phases"][0]["visibility"] == {"names_from": "never"}
+    names = dict(seen_when(after["phases"][0], after["phases"][0]["visibility"]).rows)["Everybody: names of teams"]
+    assert {amount for amount, _ in names} == {NOTHING}
+    assert with_story(after, 0, "open")["phases"] == [PHASE]
 
 
 def test_the_open_story_says_nothing() -> None:

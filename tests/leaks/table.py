@@ -94,6 +94,7 @@ DELETE /api/v1/competitions/{competition}/life/deletion                         
 PUT    /api/v1/competitions/{competition}/life/deletion                                                   401 403 403 403 403 409 409 409 403 403 403
 GET    /api/v1/competitions/{competition}/participants                                                    401 403 403 403 403 200 200 403 200 403 403
 GET    /api/v1/competitions/{competition}/participants.csv                                                401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/grades.csv                                                      401 403 403 403 403 200 200 403 200 403 403
 GET    /api/v1/competitions/{competition}/phases/{phase}                                                  200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}                                   200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}.csv                               200 200 200 200 200 200 200
@@ -131,6 +132,8 @@ GET    /api/v1/competitions/{competition}/registrations                         
 GET    /api/v1/competitions/{competition}/registrations.csv                                               401 403 403 403 403 200 200 200 403 403 403
 PUT    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200 200 403 403 403
 PUT    /api/v1/competitions/{competition}/registrations/{username}                                        401 403 403 403 403 200 200 200 403 403 403
+POST   /api/v1/competitions/{competition}/joining-code                                                    401 403 403 403 403 201 201 201 403 403 403
+DELETE /api/v1/competitions/{competition}/joining-code                                                    401 403 403 403 403 204 204 204 403 403 403
 GET    /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 200 200 403 200 403 403
 POST   /api/v1/competitions/{competition}/rescorings                                                      401 403 403 403 403 201 201 403 403 403 403
 GET    /api/v1/competitions/{competition}/rescorings/{rescoring}                                          401 403 403 403 403 200 200 403 200 403 403
@@ -265,6 +268,8 @@ POST   /competitions/{competition}/registration                                 
 GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200 200 403 403 403
 POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303 303 403 403 403
 POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/joining-code                                                           303 403 403 403 403 200 200 200 403 403 403
+POST   /competitions/{competition}/joining-code/end                                                       303 403 403 403 403 303 303 303 403 403 403
 GET    /competitions/{competition}/rescoring                                                              303 403 403 403 403 200 200 403 200 403 403
 POST   /competitions/{competition}/rescoring                                                              303 403 403 403 403 303 303 403 403 403 403
 GET    /competitions/{competition}/rescoring/{rescoring}                                                  303 403 403 403 403 200 200 403 200 403 403

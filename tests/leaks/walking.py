@@ -38,6 +38,7 @@ EXPORTS = {
 #: What reads as much as ever was, and why it may.
 GROWS = {
     **EXPORTS,
+    "/api/v1/competitions/{competition}/grades.csv": "reads the scores of all that each team sent",
     "/api/v1/competitions/{competition}/participants": "counts what each person sent",
     "/api/v1/competitions/{competition}/participants.csv": "counts what each person sent",
     "/api/v1/competitions/{competition}/rescorings": "a set scores everything anew: how far it is",

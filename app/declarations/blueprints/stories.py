@@ -15,11 +15,11 @@ from typing import Any
 
 from app.base.times import in_utc, parse_moment
 from app.competitions.calendar import Dates
-from app.competitions.visibility import CLOSE, View, decide, declared_of
+from app.competitions.visibility import CLOSE, NEVER, View, decide, declared_of
 from app.declarations.blueprints.build import without_plain_gold
 from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
-from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slices
+from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, RegistrationMode, Slices
 from evergold.scoring.halves import SEED_CHARACTERS
 from evergold.scoring.tasks import TASKS
 
@@ -36,7 +36,7 @@ class Story:
     """A preset of visibility.
 
     `name` is the form value; `keys` are the values it sets, None for those it removes; `is_divided` is whether each
-    divisible task has a private part, None for either.
+    divisible task has a private part, None for either; `mode` is the registration that it brings along.
     """
 
     name: str
@@ -44,12 +44,16 @@ class Story:
     words: str
     keys: Mapping[str, str | None]
     is_divided: bool | None = None
+    mode: RegistrationMode | None = None
 
     def divides(self, is_divided: bool) -> bool:
         """Return whether items have a private part once this is chosen. is_divided: whether they have one now."""
         return is_divided if self.is_divided is None else self.is_divided
 
 
+_CLASS = "class"
+#: Keys of registration that belong to other modes.
+_OF_OTHER_MODES = frozenset({"domains", "allowed"})
 _LIVE: Mapping[str, str | None] = {"board": None, "public_from": None, "own_scores": None}
 STORIES = (
     Story(
@@ -80,6 +84,15 @@ STORIES = (
         "Teams only see whether a file is valid: no score, no rank. You publish board and scores when you want.",
         {"board": BoardShown.HIDDEN.value, "public_from": None, "own_scores": OwnScores.NEVER.value},
     ),
+    Story(
+        _CLASS,
+        "A class",
+        "Students join with a code from you, without confirming an address, and see the board without each other's "
+        "names. You see names, and download grades.",
+        {**_LIVE, "names_from": NEVER},
+        is_divided=False,
+        mode=RegistrationMode.CODE,
+    ),
 )
 _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE.value}
 
@@ -87,7 +100,7 @@ _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE
 def story_of(visibility: Keys, *, is_divided: bool = False) -> Story | None:
     """Return the story with the same meaning as these keys, None for a mixture.
 
-    Names, slices and digits do not matter.
+    Slices and digits do not matter, and names only where they are hidden for ever, as in a class.
     """
     meant = _meant(visibility)
     return next((one for one in STORIES if _meant(one.keys) == meant and one.is_divided in (None, is_divided)), None)
@@ -111,8 +124,15 @@ def with_story(document: Document, phase: int, name: str) -> Document:
             said.pop(key, None)
         else:
             said[key] = value
+    if chosen.name != _CLASS and said.get("names_from") == NEVER:
+        del said["names_from"]
     if not said:
         del changed["phases"][phase]["visibility"]
+    if chosen.mode is not None:
+        registration = changed.get("registration")
+        asked = registration if isinstance(registration, dict) else {}
+        kept = {key: value for key, value in asked.items() if key not in _OF_OTHER_MODES}
+        changed["registration"] = {**kept, "mode": chosen.mode.value}
     for task in _divisible(changed, changed["phases"][phase]):
         if chosen.is_divided and not task.get("private_part"):
             task["private_part"] = {"share": HALF, "seed": secrets.token_hex(SEED_CHARACTERS)}
@@ -137,10 +157,11 @@ def _scores_parts(task_type: object) -> bool:
     return isinstance(task_type, str) and task_type in TASKS and TASKS[task_type].part is not None
 
 
-def _meant(visibility: Keys) -> tuple[Any, Any, Any]:
+def _meant(visibility: Keys) -> tuple[Any, ...]:
     opens_at = visibility.get("public_from") or None
     board = visibility.get("board") or (BoardShown.HIDDEN.value if opens_at else BoardShown.PUBLIC.value)
-    return board, opens_at, visibility.get("own_scores") or _SAID_ALIKE["own_scores"]
+    hides_names = visibility.get("names_from") == NEVER
+    return board, opens_at, visibility.get("own_scores") or _SAID_ALIKE["own_scores"], hides_names
 
 
 # ------------------------------------------------------------------------------------------------------- who sees what
@@ -220,8 +241,8 @@ def _readable(visibility: Keys) -> Iterator[tuple[str, Any]]:
     """Yield the valid keys, in the form the database has."""
     for key in ("public_from", "names_from"):
         value = visibility.get(key)
-        if value == CLOSE:
-            yield key, CLOSE
+        if value in (CLOSE, NEVER):
+            yield key, value
         elif moment := _moment(value):
             yield key, moment.isoformat()
     for name, kind in (("board", BoardShown), ("own_scores", OwnScores), ("slices", Slices)):

@@ -182,7 +182,7 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
     yield Field((*visibility, "board"), "Board", Kind.CHOICE, tuple(BoardShown))
     yield Field((*visibility, "public_from"), "Board public from", Kind.MOMENT, hint="A moment, or close.")
     yield Field((*visibility, "own_scores"), "Own scores", Kind.CHOICE, tuple(OwnScores))
-    yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, or close.")
+    yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, close, or never.")
     slices = "Empty: ranked where gold is hidden, that is all when the phase has ended; else all at once."
     yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices), slices)
     decimals = f"A number, or {FULL}. Empty: {HIDDEN_GOLD_DECIMALS} where gold is hidden, else all."

@@ -13,6 +13,7 @@ from app.base import api_links
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import organised
+from app.exports.grades import grades_csv, list_grades
 from app.exports.participants import list_participants, participants_csv, registrations_csv
 from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
 from app.exports.views import DownloadList, DownloadOut, ParticipantList
@@ -95,6 +96,11 @@ def export_downloads(server: ServerHere, user: ApiOrganiser, competition: Compet
 NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]
 _CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ada@example.org,Ada,Ada,,3\r\n"
 
+_GRADES_CSV = (
+    "name,email,username,team,phase,task,score,best,submitted_at,late,submissions\r\n"
+    "Ada,ada@example.org,ada,Ada,evaluation,idiom-detection,macro_f1 zero_shot/all,0.8125,"
+    "2026-01-10T12:00:00+00:00,no,3\r\n"
+)
 _REGISTRATIONS_CSV = (
     "username,email,display_name,status,registered_at,terms_accepted_at,decided_at,decided_by,answer affiliation\r\n"
     "ada,ada@example.org,Ada,approved,2026-01-10T12:00:00+00:00,,2026-01-10T12:00:00+00:00,olga,A university\r\n"
@@ -175,6 +181,32 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
     _record(server, user, "export.participants", found, {"participants": len(listed)})
     text = participants_csv(found, listed)
     return CsvResponse(text, headers=_headers(f"{found.name}-participants.csv"))
+
+
+@router.get(
+    "/competitions/{competition}/grades.csv",
+    operation_id="export_grades",
+    dependencies=TAKES_BOM,
+    summary="The best score of each participant, as CSV, for organisers",
+    description="A row for each person, phase and task: the score that ranks the task's first board, with every digit, "
+    "of the submissions of their team that are scored and not withdrawn; when it came, and whether that was after the "
+    "close.",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The grades.",
+            "content": {"text/csv": {"schema": {"type": "string"}, "example": _GRADES_CSV}},
+        },
+        **error_responses(401, 403, 404),
+    },
+)
+def export_grades(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.SUBMISSIONS)
+        grades = list_grades(session, found)
+        text = grades_csv(grades)
+    _record(server, user, "export.grades", found, {"grades": len(grades)})
+    return CsvResponse(text, headers=_headers(f"{found.name}-grades.csv"))
 
 
 @router.get(

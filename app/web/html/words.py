@@ -135,6 +135,7 @@ REGISTRATION_MODES = {
     RegistrationMode.APPROVAL: "Participants need the organisers' approval.",
     RegistrationMode.DOMAIN: "Participants need an e-mail address of one of these domains:",
     RegistrationMode.LIST: "Participants must be on the organisers' list.",
+    RegistrationMode.CODE: "Participants have a code from the organisers.",
 }
 REGISTRATION_STATES = {
     RegistrationStatus.UNCONFIRMED: "address not confirmed",

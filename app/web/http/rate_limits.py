@@ -234,6 +234,11 @@ class Rules:
     uploads: Rule
     questions: Rule
     validations: Rule
+    codes: Rule
+
+
+#: Joining codes that one person may type: one code in 2^60 is right.
+CODES_PER_HOUR = 10
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -303,6 +308,13 @@ def rules_of(settings: Settings) -> Rules:
             "hour",
             "You had many files checked within the last hour; please wait a while, or check them at home with "
             "`evergold validate`.",
+        ),
+        codes=Rule(
+            "codes",
+            CODES_PER_HOUR,
+            3600,
+            "hour",
+            "You have typed many codes within the last hour; please ask your organisers for it, and wait a while.",
         ),
     )
 
@@ -411,6 +423,12 @@ def limit_of_confirmations(request: Request, user: User, now: datetime) -> Calla
     """Like limit_of_questions, for address confirmation mails; the limit is that of password reset mails."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
+
+
+def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], None]:
+    """Like limit_of_questions, for typed joining codes."""
+    limits = limits_of(request)
+    return partial(limits.hit, limits.rules.codes, str(user.id), now)
 
 
 def client_of(request: Request) -> str:

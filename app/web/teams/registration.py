@@ -11,16 +11,17 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right, User
 from app.people.rights import find_user
-from app.teams.registration import decide, decide_all, list_registrations, register, standing
+from app.teams.codes import end_code, make_code
+from app.teams.registration import SentCode, decide, decide_all, list_registrations, register, standing
 from app.teams.views import RegisteredList, RegisteredOut, RegistrationOut
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser, ApiSubmitter
 from app.web.http.paths import CompetitionName
-from app.web.http.rate_limits import limit_of_confirmations
+from app.web.http.rate_limits import limit_of_codes, limit_of_confirmations
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiOrganiserVisit, ApiUserVisit
-from app.web.teams.schemas import RegistrationDecision, RegistrationDecisions, RegistrationRequest
+from app.web.teams.schemas import JoiningCodeOut, RegistrationDecision, RegistrationDecisions, RegistrationRequest
 
 router = api_router()
 
@@ -66,6 +67,7 @@ def put_registration(
             now,
             accepted=form.accepted_terms_sha256,
             answers=form.answers,
+            code=SentCode(form.code, limit_of_codes(request, user, now)),
             before_mail=limit_of_confirmations(request, user, now),
         )
     with reading(server.engine) as session:
@@ -130,3 +132,32 @@ def put_decision(
         decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
         row = next(row for row in list_registrations(session, found) if row.user_id == theirs.id)
         return RegisteredOut.model_validate(row, from_attributes=True)
+
+
+@router.post(
+    "/competitions/{competition}/joining-code",
+    operation_id="make_joining_code",
+    summary="Make a code by which people join, for organisers",
+    description="With the mode `code` whoever sends it with a registration takes part, ten tries an hour. The one "
+    "before ends; those who joined stay.",
+    status_code=201,
+    tags=[*ORGANISING],
+    responses=error_responses(401, 403, 404),
+)
+def post_joining_code(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> JoiningCodeOut:
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        return JoiningCodeOut(code=make_code(session, found, by=user, now=server.clock()))
+
+
+@router.delete(
+    "/competitions/{competition}/joining-code",
+    operation_id="end_joining_code",
+    summary="End the code by which people join, for organisers",
+    status_code=204,
+    tags=[*ORGANISING],
+    responses=error_responses(401, 403, 404),
+)
+def delete_joining_code(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> None:
+    with writing(server.engine) as session:
+        end_code(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())

@@ -17,8 +17,10 @@ from app.models import RegistrationStatus, Right, User
 from app.people import email_confirmations
 from app.people.invitations import own_invitations
 from app.people.rights import find_user, may_organise
+from app.teams.codes import end_code, make_code, open_code
 from app.teams.questions import NO, Question, QuestionKind, answer_text
 from app.teams.registration import (
+    SentCode,
     Standing,
     decide_all,
     list_registrations,
@@ -32,14 +34,15 @@ from app.web.html.rendering import render, render_page
 from app.web.html.workspace import desk_of, workspace_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.rate_limits import limit_of_confirmations
+from app.web.http.rate_limits import limit_of_codes, limit_of_confirmations
 from app.web.http.routers import page_router
-from app.web.http.visit import PlainPageVisit, Visit
+from app.web.http.visit import PlainPageVisit, UserVisit, Visit, user_visit_of
 
 router = page_router()
 
 REGISTRATION = "/competitions/{competition}/registration"
 REGISTRATIONS = "/competitions/{competition}/registrations"
+JOINING_CODE = "/competitions/{competition}/joining-code"
 CONFIRM = "/account/confirm-email"
 Secret = Annotated[str, Query(max_length=200)]
 #: Prefix of question names in forms.
@@ -48,10 +51,11 @@ DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatu
 
 
 class RegistrationForm(PageForm):
-    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted."""
+    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted; code: as typed."""
 
     terms_sha256: str = ""
     terms: Ticked = False
+    code: str = Field("", max_length=200)
 
 
 class DecisionForm(PageForm):
@@ -136,6 +140,7 @@ def send_registration(
             now,
             accepted=form.terms_sha256 if form.terms else None,
             answers=_sent_answers(fields, rules_of(found).questions),
+            code=SentCode(form.code, limit_of_codes(request, user, now)),
             before_mail=limit_of_confirmations(request, user, now),
         )
     return RedirectResponse(links.registration(competition), 303)
@@ -143,13 +148,18 @@ def send_registration(
 
 @router.get(REGISTRATIONS)
 def read_registrations(visit: PageUserVisit, competition: str) -> Response:
+    return _registrations_page(visit, competition)
+
+
+def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> Response:
+    """Return the page; code: one made just now, which is shown once."""
     session = visit.session
     found = organised(session, visit.user, competition, Right.EDIT)
     rows = list_registrations(session, found)
     workspace = desk_of(session, found, visit.viewer)
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
-    return render_page(
+    response = render_page(
         visit,
         "teams/registrations.html",
         competition=found,
@@ -157,7 +167,32 @@ def read_registrations(visit: PageUserVisit, competition: str) -> Response:
         rules=rules_of(found),
         waiting=waiting,
         others=others,
+        held_code=open_code(session, found),
+        code=code,
     )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(JOINING_CODE)
+def send_code(
+    request: Request, server: ServerHere, user: Annotated[User, Depends(form_guard(REGISTRATIONS))], competition: str
+) -> Response:
+    """The code is shown once, on the page that follows."""
+    with writing(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        code = make_code(session, found, by=user, now=server.clock())
+    with user_visit_of(request, user) as visit:
+        return _registrations_page(visit, competition, code)
+
+
+@router.post(f"{JOINING_CODE}/end")
+def send_end_of_code(
+    server: ServerHere, user: Annotated[User, Depends(form_guard(REGISTRATIONS))], competition: str
+) -> Response:
+    with writing(server.engine) as session:
+        end_code(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
+    return RedirectResponse(links.registrations(competition), 303)
 
 
 @router.post(REGISTRATIONS)

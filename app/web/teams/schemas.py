@@ -26,6 +26,15 @@ class RegistrationRequest(ApiModel):
         description="by question: a text, one of its `choices`, or `true` for a tick; all of them at once. Absent: "
         "those that you gave before",
     )
+    code: str = Field("", max_length=200, description="the organisers' code, with the mode `code`")
+
+
+class JoiningCodeOut(ApiModel):
+    """A new joining code, which is shown once."""
+
+    model_config = example({"code": "7KQM-3XPD-9RTA"})
+
+    code: str
 
 
 class RegistrationDecision(ApiModel):

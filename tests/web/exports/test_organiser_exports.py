@@ -349,3 +349,41 @@ def test_the_page_leads_there(site: Site, cheap_passwords: None) -> None:
         assert f'action="{ZIP}"' in shown
         assert opened(browser.get(ZIP, params={"phase": "", "task": "", "only": "all"})).namelist()
         assert f'href="{page}"' in browser.get(f"{COMPETITION_PAGE}/desk").text
+
+
+# -------------------------------------------------------------------------------------------------------------- grades
+
+
+def graded(client: httpx.Client) -> list[dict[str, str]]:
+    answer = client.get(f"{HERE}/grades.csv")
+    assert answer.status_code == 200, answer.text
+    return list(csv.DictReader(io.StringIO(csv_text(answer))))
+
+
+def test_grades_have_the_best_score_of_each_person_its_date_and_whether_it_was_late(
+    site: Site, olga: Person, ada: Person, eve: Person
+) -> None:
+    """Of 0.5, 0.75 and 0.75 the second counts, the earliest of the best; one that was withdrawn does not."""
+    set_visibility(site.engine, board="hidden", own_scores="never", precision=1)
+    for minute, value in enumerate((0.5, 0.75123456789, 0.75123456789, 0.9)):
+        site.set_clock(NOW + minute * DAY / 1000)
+        run = world.submit(site.engine, ada.user, now=site.now)
+        world.score(site.engine, run.run_id, value)
+    with writing(site.engine) as session:
+        session.execute(update(Submission).where(Submission.id == run.submission.id).values(withdrawn_at=NOW))
+        session.execute(update(Submission).where(Submission.submitted_at == NOW + DAY / 1000).values(is_late=True))
+    world.submit(site.engine, eve.user)
+    found = {one["username"]: one for one in graded(olga.client) if one["phase"] == PHASE and one["task"] == TASK}
+    assert {key: found["ada"][key] for key in ("name", "email", "best", "late", "submissions")} == {
+        "name": "Ada",
+        "email": "ada@example.org",
+        "best": "0.75123456789",
+        "late": "yes",
+        "submissions": "3",
+    }
+    assert found["ada"]["submitted_at"] == (NOW + DAY / 1000).isoformat()
+    assert (found["eve"]["best"], found["eve"]["late"], found["eve"]["submissions"]) == ("", "", "0")
+    assert ada.client.get(f"{HERE}/grades.csv").status_code == 403
+    with writing(site.engine) as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "export.grades")).one()
+        assert entry.details["grades"] >= 2

@@ -17,7 +17,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import MailLink, OutgoingMail, Role, User
 from app.people.rights import grant_role
-from app.web.http.rate_limits import block_of
+from app.web.http.rate_limits import CODES_PER_HOUR, block_of
 from evergold.cli import run
 from tests import letters
 from tests.rich_world import EARLIER_USER, fresh
@@ -445,3 +445,49 @@ def test_a_part_of_the_network_makes_so_many_accounts_a_day(site: Site) -> None:
 )
 def test_addresses_of_one_block_count_together(one: str, other: str, same: bool) -> None:
     assert (block_of(one) == block_of(other)) == same
+
+
+# ------------------------------------------------------------------------------------------------------ a class's code
+
+
+def shown_code(page: httpx.Response) -> str:
+    found = re.search(r"<code>([0-9A-Z-]{14})</code>", page.text)
+    assert found is not None
+    return found[1]
+
+
+def test_an_organiser_makes_a_code_on_the_page_and_a_student_types_it(site: Site, browser: httpx.Client) -> None:
+    declare(site, mode="code")
+    unprove(site)
+    with log_in(site, "olga") as organiser:
+        organise(site, "olga")
+        assert "There is none: nobody can join." in organiser.get(LIST).text
+        made = send(organiser, LIST, f"/competitions/{COMPETITION}/joining-code")
+        code = shown_code(made)
+        assert made.headers["cache-control"] == "no-store"
+        assert code not in organiser.get(LIST).text, "shown once"
+        assert "Participants have a code from the organisers." in browser.get(PAGE).text
+        wrong = send(browser, PAGE, code="AAAA-AAAA-AAAA")
+        assert (wrong.status_code, "This is not the code" in wrong.text) == (422, True)
+        assert "You are registered" in send(browser, PAGE, code=code.lower()).text
+        assert 'type="file"' in browser.get(SUBMIT_PAGE).text
+        ended = send(organiser, LIST, f"/competitions/{COMPETITION}/joining-code/end")
+        assert "There is none: nobody can join." in ended.text
+
+
+def test_the_api_makes_and_ends_a_code_and_bounds_tries(site: Site, ada: Person, eve: Person) -> None:
+    declare(site, mode="code")
+    organise(site, "eve")
+    address, place = f"/api/v1{PAGE}", f"/api/v1/competitions/{COMPETITION}/joining-code"
+    code = eve.client.post(place).json()["code"]
+    for _ in range(CODES_PER_HOUR):
+        assert ada.client.put(address, json={"code": "WRNG-WRNG-WRNG"}).status_code == 422
+    refused = ada.client.put(address, json={"code": code})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "limit_reached")
+    bob = site.person("bob")
+    with bob.client:
+        assert bob.client.put(address, json={"code": code}).json()["missing"] is None
+    assert eve.client.delete(place).status_code == 204
+    carl = site.person("carl")
+    with carl.client:
+        assert carl.client.put(address, json={"code": code}).status_code == 422
