@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import Browser
 from pydantic import SecretStr
 from sqlalchemy import select, update
 
@@ -20,7 +21,9 @@ from app.web.http.rate_limits import RateLimits
 from tests import letters, oidc
 from tests.oidc import Providers, answer_of
 from tests.processes import missing
+from tests.web.access import reader_of
 from tests.web.site import BROWSER, PASSWORD, Site, a_site, csrf_of, log_in
+from tests.web.test_browser import chromium  # noqa: F401 - a fixture
 
 ADA = "ada@example.org"
 NEW = {"username": "ada", "email": "", "display_name": "Ada"}
@@ -581,3 +584,21 @@ def test_no_page_shows_the_clients_secret(site: Site, browser: httpx.Client) -> 
     for path in ("/login", "/register", "/account", "/account/logins", "/status", "/openapi.json"):
         assert oidc.SECRET not in browser.get(path).text
     assert oidc.SECRET not in repr(site.settings)
+
+
+@pytest.mark.browser
+def test_everybody_can_read_the_pages(site: Site, browser: httpx.Client, chromium: Browser) -> None:  # noqa: F811
+    """axe's rules, without scripts, on a phone."""
+    with log_in(site, "ada") as ada:
+        linked(ada, "grace")
+        linked(ada, "0000-0002-1825-0097", "orcid")
+        link = mailed(site, browser)
+        for person, paths in (
+            (None, ("/login", "/register")),
+            (browser, ("/login/finish", link.removeprefix(site.url))),
+            (ada, ("/account/logins",)),
+        ):
+            with reader_of(chromium, site.url, person) as reader:
+                for path in paths:
+                    page = reader.go(path)
+                    assert reader.complaints(page) == [], path
