@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.base.providers import Provider
 from app.base.redis_address import redis_address
 
 MEBIBYTE = 1024 * 1024
@@ -35,7 +36,7 @@ class InvalidSettings(Exception):
 class Settings(BaseSettings):
     """The settings shared by web, workers and the command line."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_nested_delimiter="__", hide_input_in_errors=True)
 
     data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
     sealed_dir: Path = Field(
@@ -85,6 +86,12 @@ class Settings(BaseSettings):
     trusted_proxies: str = Field(
         "", description="addresses and networks of our reverse proxies: X-Forwarded-For is believed of these alone"
     )
+
+    providers: dict[str, Provider] = Field(
+        default_factory=dict,
+        description="whom people log in with: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID, …__CLIENT_SECRET, …__ISSUER, …",
+    )
+    passwords: bool = Field(True, description="false: nobody logs in with a password or makes an account with one")
 
     organise: Literal["anybody", "approved", "admins"] = Field(
         "admins",
@@ -141,6 +148,7 @@ class Settings(BaseSettings):
         if self.base_url.startswith("https://") and "secure_cookies" not in self.model_fields_set:
             self.secure_cookies = True
         self._check_mail(self.smtp_url.get_secret_value())
+        self._check_providers()
         sender_of(self.mail_from)
         return self
 
@@ -152,6 +160,15 @@ class Settings(BaseSettings):
             )
         if address and not self.base_url:
             raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+
+    def _check_providers(self) -> None:
+        for name, provider in self.providers.items():
+            if fault := provider.fault(name):
+                raise ValueError(f"providers, {name}: {fault}")
+        if self.providers and not self.base_url:
+            raise ValueError("base_url is needed with providers: they send people back to an address that they know")
+        if not self.passwords and not self.providers:
+            raise ValueError("passwords is false, and there are no providers: nobody could log in")
 
     @field_validator("broker_url")
     @classmethod

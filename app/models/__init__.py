@@ -7,6 +7,7 @@ the competition of a message, are lazy="raise_on_sql".
 from __future__ import annotations
 
 from app.models.accounts import (
+    NO_PASSWORD as NO_PASSWORD,
     ApiToken as ApiToken,
     AuditEntry as AuditEntry,
     LoginSession as LoginSession,
@@ -72,6 +73,7 @@ from app.models.judging import (
     JudgingRound as JudgingRound,
     RoundSource as RoundSource,
 )
+from app.models.logins import Identity as Identity, ProviderLogin as ProviderLogin
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
 from app.models.roles import (
     ALL_RIGHTS as ALL_RIGHTS,

@@ -14,6 +14,10 @@ from app.models.columns import NAME_CHARACTERS
 
 ACTION_CHARACTERS = 60
 SUBJECT_CHARACTERS = 300
+#: In place of a hash: no password opens the account, but its owner logs in otherwise.
+NO_PASSWORD = "!"  # noqa: S105 - no password
+#: The domain of what stands for an address where there is none (RFC 2606).
+NO_ADDRESS = "address.invalid"
 
 
 class AuditEntry(Base):
@@ -48,10 +52,21 @@ class User(Base):
     email: Mapped[str] = mapped_column(String(320), unique=True)  # lower case
     email_confirmed_at: Mapped[datetime | None]  # None: not confirmed
     display_name: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
-    password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2; None: cannot log in (baselines)
+    password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2, or NO_PASSWORD; None: cannot log in at all
     is_administrator: Mapped[bool] = mapped_column(default=False)
     is_approved_organiser: Mapped[bool] = mapped_column(default=False)  # see app.competitions.organisers
+    orcid: Mapped[str | None] = mapped_column(String(19))  # shown to everybody; None: not wanted, or not proved
     created_at: Mapped[datetime]
+
+    @property
+    def has_password(self) -> bool:
+        """True if a password opens the account."""
+        return self.password_hash not in (None, NO_PASSWORD)
+
+    @property
+    def has_address(self) -> bool:
+        """True if `email` is an address, and not what stands for one that went to its owner."""
+        return not self.email.endswith(f"@{NO_ADDRESS}")
 
     @property
     def email_confirmed(self) -> bool:

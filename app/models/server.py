@@ -51,6 +51,7 @@ class MailLink(StrEnum):
 
     PASSWORD = "password"  # noqa: S105 - what it is for, no password
     ADDRESS = "address"
+    LOGIN = "login"  # links a log-in with a provider to the account of this address
 
 
 class OutgoingMail(Base):

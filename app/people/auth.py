@@ -23,7 +23,8 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.db import UtcDateTime
 from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
 from app.base.text import hash_of_secret, is_address, refuse
-from app.models import ApiToken, LoginSession, PasswordReset, TokenScope, User
+from app.models import NO_PASSWORD, ApiToken, Identity, LoginSession, PasswordReset, TokenScope, User
+from app.models.accounts import NO_ADDRESS
 from app.people import audit
 from app.people.mail import drop_links
 from app.people.views import Token
@@ -43,9 +44,12 @@ _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 
 
 def register_user(
-    session: Session, *, username: str, email: str, password: str, display_name: str = "", now: datetime
+    session: Session, *, username: str, email: str, password: str | None, display_name: str = "", now: datetime
 ) -> User:
-    """Create an account. Raises InvalidForm with a sentence per field, or NameTaken."""
+    """Create an account. Raises InvalidForm with a sentence per field, or NameTaken.
+
+    password: None for somebody who logs in with a provider.
+    """
     username, email = username.strip().lower(), email.strip().lower()
     display_name = " ".join(display_name.split())
     _check_registration(username, email, password, display_name)
@@ -53,7 +57,7 @@ def register_user(
         username=username,
         email=email,
         display_name=display_name or username,
-        password_hash=_hasher().hash(password),
+        password_hash=NO_PASSWORD if password is None else _hasher().hash(password),
         created_at=now,
     )
     try:
@@ -122,6 +126,25 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
     session.execute(update(ApiToken).where(live).values(revoked_at=now))
 
 
+def take_over(session: Session, user: User, now: datetime) -> None:
+    """Take every way into this account away: it goes to the reader of its address, which nobody had confirmed."""
+    session.execute(update(User).where(User.id == user.id).values(password_hash=NO_PASSWORD, orcid=None))
+    session.execute(delete(Identity).where(Identity.user_id == user.id))
+    end_access(session, user, now)
+    _end_links(session, user, now)
+
+
+def release_address(session: Session, email: str, now: datetime) -> None:
+    """Take an address, of which a provider vouches that it is another person's, from who never confirmed it."""
+    unproved = (User.email == email) & User.email_confirmed_at.is_(None)
+    holder = session.scalar(select(User).where(unproved).with_for_update())
+    if holder is not None:
+        holder.email = f"{secrets.token_hex(12)}@{NO_ADDRESS}"
+        session.flush()
+        _end_links(session, holder, now)
+        audit.record(session, "log-in with a provider", "email.release", _named(holder), now=now)
+
+
 def _end_links(session: Session, user: User, now: datetime) -> None:
     """End links that were sent, and drop mails whose links were not."""
     is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
@@ -129,14 +152,14 @@ def _end_links(session: Session, user: User, now: datetime) -> None:
     drop_links(session, user, now)
 
 
-def _check_registration(username: str, email: str, password: str, display_name: str) -> None:
+def _check_registration(username: str, email: str, password: str | None, display_name: str) -> None:
     refuse(
         {
             "username": ""
             if _USERNAME.match(username)
             else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
             "email": _wrong_email(email),
-            "password": _wrong_password(password),
+            "password": "" if password is None else _wrong_password(password),
             "display_name": ""
             if len(display_name) <= 100 and (not display_name or can_be_name(display_name))
             else "At most 100 printable characters.",
@@ -161,12 +184,12 @@ def authenticate(session: Session, username_or_email: str, password: str) -> Use
     name = username_or_email.strip().lower()
     same = or_(User.username == name, User.email == name)
     user = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL accepts no NUL
-    stored = user.password_hash if user and user.password_hash else _decoy_hash()
+    stored = user.password_hash if user and user.password_hash and user.has_password else _decoy_hash()
     try:
         _hasher().verify(stored, password)
     except (VerifyMismatchError, InvalidHashError):
         user = None
-    if user is None or user.password_hash is None:
+    if user is None or not user.has_password:
         raise NotAuthenticated("Unknown user name or wrong password.")
     return user
 

@@ -28,7 +28,7 @@ from app.base.config import Settings, sender_of
 from app.base.db import reading, writing
 from app.base.logs import log
 from app.models import MailLink, OutgoingMail, User
-from app.people import email_confirmations, password_resets
+from app.people import email_confirmations, password_resets, provider_logins
 from app.people.mail import DROPPED, GIVEN_UP, LINK_PLACE, SENT, WAITING
 from app.people.rights import addresses_for_replies
 
@@ -105,8 +105,15 @@ def _text(session: Session, mail: OutgoingMail, settings: Settings, now: datetim
     user = session.get(User, mail.user_id)
     if user is None or user.email != mail.recipient:
         return None
-    make = password_resets.make_mailed if mail.link == MailLink.PASSWORD else email_confirmations.make_link
-    return mail.body.replace(LINK_PLACE, make(session, user, settings, now))
+    return mail.body.replace(LINK_PLACE, _MADE[mail.link](session, user, settings, now))
+
+
+#: By the purpose of a link, what makes it.
+_MADE = {
+    MailLink.PASSWORD: password_resets.make_mailed,
+    MailLink.ADDRESS: email_confirmations.make_link,
+    MailLink.LOGIN: provider_logins.make_mailed,
+}
 
 
 def _reply_to(session: Session, mail: OutgoingMail) -> tuple[str, ...]:

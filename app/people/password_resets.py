@@ -86,15 +86,15 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
 def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
     """Set the password; ends all log-ins and this link. Raises NotFound or InvalidForm.
 
-    Using a mailed link confirms the address. Tokens that the user made stay valid, unless the address was unconfirmed
-    until now.
+    Using a mailed link confirms the address. Tokens that the user made and log-ins with providers stay valid, unless the
+    address was unconfirmed until now.
     """
     reset = find(session, secret, now)
     user = session.get_one(User, reset.user_id, populate_existing=True)
+    if user.email_confirmed_at is None:
+        auth.take_over(session, user, now)
     auth.set_password(session, user, password, now)
     audit.record(session, user, "password.reset", f"user {user.username}", now=now)
-    if user.email_confirmed_at is None:
-        auth.end_access(session, user, now)
     if reset.email == user.email:
         believe(session, user, now)
     mail_account_changed(session, user, "The password", settings, now)

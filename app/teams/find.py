@@ -43,6 +43,18 @@ def is_name_taken(session: Session, competition_id: int, name: str, own: Team | 
     return any(look_alike(name, other) for other in session.scalars(others))
 
 
+def orcids_of(session: Session, competition_id: int, name: str) -> list[str]:
+    """Return the ORCID iDs that members of this team show."""
+    query = (
+        select(User.orcid)
+        .join(TeamMember, TeamMember.user_id == User.id)
+        .join(Team, Team.id == TeamMember.team_id)
+        .where(Team.competition_id == competition_id, Team.name == name, User.orcid.is_not(None))
+        .order_by(User.orcid)
+    )
+    return [orcid for orcid in session.scalars(query) if orcid]
+
+
 def look_alike(name: str, other: str) -> bool:
     """True if the names differ only in case, in what nobody sees, and in letters that look alike (Unicode's
     confusables).

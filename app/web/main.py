@@ -43,6 +43,7 @@ from app.web.judging import api as judging
 from app.web.messages import api as messages
 from app.web.people import accounts, audit, roles
 from app.web.people.passwords import password_turns
+from app.web.people.provider_turns import provider_turns
 from app.web.public_answers import PublicAnswers
 from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
@@ -108,6 +109,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     app.state.tables, app.state.is_watched_over = Tables(), is_watched_over
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
+    app.state.provider_turns = provider_turns()
     app.state.editing_turns = editing_turns()
     app.state.lately = health.CachedHealth()
     for part in (

@@ -16,7 +16,13 @@ from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
-from app.web.people import pages as account, password_pages as passwords, people_page as people
+from app.web.people import (
+    identity_pages as identities,
+    pages as account,
+    password_pages as passwords,
+    people_page as people,
+    provider_pages as providers,
+)
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
 from app.web.submissions import list as submissions, organisers_pages as all_submissions, page as submission, submit
@@ -56,6 +62,8 @@ for part in (
     judging_marks,
     reports,
     passwords,
+    providers,
+    identities,
     account,
     messages,
     exports,
@@ -63,7 +71,18 @@ for part in (
     add_routes(router, part.router)
 
 #: Forms for people who cannot be logged in yet; these have `OwnForm`.
-WITHOUT_LOGIN = frozenset({"/login", "/register", "/password/forgot", "/password/new"})
+WITHOUT_LOGIN = frozenset(
+    {
+        "/login",
+        "/login/finish/account",
+        "/login/finish/link",
+        "/login/finish/mail",
+        "/login/finish/password",
+        "/register",
+        "/password/forgot",
+        "/password/new",
+    }
+)
 #: Logout without a login needs no form, and mail programs unsubscribe without one: these routes check it themselves.
 WITHOUT_FORM = frozenset({"/logout", "/mail/unsubscribe"})
 _READING = frozenset({"GET", "HEAD"})

@@ -1,7 +1,7 @@
 """Codes by which a class joins a competition, and requests of people who want to organise.
 
 Revision ID: 0010
-Revises: 0008
+Revises: 0009
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from alembic import op
 from migrations.types import UtcDateTime
 
 revision: str = "0010"
-down_revision: str | Sequence[str] | None = "0008"
+down_revision: str | Sequence[str] | None = "0009"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 

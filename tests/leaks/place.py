@@ -568,6 +568,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "sha256": "0" * 64,
         "invitation_id": "1",
         "token_id": str(token),
+        "identity_id": "1",
+        "provider": "nowhere",
         "competition_id": str(phase_task.phase.competition_id),
         "phase_id": str(phase_task.phase_id),
         "task_id": str(phase_task.id),

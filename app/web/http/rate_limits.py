@@ -226,6 +226,7 @@ class Rules:
     failed_address: Rule
     logins_account: Rule
     passwords_address: Rule
+    providers_address: Rule
     registrations: Rule
     registrations_a_day: Rule
     resets_address: Rule
@@ -262,6 +263,13 @@ def rules_of(settings: Settings) -> Rules:
             3600,
             "hour",
             "Too many passwords were sent from your network within the last hour; please wait a while.",
+        ),
+        providers_address=Rule(
+            "providers-address",
+            settings.passwords_per_hour_and_address,
+            3600,
+            "hour",
+            "Too many log-ins were begun from your network within the last hour; please wait a while.",
         ),
         registrations=Rule(
             "registrations",

@@ -105,7 +105,7 @@ AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
     operation_id="register",
     summary="Make an account",
     status_code=201,
-    responses=error_responses(409, 413, 422, 429),
+    responses=error_responses(403, 409, 413, 422, 429),
 )
 def register(request: Request, server: ServerHere, turn: PasswordTurn, form: Registration) -> Account:
     user = register_account(

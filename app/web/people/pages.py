@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -29,13 +30,14 @@ from app.web.html.guards import (
 )
 from app.web.html.rendering import check_form, render, render_page
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import SESSION_COOKIE, VisitorHere, set_session_cookie
+from app.web.http.context import ServerHere
+from app.web.http.identity import SESSION_COOKIE, VisitorHere
 from app.web.http.rate_limits import limits_of
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import PlainPageVisit, UserVisit
-from app.web.people.passwords import PasswordTurn, check_password, register_account
+from app.web.people.log_in import log_in_page, log_in_ways, logged_in
+from app.web.people.passwords import PasswordTurn, check_password, prove_again, register_account
 
 router = page_router()
 
@@ -119,6 +121,7 @@ def _account_page(
         visit,
         "people/account.html",
         user=user,
+        passwords=visit.server.settings.passwords,
         confirmed=confirmed,
         tokens=tokens,
         secret=secret,
@@ -172,7 +175,7 @@ def change_password(
     form: Annotated[PasswordForm, Form()],
 ) -> Response:
     now = server.clock()
-    _confirm(request, server, user, form.current_password, "current_password")
+    prove_again(request, server, visitor, form.current_password, "current_password")
     with writing(server.engine) as session:
         auth.set_password(session, user, form.password, now, keep=visitor.login)
         audit.record(session, user, "password.change", f"user {user.username}", now=now)
@@ -186,12 +189,13 @@ def change_email(
     request: Request,
     server: ServerHere,
     user: Sender,
+    visitor: VisitorHere,
     turn: PasswordTurn,
     form: Annotated[EmailForm, Form()],
 ) -> Response:
     """Change the address, and notify the old one: its reader may be the owner of the account."""
     now = server.clock()
-    _confirm(request, server, user, form.email_password, "email_password")
+    prove_again(request, server, visitor, form.email_password, "email_password")
     with writing(server.engine) as session:
         password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
         auth.set_email(session, user, form.email, now)
@@ -211,14 +215,6 @@ def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Res
             limits.hit(limits.rules.confirmations, f"user {user.id}", now)
             email_confirmations.send_link(session, user, server.settings, now)
     return RedirectResponse(f"{ACCOUNT}?done=confirmation", 303)
-
-
-def _confirm(request: Request, server: Server, user: User, password: str, name: str) -> None:
-    """Confirm the user's identity; raise InvalidForm about the field of that name, or LimitReached."""
-    try:
-        check_password(request, server, username=user.username, password=password)
-    except NotAuthenticated:
-        raise InvalidForm("Please correct what is marked.", fields={name: "This is not your password."}) from None
 
 
 OWN = "/invitations"
@@ -297,26 +293,28 @@ def read_login(
 
 
 def _login_page(request: Request, form: LoginForm, done: str = "", error: EvergoldError | None = None) -> Response:
-    context = {"following": form.following, "username": form.username, "done": done, "error": error}
-    return render(request, "people/login.html", **context)
+    return log_in_page(request, username=form.username, following=form.following, done=done, error=error)
 
 
 @router.post("/login", dependencies=[OwnForm])
 @form_again(_login_page, NotAuthenticated, LimitReached)
 def log_in(request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[LoginForm, Form()]) -> Response:
     user = check_password(request, server, username=form.username, password=form.password)
-    return _logged_in(request, server, user, form.following)
+    return logged_in(server, user, form.following)
 
 
 @router.get("/register")
 def read_register(request: Request, visitor: VisitorHere, following: NextPath = "") -> Response:
     if visitor.user is not None:
         return RedirectResponse(local_path(following), 303)
+    if not request.app.state.server.settings.passwords:
+        return RedirectResponse(f"/login?next={quote(following)}" if following else "/login", 303)
     return _register_page(request, AccountForm(following=following))
 
 
 def _register_page(request: Request, form: AccountForm, error: EvergoldError | None = None) -> Response:
-    return render(request, "people/register.html", following=form.following, typed=form, error=error)
+    ways = log_in_ways(request.app.state.server.settings)
+    return render(request, "people/register.html", following=form.following, typed=form, ways=ways, error=error)
 
 
 @router.post("/register", dependencies=[OwnForm])
@@ -332,7 +330,7 @@ def register(
         display_name=form.display_name,
         password=form.password,
     )
-    return _logged_in(request, server, user, form.following)
+    return logged_in(server, user, form.following)
 
 
 @router.post("/logout")
@@ -344,16 +342,6 @@ def log_out(request: Request, server: ServerHere, visitor: VisitorHere, fields: 
             auth.end_session(session, secret)
     response = RedirectResponse(HOME, 303)
     response.delete_cookie(SESSION_COOKIE)
-    return response
-
-
-def _logged_in(request: Request, server: Server, user: User, following: str) -> Response:
-    """Log the user in with a new session, whatever cookie was sent."""
-    with writing(server.engine) as session:
-        _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
-    response = RedirectResponse(local_path(following), 303)
-    set_session_cookie(response, secret, server.settings)
-    response.delete_cookie(csrf.FORM_COOKIE)
     return response
 
 

@@ -19,6 +19,7 @@ from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import client_of, limits_of
 from app.web.http.routers import page_router
 from app.web.http.visit import PlainPageVisit
+from app.web.people.log_in import check_passwords_taken
 from app.web.people.passwords import PasswordTurn
 
 router = page_router("/password")
@@ -41,7 +42,8 @@ class NewPasswordForm(PageForm):
 
 
 @router.get("/forgot")
-def read_forgot(request: Request, visitor: VisitorHere) -> Response:
+def read_forgot(request: Request, server: ServerHere, visitor: VisitorHere) -> Response:
+    check_passwords_taken(server.settings)
     return _forgot_page(request, ForgotForm())
 
 
@@ -62,6 +64,7 @@ def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotFor
 @router.get("/new")
 def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Only looks: mail programs and scanners open links, too."""
+    check_passwords_taken(visit.server.settings)
     try:
         reset = password_resets.find(visit.session, link, visit.now)
     except NotFound as error:
@@ -84,6 +87,7 @@ def _new_page(
 def choose(
     request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[NewPasswordForm, Form()]
 ) -> Response:
+    check_passwords_taken(server.settings)
     with writing(server.engine) as session:
         user = password_resets.use(session, form.link, form.password, server.settings, server.clock())
         settle_confirmed(session, user, server.clock())
@@ -91,6 +95,7 @@ def choose(
 
 
 def _ask(request: Request, server: Server, username: str) -> None:
+    check_passwords_taken(server.settings)
     limits, now = limits_of(request), server.clock()
     name = username.strip().lower()[:320]
     if not name:

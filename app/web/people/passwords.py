@@ -7,6 +7,7 @@ All password operations go through here: pages and API, registration, login, con
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Annotated, cast
 
 from anyio.to_thread import run_sync
@@ -15,17 +16,23 @@ from starlette.requests import ClientDisconnect
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.errors import NameTaken, NotAuthenticated
+from app.base.errors import InvalidForm, NameTaken, NotAuthenticated
+from app.base.text import PLEASE_CORRECT
 from app.models import User
 from app.people import auth, email_confirmations
 from app.web.http.context import Server, ServerHere
+from app.web.http.identity import Visitor
 from app.web.http.rate_limits import block_of, client_of, limits_of
 from app.web.http.turns import Turns
+from app.web.people.log_in import check_passwords_taken
 
 #: Queued password operations in total: some seconds' work …
 WAITING = 64
 #: … and per address: a lecture hall, but not the whole queue.
 WAITING_PER_ADDRESS = 48
+#: A log-in this new proves the person of an account without password.
+FRESH_LOGIN = timedelta(minutes=15)
+_FRESH_WORDS = "a quarter of an hour"
 
 
 def password_turns(settings: Settings) -> Turns:
@@ -58,6 +65,7 @@ def check_password(request: Request, server: Server, *, username: str, password:
     else can use up the owner's limit. Only for routes with a `PasswordTurn`: concurrent attempts must not get past the
     limit.
     """
+    check_passwords_taken(server.settings)
     limits, now, client = limits_of(request), server.clock(), client_of(request)
     name = username.strip().lower()[:320]
     rules = limits.rules
@@ -75,6 +83,27 @@ def check_password(request: Request, server: Server, *, username: str, password:
     return user
 
 
+def prove_again(request: Request, server: Server, visitor: Visitor, password: str, name: str) -> None:
+    """Confirm that a logged-in user is who they were; raise InvalidForm about the field of that name, or LimitReached.
+
+    By the password; without one, by having logged in a short while ago. Only for routes with a `PasswordTurn`.
+    """
+    user, login = visitor.user, visitor.login
+    if user is None or login is None:
+        raise NotAuthenticated("Log in first.")
+    if not (server.settings.passwords and user.has_password):
+        if server.clock() - login.created_at > FRESH_LOGIN:
+            raise InvalidForm(
+                f"Log out and in again first: for this, you must have logged in within {_FRESH_WORDS}.",
+                fields={name: "Log in again first."},
+            )
+        return
+    try:
+        check_password(request, server, username=user.username, password=password)
+    except NotAuthenticated:
+        raise InvalidForm(PLEASE_CORRECT, fields={name: "This is not your password."}) from None
+
+
 def register_account(
     request: Request, server: Server, *, username: str, email: str, password: str, display_name: str
 ) -> User:
@@ -82,6 +111,7 @@ def register_account(
 
     Invalid forms do not count. Only for routes with a `PasswordTurn`.
     """
+    check_passwords_taken(server.settings)
     limits, now, client = limits_of(request), server.clock(), client_of(request)
     counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
     for rule, key in counted:

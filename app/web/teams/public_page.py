@@ -10,6 +10,7 @@ from app.boards.team_rows import systems_of, team_rows
 from app.charts.draw import draw
 from app.charts.picture import Picture
 from app.competitions.find import find_competition
+from app.teams.find import orcids_of
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.routers import page_router
@@ -26,6 +27,9 @@ def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
     pictures = team_pictures(session, rows, viewer)
     place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
     workspace = workspace_of(session, found, viewer, "leaderboard", place)
+    # A former name, or one in a published result, may be another team's by now.
+    is_theirs = not rows or any(one.official is None and one.row.kind == "team" for one in rows)
+    orcids = orcids_of(session, found.id, team) if is_theirs else []
     return render_page(
         visit,
         "teams/public.html",
@@ -33,6 +37,7 @@ def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
         workspace=workspace,
         team=team,
         rows=rows,
+        orcids=orcids,
         systems=systems_of(rows),
         pictures=[(one, *_drawn(one)) for one in pictures],
         kinds={one.row.kind for one in rows},

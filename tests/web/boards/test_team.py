@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from sqlalchemy import update
+
+from app.base.db import writing
+from app.models import User
 from tests import world
 from tests.web.site import BOARD, Person, Site, run_of
 
@@ -26,3 +30,16 @@ def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ad
     assert eve.submitted(b"no prediction\n")
     assert eve.client.get(f"{TEAMS}/Eve").json()["rows"] == [], "her team knows that it is there"
     assert "No rows yet" in eve.client.get("/competitions/idioms/teams/Eve", headers={"Accept": "text/html"}).text
+
+
+def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Person) -> None:
+    """Of the team alone, on the pages where its name is."""
+    world.score(site.engine, run_of(site, ada.submitted(system="Crow")), 0.5)
+    world.score(site.engine, run_of(site, eve.submitted(system="Owl")), 0.4)
+    path, orcid = "/competitions/idioms/teams", "0000-0002-1825-0097"
+    with site.client(Accept="text/html") as anybody:
+        assert "ORCID" not in anybody.get(f"{path}/Ada").text
+        with writing(site.engine) as session:
+            session.execute(update(User).where(User.username == "ada").values(orcid=orcid))
+        assert f'href="https://orcid.org/{orcid}"' in anybody.get(f"{path}/Ada").text
+        assert "ORCID" not in anybody.get(f"{path}/Eve").text

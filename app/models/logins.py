@@ -1,0 +1,56 @@
+"""Log-ins with providers: identities that open an account, and log-ins that are under way."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.base.db import Base
+from app.models.accounts import User
+
+LABEL_CHARACTERS = 200
+
+
+class Identity(Base):
+    """Somebody at a provider, as whom the owner of an account logs in. `subject` never changes there; `label` may."""
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    provider: Mapped[str] = mapped_column(String(40))  # its name in the settings, when the identity was linked
+    issuer: Mapped[str] = mapped_column(String(300))
+    subject: Mapped[str] = mapped_column(String(255))
+    label: Mapped[str] = mapped_column(String(LABEL_CHARACTERS))  # by which people know it, such as an address
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class ProviderLogin(Base):
+    """A log-in with a provider that is under way, in one browser, whose cookie holds the secret.
+
+    `proved` is None until the provider has answered, then how it describes the person. The secret of a mailed link that
+    proves an account's address is kept as a hash, as are all.
+    """
+
+    __tablename__ = "provider_logins"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    provider: Mapped[str] = mapped_column(String(40))
+    state_hash: Mapped[str | None] = mapped_column(String(64))  # None: the provider has answered, whatever it said
+    nonce: Mapped[str] = mapped_column(String(64))
+    verifier: Mapped[str] = mapped_column(String(128))
+    following: Mapped[str] = mapped_column(String(2000))  # where to continue afterwards
+    linking_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # who links it to their account
+    proved: Mapped[dict[str, Any] | None]
+    mailed_to_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # whose address got the link
+    mailed_hash: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)

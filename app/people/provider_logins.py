@@ -1,0 +1,307 @@
+"""Log-ins with a provider: under way in one browser, then an identity that opens an account.
+
+An identity opens the account that it was linked to, and no other. It is linked by the account's owner, who is logged in
+and proves it once more, by the account's password, or by a link mailed to its address and opened in the same browser.
+The provider's word for an address is enough only where the operator of the server trusts it, and never for an
+administrator's account.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.errors import Forbidden, NameTaken, NotFound
+from app.base.text import hash_of_secret
+from app.models import Identity, MailLink, ProviderLogin, User
+from app.people import audit, auth, mail
+from app.people.email_confirmations import believe
+from app.people.mail import LINK_PLACE
+from app.people.providers import Person, Secrets, is_orcid
+
+#: From the button to the account; a mail may have to be waited for.
+MINUTES = 30
+FOLLOWING_CHARACTERS = 2000
+
+#: Contains nothing chosen by the requester, as the address may be a stranger's.
+_ASKED = f"""\
+Hello,
+
+Somebody who logged in on {{server}} with {{provider}} says that the account with this address is theirs.
+If it is you, open this link within {MINUTES} minutes, in the same browser:
+
+{LINK_PLACE}
+
+If it was not you, you can ignore this email: nothing was changed.
+"""
+_LINKED = """\
+Hello {username},
+
+{what} your account "{username}" on {address}.
+
+If it was you, you are done. If not, log in there, remove what you do not recognise on the page "Logging in", set a new
+password, and notify the people who run the server.
+"""
+
+
+def begin(
+    session: Session, provider: str, following: str, now: datetime, *, linking: User | None = None
+) -> tuple[str, Secrets]:
+    """Begin a log-in; return the secret of the browser's cookie, and those for the provider.
+
+    linking: who links the identity to their account, instead of logging in.
+    """
+    session.execute(delete(ProviderLogin).where(ProviderLogin.expires_at <= now))
+    cookie, made = secrets.token_urlsafe(32), Secrets(*(secrets.token_urlsafe(32) for _ in range(3)))
+    session.add(
+        ProviderLogin(
+            secret_hash=hash_of_secret(cookie),
+            provider=provider,
+            state_hash=hash_of_secret(made.state),
+            nonce=made.nonce,
+            verifier=made.verifier,
+            following=following if len(following) <= FOLLOWING_CHARACTERS else "",
+            linking_id=linking.id if linking else None,
+            created_at=now,
+            expires_at=now + timedelta(minutes=MINUTES),
+        )
+    )
+    session.flush()
+    return cookie, made
+
+
+def take_answer(
+    session: Session, cookie: str, provider: str, state: str, now: datetime
+) -> tuple[ProviderLogin, Secrets]:
+    """Return the log-in that the provider answers, once: whatever comes of it, no second answer is taken.
+
+    Raises NotFound unless this browser began it, with this provider, and the state is its own.
+    """
+    under_way = (ProviderLogin.secret_hash == hash_of_secret(cookie)) & ProviderLogin.state_hash.is_not(None)
+    found = session.scalar(select(ProviderLogin).where(under_way, ProviderLogin.expires_at > now).with_for_update())
+    expected = found.state_hash or "" if found else ""
+    if found is None or found.provider != provider or not hmac.compare_digest(expected, hash_of_secret(state)):
+        raise _too_old()
+    found.state_hash = None
+    session.flush()
+    return found, Secrets(state, found.nonce, found.verifier)
+
+
+def keep_answer(session: Session, login_id: int, person: Person) -> None:
+    """Keep who it is until they have an account."""
+    session.execute(update(ProviderLogin).where(ProviderLogin.id == login_id).values(proved=person.document()))
+
+
+def find_answered(session: Session, cookie: str, now: datetime) -> tuple[ProviderLogin, Person]:
+    """Return the log-in of this browser that waits for an account. Raises NotFound."""
+    found = session.scalar(
+        select(ProviderLogin).where(
+            ProviderLogin.secret_hash == hash_of_secret(cookie),
+            ProviderLogin.state_hash.is_(None),
+            ProviderLogin.linking_id.is_(None),
+            ProviderLogin.expires_at > now,
+        )
+    )
+    if found is None or not found.proved:
+        raise _too_old()
+    return found, Person(**found.proved)
+
+
+def end(session: Session, login: ProviderLogin) -> None:
+    """Forget a log-in that is finished."""
+    session.execute(delete(ProviderLogin).where(ProviderLogin.id == login.id))
+
+
+def _too_old() -> NotFound:
+    return NotFound("This log-in is too old, or was begun in another browser. Please begin again.")
+
+
+# ------------------------------------------------------------------------------------------------------- identities
+
+
+def list_identities(session: Session, user: User) -> Sequence[Identity]:
+    """List whom the user logs in as, oldest first."""
+    return session.scalars(select(Identity).where(Identity.user_id == user.id).order_by(Identity.id)).all()
+
+
+def account_of(session: Session, person: Person, provider: str, settings: Settings, now: datetime) -> User | None:
+    """Return the account that this identity opens; None if there is none yet.
+
+    A trusted provider's word for an address that was confirmed here links the identity at once.
+    """
+    same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
+    found = session.execute(select(Identity, User).join(User, User.id == Identity.user_id).where(same)).one_or_none()
+    if found is not None:
+        identity, user = found
+        identity.last_used_at, identity.label = now, person.label
+        return user if user.password_hash is not None else None
+    if not (settings.providers[provider].trusted and person.is_email_proved):
+        return None
+    confirmed = (User.email == person.email) & User.email_confirmed_at.is_not(None) & ~User.is_administrator
+    owner = session.scalar(select(User).where(confirmed, User.password_hash.is_not(None)))
+    if owner is not None:
+        link(session, owner, person, provider, settings, now)
+    return owner
+
+
+def link(session: Session, user: User, person: Person, provider: str, settings: Settings, now: datetime) -> None:
+    """Let the identity open this account. Raises NameTaken if it opens another. provider: its name in the settings."""
+    same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
+    there = session.scalar(select(Identity.user_id).where(same))
+    if there == user.id:
+        return
+    try:
+        if there is not None:
+            raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.")
+        with session.begin_nested():
+            session.add(
+                Identity(
+                    user_id=user.id,
+                    provider=provider,
+                    issuer=person.issuer,
+                    subject=person.subject,
+                    label=person.label,
+                    created_at=now,
+                    last_used_at=None,
+                )
+            )
+    except IntegrityError:  # linked in another request meanwhile
+        raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.") from None
+    details = {"provider": provider, "issuer": person.issuer, "subject": person.subject}
+    audit.record(session, user, "identity.link", f"user {user.username}", details, now=now)
+    _tell(session, user, f"{person.label} ({provider}) now opens", settings, now)
+
+
+def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
+    """Take an identity off the account. Raises NotFound; Forbidden for the last way into it."""
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # two at once leave one
+    known = list_identities(session, user)
+    wanted = next((one for one in known if one.id == identity_id), None)
+    if wanted is None:
+        raise NotFound("You have no such log-in.")
+    if len(known) == 1 and not (settings.passwords and has_password(session, user)):
+        raise Forbidden("This is the only way into your account: link another one, or set a password first.")
+    session.delete(wanted)
+    if user.orcid == wanted.subject:
+        session.execute(update(User).where(User.id == user.id).values(orcid=None))
+    session.flush()
+    details = {"provider": wanted.provider, "issuer": wanted.issuer, "subject": wanted.subject}
+    audit.record(session, user, "identity.unlink", f"user {user.username}", details, now=now)
+    _tell(session, user, f"{wanted.label} ({wanted.provider}) no longer opens", settings, now)
+
+
+def proved_orcid(identities: Sequence[Identity], settings: Settings) -> str:
+    """Return the ORCID iD among the user's identities; empty if there is none, or ORCID is no provider any more."""
+    issuers = {one.issuer_of(name) for name, one in settings.providers.items() if one.kind_of(name) == "orcid"}
+    return next((one.subject for one in identities if one.issuer in issuers and is_orcid(one.subject)), "")
+
+
+def show_orcid(session: Session, user: User, is_shown: bool, settings: Settings, now: datetime) -> None:
+    """Show the user's ORCID iD to everybody who sees their teams and cards, or to nobody. Raises NotFound."""
+    orcid = proved_orcid(list_identities(session, user), settings)
+    if is_shown and not orcid:
+        raise NotFound("You have not linked an ORCID iD.")
+    session.execute(update(User).where(User.id == user.id).values(orcid=orcid if is_shown else None))
+    deed = "orcid.show" if is_shown else "orcid.hide"
+    audit.record(session, user, deed, f"user {user.username}", now=now)
+
+
+def has_password(session: Session, user: User) -> bool:
+    """Return whether a password opens the account at this moment."""
+    return session.get_one(User, user.id, populate_existing=True).has_password
+
+
+def _tell(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
+    body = _LINKED.format(what=what, username=user.username, address=public_address(settings, "/"))
+    mail.send_mail(session, user, "How you log in was changed", body, now=now)
+
+
+# --------------------------------------------------------------------------------------------------------- accounts
+
+
+def open_account(
+    session: Session,
+    login: ProviderLogin,
+    *,
+    username: str,
+    email: str,
+    display_name: str,
+    settings: Settings,
+    now: datetime,
+) -> User:
+    """Create an account that this log-in opens. Raises InvalidForm, NameTaken.
+
+    email: only where the provider does not vouch for an address; it is to be confirmed. An address that it vouches for
+    is taken from an account that never confirmed it: registering first with somebody else's address gains nothing.
+    """
+    person = Person(**login.proved or {})
+    if person.is_email_proved:
+        email = person.email
+        auth.release_address(session, email, now)
+    user = auth.register_user(
+        session, username=username, email=email, password=None, display_name=display_name, now=now
+    )
+    link(session, user, person, login.provider, settings, now)
+    if person.is_email_proved:
+        believe(session, user, now, actor=f"log-in with {login.provider}")
+    end(session, login)
+    return user
+
+
+def link_answered(session: Session, login: ProviderLogin, user: User, settings: Settings, now: datetime) -> None:
+    """Link a log-in to the account of somebody who proved to own it. Raises NameTaken."""
+    link(session, user, Person(**login.proved or {}), login.provider, settings, now)
+    end(session, login)
+
+
+def ask_by_mail(
+    session: Session, login: ProviderLogin, email: str, title: str, settings: Settings, now: datetime
+) -> None:
+    """Mail a link to the account of this address; the same statements run if there is none. title: the provider's."""
+    user = auth.find_user(session, email) if "@" in email else None
+    login.mailed_to_id = user.id if user else None
+    session.flush()
+    body = _ASKED.replace("{server}", public_address(settings, "/")).replace("{provider}", title)
+    mail.send_link(session, user, "Is this account yours?", body, MailLink.LOGIN, now)
+
+
+def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
+    """Create a link for a mail to the user's current address that is being delivered, for the newest request."""
+    asked = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
+    login = session.scalar(select(ProviderLogin).where(asked).order_by(ProviderLogin.id.desc()).limit(1))
+    secret = secrets.token_urlsafe(32)
+    if login is not None:
+        login.mailed_hash = hash_of_secret(f"{secret} {user.email}")
+        session.flush()
+    return public_address(settings, f"/login/finish/link?link={secret}")
+
+
+def find_mailed(session: Session, cookie: str, link_secret: str, now: datetime) -> tuple[ProviderLogin, Person, User]:
+    """Return the log-in of this browser whose mailed link this is, and the account. Raises NotFound."""
+    login, person = find_answered(session, cookie, now)
+    user = session.get(User, login.mailed_to_id) if login.mailed_to_id else None
+    expected = hash_of_secret(f"{link_secret} {user.email}") if user else ""
+    if user is None or not hmac.compare_digest(login.mailed_hash or "", expected):
+        raise NotFound("This link is too old. Open the newest, in the browser in which you began.")
+    return login, person, user
+
+
+def link_mailed(session: Session, cookie: str, link_secret: str, settings: Settings, now: datetime) -> tuple[User, str]:
+    """Link the log-in to the account whose address got the link; return it, and where to continue. Raises NotFound.
+
+    The owner of an account whose address nobody had confirmed may be another person: every other way into it ends.
+    """
+    login, _, user = find_mailed(session, cookie, link_secret, now)
+    if user.email_confirmed_at is None:
+        auth.take_over(session, user, now)
+        believe(session, user, now)
+    link_answered(session, login, user, settings, now)
+    return user, login.following

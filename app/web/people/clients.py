@@ -1,0 +1,53 @@
+"""This server as a client of its providers, and the cookie of a log-in that is under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import Request, Response
+
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.errors import NotFound
+from app.people.provider_logins import MINUTES
+
+if TYPE_CHECKING:
+    from app.people.provider_client import Client
+
+LOGIN_PLACE = "/login"
+#: Holds the secret of a log-in with a provider that is under way; sent to its pages only.
+LOGIN_COOKIE = "evergold_login"
+
+
+def client_of_provider(settings: Settings, name: str) -> Client:
+    """Return this server as a client of the provider of this name. Raises NotFound."""
+    from app.people.provider_client import Client
+
+    provider = settings.providers.get(name)
+    if provider is None:
+        raise NotFound("Nobody logs in with this provider here.")
+    return Client(name, provider, public_address(settings, f"{LOGIN_PLACE}/with/{name}/callback"))
+
+
+def login_cookie(request: Request) -> str:
+    """Return the secret of the browser's log-in; empty if there is none."""
+    return request.cookies.get(LOGIN_COOKIE, "")
+
+
+def remember_login(response: Response, secret: str, settings: Settings) -> None:
+    """Give the browser the secret of the log-in that it begins. Lax: the provider sends the browser back."""
+    response.set_cookie(
+        LOGIN_COOKIE,
+        secret,
+        max_age=MINUTES * 60,
+        path=LOGIN_PLACE,
+        httponly=True,
+        samesite="lax",
+        secure=settings.secure_cookies,
+    )
+
+
+def forget_login(response: Response) -> Response:
+    """Take the cookie from the browser."""
+    response.delete_cookie(LOGIN_COOKIE, path=LOGIN_PLACE)
+    return response

@@ -1,0 +1,120 @@
+"""The page about how somebody logs in: the providers that open the account, and the ORCID iD that others see."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base.db import writing
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached
+from app.models import User
+from app.people import provider_logins
+from app.web.html.guards import PageForm, PageUserVisit, Ticked, form_again, form_guard
+from app.web.html.rendering import render, render_page
+from app.web.http.context import ServerHere
+from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
+from app.web.people.clients import client_of_provider, remember_login
+from app.web.people.log_in import log_in_ways
+from app.web.people.passwords import PasswordTurn, prove_again
+
+router = page_router()
+
+LOGINS = "/account/logins"
+DONE = {
+    "linked": "Linked: from now on it opens your account.",
+    "unlinked": "Unlinked: it no longer opens your account.",
+    "orcid": "Kept.",
+}
+Sender = Annotated[User, Depends(form_guard(LOGINS))]
+
+
+class ProofForm(PageForm):
+    """The password of the account, where it has one."""
+
+    proof: str = Field("", repr=False)
+
+
+class OrcidForm(PageForm):
+    """Permission to show the ORCID iD."""
+
+    shown: Ticked = False
+
+
+@router.get(LOGINS)
+def read_logins(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] = "") -> Response:
+    return _logins_page(visit, done=DONE.get(done, ""))
+
+
+def _logins_page(
+    visit: UserVisit, form: ProofForm | None = None, done: str = "", error: EvergoldError | None = None
+) -> Response:
+    settings = visit.server.settings
+    identities = provider_logins.list_identities(visit.session, visit.user)
+    titles = dict(log_in_ways(settings))
+    return render_page(
+        visit,
+        "people/logins.html",
+        user=visit.user,
+        identities=[(one, titles.get(one.provider, one.provider)) for one in identities],
+        ways=log_in_ways(settings),
+        proves_by_password=settings.passwords and visit.user.has_password,
+        orcid=provider_logins.proved_orcid(identities, settings),
+        is_wrong=form is not None,
+        done=done,
+        error=error,
+    )
+
+
+@router.post(f"{LOGINS}/{{provider}}/link")
+@form_again(_logins_page, InvalidForm, LimitReached)
+def begin_link(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    visitor: VisitorHere,
+    turn: PasswordTurn,
+    provider: str,
+    form: Annotated[ProofForm, Form()],
+) -> Response:
+    """Begin to link; the page that follows has the way on, as a form may lead to our own pages only."""
+    from app.people.provider_client import authorization_address
+
+    client = client_of_provider(server.settings, provider)
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        cookie, secrets = provider_logins.begin(session, provider, LOGINS, server.clock(), linking=user)
+    onward = authorization_address(client, secrets)
+    response = render(request, "people/link_onward.html", title=client.title, onward=onward)
+    remember_login(response, cookie, server.settings)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(f"{LOGINS}/{{identity_id}}/unlink")
+@form_again(_logins_page, InvalidForm, LimitReached, Forbidden)
+def unlink(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    visitor: VisitorHere,
+    turn: PasswordTurn,
+    identity_id: RowId,
+    form: Annotated[ProofForm, Form()],
+) -> Response:
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        provider_logins.unlink(session, user, identity_id, server.settings, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=unlinked", 303)
+
+
+@router.post(f"{LOGINS}/orcid")
+def show_orcid(server: ServerHere, user: Sender, form: Annotated[OrcidForm, Form()]) -> Response:
+    with writing(server.engine) as session:
+        provider_logins.show_orcid(session, user, form.shown, server.settings, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=orcid", 303)

@@ -1,0 +1,280 @@
+"""Log in with a provider: to it, back from it, and then into an account, which is new or linked by its owner."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from fastapi import Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from app.base.db import reading, writing
+from app.base.errors import (
+    EvergoldError,
+    Forbidden,
+    InvalidForm,
+    LimitReached,
+    NameTaken,
+    NotAuthenticated,
+)
+from app.base.text import is_address, refuse
+from app.models import ProviderLogin, User
+from app.people import email_confirmations, provider_logins
+from app.people.providers import Person
+from app.teams.registration import settle_confirmed
+from app.web.html.guards import OwnForm, PageForm, form_again, local_path
+from app.web.html.rendering import render
+from app.web.http.context import Server, ServerHere
+from app.web.http.identity import VisitorHere
+from app.web.http.rate_limits import block_of, client_of, limits_of
+from app.web.http.routers import page_router
+from app.web.people.clients import LOGIN_PLACE, client_of_provider, forget_login, login_cookie, remember_login
+from app.web.people.log_in import log_in_page, logged_in
+from app.web.people.passwords import PasswordTurn, check_password
+from app.web.people.provider_turns import ProviderTurn
+
+router = page_router()
+
+FINISH = f"{LOGIN_PLACE}/finish"
+Word = Annotated[str, Query(max_length=4096)]
+
+
+class NewAccountForm(PageForm):
+    """A new account. email: only where the provider vouches for none."""
+
+    username: str = ""
+    email: str = ""
+    display_name: str = ""
+
+
+class OwnPasswordForm(PageForm):
+    """The account to link, and its password."""
+
+    owner: str = ""
+    password: str = Field("", repr=False)
+
+
+class OwnAddressForm(PageForm):
+    """The address of the account to link."""
+
+    address: str = ""
+
+
+class MailedLinkForm(PageForm):
+    """The secret of a mailed link."""
+
+    link: str = Field("", max_length=200)
+
+
+AnyForm = NewAccountForm | OwnPasswordForm | OwnAddressForm
+#: The page's name for the form with the error.
+_WRONG: dict[type, str] = {NewAccountForm: "account", OwnPasswordForm: "password", OwnAddressForm: "mail"}
+
+
+@router.get(f"{LOGIN_PLACE}/with/{{provider}}")
+def to_provider(
+    request: Request,
+    server: ServerHere,
+    visitor: VisitorHere,
+    turn: ProviderTurn,
+    provider: str,
+    following: Annotated[str, Query(alias="next")] = "",
+) -> Response:
+    """Send the browser to the provider; a link and no form, as a form may lead to our own pages only."""
+    from app.people.provider_client import ProviderAway, authorization_address
+
+    if visitor.user is not None:
+        return RedirectResponse(local_path(following), 303)
+    client = client_of_provider(server.settings, provider)
+    with writing(server.engine) as session:
+        cookie, secrets = provider_logins.begin(session, provider, following, server.clock())
+    try:
+        response: Response = RedirectResponse(authorization_address(client, secrets), 303)
+    except ProviderAway as error:
+        return _refused(request, following, error)
+    remember_login(response, cookie, server.settings)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.get(f"{LOGIN_PLACE}/with/{{provider}}/callback")
+def from_provider(
+    request: Request,
+    server: ServerHere,
+    visitor: VisitorHere,
+    turn: ProviderTurn,
+    provider: str,
+    state: Word = "",
+) -> Response:
+    """Take the provider's answer, once, in the browser that began."""
+    from app.people.provider_client import ProviderAway, ProviderRefused, person_of
+
+    client, now = client_of_provider(server.settings, provider), server.clock()
+    with writing(server.engine) as session:  # committed before the provider is asked: no answer is taken twice
+        login, secrets = provider_logins.take_answer(session, login_cookie(request), provider, state, now)
+    try:
+        person = person_of(client, dict(request.query_params), secrets)
+    except (ProviderAway, ProviderRefused) as error:
+        return _refused(request, login.following, error)
+    if login.linking_id is not None:
+        return _linked(server, visitor.user, login, person)
+    with writing(server.engine) as session:
+        user = provider_logins.account_of(session, person, provider, server.settings, now)
+        if user is None:
+            provider_logins.keep_answer(session, login.id, person)
+        else:
+            provider_logins.end(session, login)
+    if user is None:
+        return RedirectResponse(FINISH, 303)
+    return forget_login(logged_in(server, user, login.following))
+
+
+def _linked(server: Server, user: User | None, login: ProviderLogin, person: Person) -> Response:
+    """Link to the account that began this, if it is still logged in."""
+    if user is None or user.id != login.linking_id:
+        raise Forbidden("You are not logged in any more as who began this. Nothing was changed.")
+    with writing(server.engine) as session:
+        provider_logins.link(session, user, person, login.provider, server.settings, server.clock())
+        provider_logins.end(session, login)
+    return forget_login(RedirectResponse("/account/logins?done=linked", 303))
+
+
+def _refused(request: Request, following: str, error: EvergoldError) -> Response:
+    """Return the log-in page with the error."""
+    response = log_in_page(request, following=following, error=error)
+    response.status_code = error.status
+    return response
+
+
+# --------------------------------------------------------------------------------------------------- the first time
+
+
+@router.get(FINISH)
+def read_finish(request: Request, server: ServerHere) -> Response:
+    return _finish_page(request)
+
+
+def _finish_page(
+    request: Request, form: AnyForm | None = None, sent: str = "", error: EvergoldError | None = None
+) -> Response:
+    """Return the page. sent: the address to which a link was mailed, if somebody has it."""
+    server = cast(Server, request.app.state.server)
+    with reading(server.engine) as session:
+        login, person = provider_logins.find_answered(session, login_cookie(request), server.clock())
+    client = client_of_provider(server.settings, login.provider)
+    typed = form if isinstance(form, NewAccountForm) else _proposed(person)
+    response = render(
+        request,
+        "people/login_finish.html",
+        title=client.title,
+        person=person,
+        typed=typed,
+        owner=form.owner if isinstance(form, OwnPasswordForm) else "",
+        address=form.address if isinstance(form, OwnAddressForm) else "",
+        passwords=server.settings.passwords,
+        wrong=_WRONG[type(form)] if error and form else "",
+        sent=sent,
+        error=error,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _proposed(person: Person) -> NewAccountForm:
+    """Return the provider's data as a proposal."""
+    allowed = "".join(one for one in person.username.lower() if one.isascii() and (one.isalnum() or one in "._-"))
+    return NewAccountForm(username=allowed.strip("._-")[:40], email=person.email, display_name=person.name[:100])
+
+
+@router.post(f"{FINISH}/account", dependencies=[OwnForm])
+@form_again(_finish_page, InvalidForm, NameTaken, LimitReached)
+def open_account(request: Request, server: ServerHere, form: Annotated[NewAccountForm, Form()]) -> Response:
+    limits, now, client = limits_of(request), server.clock(), client_of(request)
+    counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
+    for rule, key in counted:
+        limits.check(rule, key, now)
+    try:
+        with writing(server.engine) as session:
+            user, following = _new_account(server, session, request, form)
+    except NameTaken:  # counts, because it reveals something about others
+        for rule, key in counted:
+            limits.note(rule, key)
+        raise
+    for rule, key in counted:
+        limits.note(rule, key)
+    return forget_login(logged_in(server, user, following))
+
+
+def _new_account(server: Server, session: Session, request: Request, form: NewAccountForm) -> tuple[User, str]:
+    """Return the account, and where to continue."""
+    settings, now = server.settings, server.clock()
+    login, person = provider_logins.find_answered(session, login_cookie(request), now)
+    following = login.following
+    user = provider_logins.open_account(
+        session,
+        login,
+        username=form.username,
+        email=form.email,
+        display_name=form.display_name,
+        settings=settings,
+        now=now,
+    )
+    if not person.is_email_proved:
+        email_confirmations.send_link(session, user, settings, now)
+    return user, following
+
+
+@router.post(f"{FINISH}/password", dependencies=[OwnForm])
+@form_again(_finish_page, NotAuthenticated, NameTaken, LimitReached)
+def link_by_password(
+    request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[OwnPasswordForm, Form()]
+) -> Response:
+    """Link to the account whose password is known."""
+    now = server.clock()
+    with reading(server.engine) as session:
+        provider_logins.find_answered(session, login_cookie(request), now)
+    user = check_password(request, server, username=form.owner, password=form.password)
+    with writing(server.engine) as session:
+        login, _ = provider_logins.find_answered(session, login_cookie(request), now)
+        following = login.following
+        provider_logins.link_answered(session, login, user, server.settings, now)
+    return forget_login(logged_in(server, user, following))
+
+
+@router.post(f"{FINISH}/mail", dependencies=[OwnForm])
+@form_again(_finish_page, InvalidForm, LimitReached)
+def ask_for_mail(request: Request, server: ServerHere, form: Annotated[OwnAddressForm, Form()]) -> Response:
+    """Mail a link to the account of this address; with or without one the answer and the work are the same."""
+    limits, now, address = limits_of(request), server.clock(), form.address.strip().lower()
+    refuse({"address": "" if is_address(address) else "This is not an e-mail address."})
+    with reading(server.engine) as session:
+        provider_logins.find_answered(session, login_cookie(request), now)
+    limits.hit(limits.rules.resets_address, client_of(request), now)
+    limits.hit(limits.rules.resets_account, address, now)
+    with writing(server.engine) as session:
+        login, _ = provider_logins.find_answered(session, login_cookie(request), now)
+        title = client_of_provider(server.settings, login.provider).title
+        provider_logins.ask_by_mail(session, login, address, title, server.settings, now)
+    return _finish_page(request, form, sent=address)
+
+
+@router.get(f"{FINISH}/link")
+def read_link(request: Request, server: ServerHere, link: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Only looks: mail programs and scanners open links, too."""
+    with reading(server.engine) as session:
+        login, person, user = provider_logins.find_mailed(session, login_cookie(request), link, server.clock())
+    title = client_of_provider(server.settings, login.provider).title
+    response = render(request, "people/login_link.html", title=title, person=person, username=user.username, link=link)
+    response.headers["Cache-Control"] = "no-store"  # its address is a secret
+    return response
+
+
+@router.post(f"{FINISH}/link", dependencies=[OwnForm])
+def link_by_mail(request: Request, server: ServerHere, form: Annotated[MailedLinkForm, Form()]) -> Response:
+    """Link to the account whose address got the link."""
+    now = server.clock()
+    with writing(server.engine) as session:
+        user, following = provider_logins.link_mailed(session, login_cookie(request), form.link, server.settings, now)
+        settle_confirmed(session, user, now)
+    return forget_login(logged_in(server, user, following))
