@@ -38,7 +38,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.boards.rows import Interval
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
-from app.models import User
+from app.models import ScoreRow, User
 from app.operations import database_revision, migrate
 from app.operations.migrate import migrating, upgrade, upgrade_to
 from app.submissions.find import get_submission
@@ -554,7 +554,9 @@ def test_after_upgrading_people_still_have_their_submissions(old: Engine) -> Non
     with reading(old) as session:
         ada = session.get_one(User, 1)
         submission = get_submission(session, SUBMISSION, ada)
-    assert [(score.metric, score.value) for score in submission.runs[0].scores] == [
+        of_run = select(ScoreRow).where(ScoreRow.run_id == submission.runs[0].id).order_by(ScoreRow.id)
+        scores = session.scalars(of_run).all()
+    assert [(score.metric, score.value) for score in scores] == [
         ("macro_f1", 0.1 + 0.2),
         ("accuracy", None),
     ]

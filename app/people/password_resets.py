@@ -86,8 +86,8 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
 def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
     """Set the password; ends all log-ins and this link. Raises NotFound or InvalidForm.
 
-    Using a mailed link confirms the address. Tokens that the user made and log-ins with providers stay valid, unless the
-    address was unconfirmed until now.
+    Using a mailed link confirms the address. Tokens that the user made and log-ins with providers stay valid, unless
+    the address was unconfirmed until now.
     """
     reset = find(session, secret, now)
     user = session.get_one(User, reset.user_id, populate_existing=True)
