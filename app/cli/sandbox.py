@@ -9,7 +9,7 @@ import typer
 
 from app.cli.server import exec_program
 from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import RUNNING, CommandError, JsonOption
+from evergold.cli.output import RUNNING, Code, CommandError, JsonOption
 
 commands = typer.Typer()
 doctor = typer.Typer(help="Examine this machine.", no_args_is_help=True)
@@ -30,7 +30,30 @@ def sandbox(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 
 
 @environments.command()
+def wanted(
+    competitions: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Default: all of them.")
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what programs of competitions need, and whether it is built here, or may be."""
+    _run(data_dir, "wanted", *(competitions or ()), as_json=as_json)
+
+
+@environments.command()
 def build(
+    competitions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Build all that these declare."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Build all that any competition declares, and the default environment.")
+    ] = False,
+    given: Annotated[
+        str,
+        typer.Option("--from", metavar="FILE", help="Build what `environments wanted --json` printed; -: from stdin."),
+    ] = "",
     requirements: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A requirements file; default: the environment of programs that have none."),
@@ -40,13 +63,18 @@ def build(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build an environment. Packages may run code of theirs: only for organisers whom you trust with that."""
+    """Build environments. Packages may run code of theirs: only for organisers whom you trust with that."""
+    several = bool(competitions) or every or bool(given)
+    if sum((bool(competitions), every, bool(given), requirements is not None)) > 1 or (python and several):
+        raise CommandError("Name competitions, --all, --from, or a requirements file (with --python).", Code.USAGE)
     if requirements is not None and not requirements.is_file():
         raise CommandError(f"There is no file {requirements}.")
     options = ["--requirements", str(requirements)] if requirements is not None else []
     options += ["--python", python] if python else []
     options += ["--renew"] if renew else []
-    _run(data_dir, "build", *options, as_json=as_json)
+    options += ["--all"] if every else []
+    options += [f"--from={given}"] if given else []
+    _run(data_dir, "build", *options, *(competitions or ()), as_json=as_json)
 
 
 @environments.command("list")

@@ -15,19 +15,24 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from evergold.scoring.program.options import DEFAULT
 from workers.sandbox.settings import sandbox_settings
 from workers.sandbox.terms import SandboxUnavailable
 from workers.settings import settings_of
 
 DOCUMENT = "environment.json"
+REQUIREMENTS = "requirements.txt"
 ASKED = "declared"
 #: The packages of a program that declares none, pinned for each Python by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
@@ -42,6 +47,11 @@ class EnvironmentSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_ENVIRONMENTS_", env_ignore_empty=True)
 
+    organisers: Literal["anybody", "approved", "admins"] = Field(
+        "approved",
+        description="whose competitions `environments build` builds for: anybody's; those that only people may edit "
+        "whom `evergold account approve` approved; or administrators' alone",
+    )
     dir: Path | None = Field(
         None, description="where environments lie; empty: `environments` in the data folder, of root: ROOTS_FOLDER"
     )
@@ -102,6 +112,18 @@ def default_wanted() -> Wanted:
     return Wanted(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
 
 
+def declared_wanted(program: Path | None, environment: Sequence[str] | None, python: str | None) -> Wanted:
+    """Return the environment that a task declares, or that of its program's requirements.txt, or the default.
+
+    program: its folder; None where the task declares one. environment: as declared.
+    """
+    lines = None if environment is None or tuple(environment) == DEFAULT else tuple(environment)
+    if environment is None and program is not None:
+        with suppress(OSError, UnicodeDecodeError):
+            lines = tuple((program / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
+    return Wanted(default_wanted().requirements if lines is None else lines, python or "")
+
+
 def default_environment() -> Path:
     """Return the folder of the default environment. Raises SandboxUnavailable if it is not built here."""
     return find_environment(default_wanted())
@@ -119,7 +141,7 @@ def find_environment(wanted: Wanted) -> Path:
         if wanted == default_wanted():
             raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
         raise SandboxUnavailable(
-            f"the environment of this program is not built here ({wanted.short_name}): {HOW}"
+            f"the environment of this program is not built here ({wanted.short_name}): `evergold environments build --all`"
         ) from None
     found = folder / digest
     read_environment(found)
