@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class WrongList(Exception):
-    """The list of what to build cannot be read, or names no competition; the words tell which."""
+    """The list of what to build cannot be read, or names no competition; the words name it."""
 
 
 def needed(competitions: Sequence[str]) -> list[Need]:

@@ -36,7 +36,7 @@ REQUIREMENTS = "requirements.txt"
 ASKED = "declared"
 #: The packages of a program that declares none, pinned for each Python by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
-HOW = "`evergold environments build`"
+HOW, HOW_ALL = "`evergold environments build`", "`evergold environments build --all`"
 #: Where they lie for root, whose data folder the user of sandboxes cannot enter.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
 _NAMED = 3
@@ -141,7 +141,7 @@ def find_environment(wanted: Wanted) -> Path:
         if wanted == default_wanted():
             raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
         raise SandboxUnavailable(
-            f"the environment of this program is not built here ({wanted.short_name}): `evergold environments build --all`"
+            f"the environment of this program is not built here ({wanted.short_name}): {HOW_ALL}"
         ) from None
     found = folder / digest
     read_environment(found)
