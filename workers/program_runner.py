@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
 from app.base.config import get_settings
 from app.base.storage import local_file, storage_of
 from evergold.scoring.errors import ScoringError
-from evergold.scoring.program.options import DEFAULT
 from evergold.scoring.program.packing import InvalidProgram, command_in_folder, unpack
 from evergold.scoring.running import NoSandbox, ProgramCall, ProgramEnd, ProgramMissing
 from evergold.scoring.task import Options
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
 from workers.sandbox.backends import find_container_backend
 from workers.sandbox.conduct import OUTSIDE
-from workers.sandbox.environments import Wanted, default_wanted, find_environment
+from workers.sandbox.environments import declared_wanted, find_environment
 from workers.sandbox.evalai import evalai_command
 from workers.sandbox.scores import parse_scores
 
-REQUIREMENTS = "requirements.txt"
 WAITS = "waits for a worker with a sandbox"
 
 
@@ -81,11 +78,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
     Raises SandboxUnavailable if it is not built on this machine.
     """
-    lines = None if call.environment == DEFAULT else call.environment
-    if call.environment is None:
-        with suppress(OSError, UnicodeDecodeError):
-            lines = tuple((folder / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
-    return find_environment(Wanted(default_wanted().requirements if lines is None else lines, call.python or ""))
+    return find_environment(declared_wanted(folder, call.environment, call.python))
 
 
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:

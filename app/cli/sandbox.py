@@ -30,31 +30,51 @@ def sandbox(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 
 
 @environments.command()
-def build(
-    packages: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PACKAGE", help="Such as numpy==1.26.4; default: what programs have that declare none."),
+def wanted(
+    competitions: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Default: all of them.")
     ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what programs of competitions need, and whether it is built here, or may be."""
+    _run(data_dir, "wanted", *(competitions or ()), as_json=as_json)
+
+
+@environments.command()
+def build(
+    competitions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Build all that these declare."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Build all that any competition declares, and the default environment.")
+    ] = False,
+    given: Annotated[
+        str,
+        typer.Option("--from", metavar="FILE", help="Build what `environments wanted --json` printed; -: from stdin."),
+    ] = "",
     requirements: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A requirements file instead of packages."),
+        typer.Option(metavar="FILE", help="A requirements file; default: the environment of programs that have none."),
     ] = None,
-    no_packages: Annotated[bool, typer.Option("--no-packages", help="A Python without packages.")] = False,
     python: Annotated[str, typer.Option(metavar="VERSION", help="Such as 3.7; default: the Python below /usr.")] = "",
     renew: Annotated[bool, typer.Option("--renew", help="Resolve the versions again; scores keep theirs.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build an environment. Packages may run code of theirs: only for organisers whom you trust with that."""
-    if bool(packages) + (requirements is not None) + no_packages > 1:
-        raise CommandError("Name packages, or --requirements, or --no-packages.", Code.USAGE)
+    """Build environments. Packages may run code of theirs: only for organisers whom you trust with that."""
+    several = bool(competitions) or every or bool(given)
+    if sum((bool(competitions), every, bool(given), requirements is not None)) > 1 or (python and several):
+        raise CommandError("Name competitions, --all, --from, or a requirements file (with --python).", Code.USAGE)
     if requirements is not None and not requirements.is_file():
         raise CommandError(f"There is no file {requirements}.")
     options = ["--requirements", str(requirements)] if requirements is not None else []
-    options += ["--no-packages"] if no_packages else []
     options += ["--python", python] if python else []
     options += ["--renew"] if renew else []
-    _run(data_dir, "build", *options, *(["--", *packages] if packages else []), as_json=as_json)
+    options += ["--all"] if every else []
+    options += [f"--from={given}"] if given else []
+    _run(data_dir, "build", *options, *(competitions or ()), as_json=as_json)
 
 
 @environments.command("list")
@@ -67,4 +87,4 @@ def _run(data_dir: Path | None, *arguments: str, as_json: bool) -> None:
     from app.server.programs import sandbox_command
 
     use_settings(data_dir)
-    exec_program(sandbox_command([arguments[0], *(["--json"] if as_json else []), *arguments[1:]]))
+    exec_program(sandbox_command([*arguments, *(["--json"] if as_json else [])]))

@@ -63,7 +63,8 @@ def test_export_of_edits_brings_them_into_the_file(each: Place, tmp_path: Path) 
 EVERYTHING: dict[str, str] = {
     'title: "Demo"\n    tasks:': (
         'title: "Demo"\n    summary: "In short"\n    description: "Long\\n\\n*text*"\n'
-        "    confirm_scores: ['The environment was guessed: Python 3']\n    website: https://example.org\n    contact: organisers@example.org\n"
+        "    confirm_scores: ['The environment was guessed: Python 3']\n"
+        "    website: https://example.org\n    contact: organisers@example.org\n"
         "    tracks: [{name: closed, title: Closed, description: Only the data provided}, {name: open, title: Open}]\n"
         "    registration:\n      mode: list\n      allowed: [ada]\n      terms: 'Be fair: no *gold*'\n"
         "      questions:\n        - {name: country}\n        - {name: gpu, title: 'Which: GPU?', kind: choice,"

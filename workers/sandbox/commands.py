@@ -9,43 +9,132 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from app.base.config import get_settings
+from app.base.db import get_engine, reading
 from workers.sandbox.building import CannotBuild, build_environment, identity_of
 from workers.sandbox.doctor import can_run, examine
-from workers.sandbox.environments import Built, Wanted, default_wanted, list_environments, read_environment
+from workers.sandbox.environments import (
+    Built,
+    Wanted,
+    default_wanted,
+    find_environment,
+    list_environments,
+    read_environment,
+)
 from workers.sandbox.terms import SandboxUnavailable
+from workers.sandbox.wanted import Need, needs_of, unknown_competitions
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; return its exit code."""
-    asked = parser().parse_args(arguments)
+    asked = _parser().parse_args(arguments)
     try:
         if asked.command == "doctor":
             return doctor(as_json=asked.json)
+        if asked.command == "wanted":
+            return show_wanted(asked)
+        if asked.command == "build" and (asked.competitions or asked.all or asked.given):
+            return build_all(asked)
         built = list_environments() if asked.command == "list" else [build(asked)]
-    except (CannotBuild, SandboxUnavailable, OSError) as error:
+    except (CannotBuild, SandboxUnavailable, WrongList, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
-    if asked.json:
-        _print(json.dumps({"environments": [asdict(one) for one in built]}, indent=2))
-    else:
-        for one in built:
-            _print(f"{one.digest}\t{one.python}\t{one.platform}\t{', '.join(_packages(one)) or 'no packages'}")
+    _print_built(built, as_json=asked.json)
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of these commands."""
-    made = argparse.ArgumentParser(prog="evergold")
-    commands = made.add_subparsers(dest="command", required=True)
-    for name in ("doctor", "list", "build"):
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="evergold")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("doctor", "list", "build", "wanted"):
         commands.add_parser(name).add_argument("--json", action="store_true")
     building = commands.choices["build"]
-    building.add_argument("packages", nargs="*")
-    building.add_argument("--no-packages", action="store_true")
     building.add_argument("--requirements", type=Path, default=None)
     building.add_argument("--python", default="")
     building.add_argument("--renew", action="store_true")
-    return made
+    building.add_argument("--all", action="store_true")
+    building.add_argument("--from", dest="given", default="")
+    for name in ("build", "wanted"):
+        commands.choices[name].add_argument("competitions", nargs="*")
+    return parser
+
+
+class WrongList(Exception):
+    """The list of what to build cannot be read, or names no competition; the words name it."""
+
+
+def needed(competitions: Sequence[str]) -> list[Need]:
+    """Return the needs of these competitions, of all if none is named. Raises WrongList."""
+    with reading(get_engine(get_settings().database_address)) as session:
+        if unknown := unknown_competitions(session, competitions):
+            raise WrongList(f"there is no competition {', '.join(unknown)}")
+        return needs_of(session, competitions)
+
+
+def show_wanted(asked: argparse.Namespace) -> int:
+    """Print the needs of competitions, each with its state on this machine."""
+    found = needed(asked.competitions)
+    if asked.json:
+        _print(json.dumps({"wanted": [asdict(one) for one in found]}, indent=2))
+        return 0
+    for one in found:
+        state = "built" if _is_built(one.wanted) else f"not built: {one.refused}" if one.refused else "to be built"
+        _print(f"{one.competition}\t{', '.join(one.tasks)}\t{one.wanted.short_name}\t{state}")
+    return 0
+
+
+def build_all(asked: argparse.Namespace) -> int:
+    """Build everything that competitions need; return 1 if something is refused or cannot be built."""
+    needs = _read_needs(asked.given) if asked.given else needed(asked.competitions)
+    wanted = dict.fromkeys(one.wanted for one in needs if not one.refused)
+    if asked.all:
+        wanted = {default_wanted(): None} | wanted
+    built, failed = [], False
+    for one in wanted:
+        try:
+            built.append(read_environment(build_environment(one, renew=asked.renew)))
+        except (CannotBuild, SandboxUnavailable, OSError) as error:
+            failed = True
+            sys.stderr.write(f"Error: {one.short_name}: {error}\n")
+    for need in needs:
+        if need.refused and not _is_built(need.wanted):
+            failed = True
+            sys.stderr.write(f"Error: {need.competition}: {need.wanted.short_name}: {need.refused}.\n")
+    _print_built(built, as_json=asked.json)
+    return 1 if failed else 0
+
+
+def _read_needs(place: str) -> list[Need]:
+    """Read the output of `wanted --json` from a file, or from stdin (`-`). Raises WrongList, OSError."""
+    text = sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
+    try:
+        return [
+            Need(
+                str(one["competition"]),
+                tuple(map(str, one["tasks"])),
+                Wanted(tuple(map(str, one["wanted"]["requirements"])), str(one["wanted"]["python"])),
+                str(one["refused"]),
+            )
+            for one in json.loads(text)["wanted"]
+        ]
+    except (ValueError, KeyError, TypeError):
+        raise WrongList(f"{place} is not what `evergold environments wanted --json` prints") from None
+
+
+def _is_built(wanted: Wanted) -> bool:
+    try:
+        find_environment(wanted)
+    except SandboxUnavailable:
+        return False
+    return True
+
+
+def _print_built(built: Sequence[Built], *, as_json: bool) -> None:
+    if as_json:
+        _print(json.dumps({"environments": [asdict(one) for one in built]}, indent=2))
+        return
+    for one in built:
+        _print(f"{one.digest}\t{one.python}\t{one.platform}\t{', '.join(_packages(one)) or 'no packages'}")
 
 
 def doctor(*, as_json: bool) -> int:
@@ -63,17 +152,14 @@ def doctor(*, as_json: bool) -> int:
 
 
 def build(asked: argparse.Namespace) -> Built:
-    """Build the environment that the arguments name. Raises CannotBuild, OSError."""
-    return read_environment(build_environment(wanted_of(asked), renew=asked.renew))
-
-
-def wanted_of(asked: argparse.Namespace) -> Wanted:
-    """Return the environment of packages, of a requirements file, or the default one. Raises OSError."""
-    if asked.packages or asked.no_packages:
-        return Wanted(tuple(asked.packages), asked.python)
-    if asked.requirements is not None:
-        return Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
-    return Wanted(default_wanted().requirements, asked.python)
+    """Build the environment of a requirements file, or the default one. Raises CannotBuild, OSError."""
+    if asked.requirements is None:
+        wanted = default_wanted()
+        if asked.python:
+            wanted = Wanted(wanted.requirements, asked.python)
+    else:
+        wanted = Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
+    return read_environment(build_environment(wanted, renew=asked.renew))
 
 
 def _packages(built: Built) -> list[str]:

@@ -14,29 +14,32 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
 import stat
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from evergold.scoring.program.options import DEFAULT
 from workers.sandbox.settings import sandbox_settings
 from workers.sandbox.terms import SandboxUnavailable
 from workers.settings import settings_of
 
 DOCUMENT = "environment.json"
+REQUIREMENTS = "requirements.txt"
 ASKED = "declared"
 #: The packages of a program that declares none, pinned for each Python by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
-HOW = "`evergold environments build`"
+HOW, HOW_ALL = "`evergold environments build`", "`evergold environments build --all`"
 #: Where they lie for root, whose data folder the user of sandboxes cannot enter.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
-#: Requirements that a command in a message names; more come from a file.
-_LINES_NAMED = 6
+_NAMED = 3
 
 
 class EnvironmentSettings(BaseSettings):
@@ -44,6 +47,11 @@ class EnvironmentSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_ENVIRONMENTS_", env_ignore_empty=True)
 
+    organisers: Literal["anybody", "approved", "admins"] = Field(
+        "approved",
+        description="whose competitions `environments build` builds for: anybody's; those that only people may edit "
+        "whom `evergold account approve` approved; or administrators' alone",
+    )
     dir: Path | None = Field(
         None, description="where environments lie; empty: `environments` in the data folder, of root: ROOTS_FOLDER"
     )
@@ -66,6 +74,14 @@ class Wanted:
         """Return the requirements without comments, blanks and order."""
         stripped = (line.partition(" #")[0].strip() for line in self.requirements)
         return sorted({line for line in stripped if line and not line.startswith("#")})
+
+    @property
+    def short_name(self) -> str:
+        """Return the Python and the first packages, in one line for messages."""
+        lines = self.lines
+        more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+        python = f"Python {self.python or 'of /usr'}"
+        return f"{python} with {', '.join(lines[:_NAMED]) or 'no packages'}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,18 @@ def default_wanted() -> Wanted:
     return Wanted(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
 
 
+def declared_wanted(program: Path | None, environment: Sequence[str] | None, python: str | None) -> Wanted:
+    """Return the environment that a task declares, or that of its program's requirements.txt, or the default.
+
+    program: its folder; None where the task declares one. environment: as declared.
+    """
+    lines = None if environment is None or tuple(environment) == DEFAULT else tuple(environment)
+    if environment is None and program is not None:
+        with suppress(OSError, UnicodeDecodeError):
+            lines = tuple((program / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
+    return Wanted(default_wanted().requirements if lines is None else lines, python or "")
+
+
 def default_environment() -> Path:
     """Return the folder of the default environment. Raises SandboxUnavailable if it is not built here."""
     return find_environment(default_wanted())
@@ -112,21 +140,12 @@ def find_environment(wanted: Wanted) -> Path:
     except OSError:
         if wanted == default_wanted():
             raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
-        raise SandboxUnavailable(f"the environment of this program is not built here: {how_to_build(wanted)}") from None
+        raise SandboxUnavailable(
+            f"the environment of this program is not built here ({wanted.short_name}): {HOW_ALL}"
+        ) from None
     found = folder / digest
     read_environment(found)
     return found
-
-
-def how_to_build(wanted: Wanted) -> str:
-    """Return the command that builds an environment; of one that a command line cannot hold, what its file needs."""
-    python = f" --python {wanted.python}" if wanted.python else ""
-    if len(wanted.lines) > _LINES_NAMED or any(line.startswith("-") for line in wanted.lines):
-        return (
-            f"`evergold environments build{python} --requirements FILE`, with the {len(wanted.lines)} lines of its own"
-        )
-    names = "".join(f" {shlex.quote(line)}" for line in wanted.lines) or " --no-packages"
-    return f"`evergold environments build{python}{names}`"
 
 
 def read_environment(folder: Path) -> Built:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 #: Pins by Python: releases that its users had in the year that followed it (docs/moving-from-codabench.md).
@@ -164,9 +166,17 @@ def _pins(python: str) -> Mapping[str, str]:
     return PINS[python] if python.startswith("2") else {**_BESIDE, **PINS[python]}
 
 
+@cache
 def _is_installed(version: str) -> bool:
+    """Return whether this Python starts: a command of its name may lead to none (pyenv)."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return version == here or shutil.which(f"python{version}") is not None
+    found = shutil.which(f"python{version}")
+    if version == here or found is None:
+        return version == here
+    try:
+        return not subprocess.run([found, "-c", ""], capture_output=True, check=False, timeout=10).returncode  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return False
 
 
 def _number(version: str) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ from evergold.scoring.errors import shorten
 from evergold.scoring.option_types import Texts
 from evergold.scoring.task import Options
 
-_IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}")
+#: By digest of a registry, or, where a machine built it itself, by the image's own.
+_IMAGE = re.compile(r"([a-z0-9][a-z0-9._/:-]*@)?sha256:[0-9a-f]{64}")
 _METRIC = r"^[A-Za-z0-9][A-Za-z0-9_.@+-]*$"
 #: The environment of a program that needs no packages but the usual ones.
 DEFAULT = ("default",)
@@ -188,7 +189,7 @@ class ProgramOptions(Options):
     @classmethod
     def _is_pinned(cls, image: str | None) -> str | None:
         if image is not None and not _IMAGE.fullmatch(image):
-            raise ValueError("an image has its digest, name@sha256:…, so that it is the same tomorrow")
+            raise ValueError("an image has its digest, name@sha256:… or sha256:…, so that it is the same tomorrow")
         return image
 
     @field_validator("steps")

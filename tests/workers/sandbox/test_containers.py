@@ -11,12 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, select
 
-from tests import dockers
+from app.base.config import get_settings
+from app.base.db import reading, writing
+from app.base.storage import storage_of, store_upload
+from app.competitions.find import find_phase_task
+from app.declarations.apply.apply import apply_phases
+from app.declarations.check import load_competitions
+from app.models import RunStatus, ScoreRow, User
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
+from tests import dockers, programs
 from tests.processes import REPOSITORY, wait_until
+from tests.sealed import make_key, seal_gold
 from tests.workers.sandbox.conftest import LIMITS, MANY, Place
+from tests.world import NOW, add_user, the_run
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, run
 from workers.sandbox.containers import PINNED
+from workers.score import score_submission
 
 pytestmark = pytest.mark.services
 
@@ -225,3 +237,47 @@ def test_image_must_be_pinned_and_here_and_docker_must_be_allowed(
 )
 def test_only_names_with_a_digest_are_pinned(name: str, is_pinned: bool) -> None:
     assert bool(PINNED.fullmatch(name)) is is_pinned
+
+
+@pytest.mark.usefixtures("workplace")
+def test_worker_scores_a_submission_by_a_program_in_an_image(
+    engine: Engine, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Declared, gold sealed for it, submitted, scored, and signed with the image's digest."""
+    folder, gold, ada = tmp_path / "forms", tmp_path / "ref", add_user(engine, "ada")
+    gold.mkdir()
+    (gold / "gold.csv").write_text(programs.GOLD)
+    loaded = load_competitions(programs.write_competition(folder, programs.document(image=image)))
+    with writing(engine) as session:
+        apply_phases(session, loaded, storage=storage_of(get_settings()), now=NOW)
+    make_key(engine)
+    seal_gold(engine, gold, places=(f"{programs.COMPETITION}/{programs.PHASE}/{programs.TASK}",))
+
+    waiting = _sent(engine, ada, programs.GOOD)
+    monkeypatch.setenv("EVERGOLD_SANDBOX_CONTAINERS", "none")
+    score_submission(waiting)
+    found = the_run(engine, waiting)
+    assert (found.status, found.attempts) == (RunStatus.QUEUED, 0)
+    assert "programs with an image need Docker or Podman" in (found.failure or "")
+
+    monkeypatch.setenv("EVERGOLD_SANDBOX_CONTAINERS", "docker")
+    score_submission(waiting)
+    found = the_run(engine, waiting)
+    assert found.status == RunStatus.SCORED, found.failure
+    with reading(engine) as session:
+        rows = session.scalars(select(ScoreRow).where(ScoreRow.run_id == waiting)).all()
+    assert {row.metric: row.value for row in rows} == {"accuracy": 0.75, "covered": 4.0, "both": 2.375}
+    digest = image.removeprefix("sha256:")[:12]
+    assert {f"|image:{digest}|" in row.signature for row in rows} == {True}, rows[0].signature
+
+    crashing = _sent(engine, ada, programs.answers("crash"))
+    score_submission(crashing)
+    assert the_run(engine, crashing).status == RunStatus.REJECTED
+
+
+def _sent(engine: Engine, user: User, content: str) -> int:
+    stored = store_upload([content.encode()], storage_of(get_settings()), limit_bytes=len(content))
+    with writing(engine) as session:
+        asked = find_phase_task(session, programs.COMPETITION, programs.PHASE, programs.TASK)
+        sender = Sender(session.merge(user), NOW)
+        return accept_submission(session, asked, stored, sender, SubmissionForm(filename="answers.csv")).run_id

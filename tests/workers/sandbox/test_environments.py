@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import sys
 import tempfile
@@ -18,7 +17,6 @@ import pytest
 from tests.workers.sandbox.conftest import LIMITS, Place
 from workers.sandbox import Ended, Environment, Outcome, Program, SandboxUnavailable, run
 from workers.sandbox.building import CannotBuild, build_environment, find_interpreter, identity_of
-from workers.sandbox.commands import parser, wanted_of
 from workers.sandbox.environments import (
     Wanted,
     default_wanted,
@@ -104,28 +102,6 @@ def test_same_declaration_whatever_its_order_blanks_and_comments() -> None:
     one = Wanted(("numpy==1.26", "pandas  # tables", "", "# all"), "3.7")
     assert one.digest == Wanted(("pandas", "numpy==1.26"), "3.7").digest
     assert one.digest not in {Wanted(one.requirements).digest, Wanted(("pandas", "numpy==1.27"), "3.7").digest}
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        Wanted(("numpy==1.26.4", "scipy>=1.9,<2", 'tqdm; python_version < "3.13"'), "3.12"),
-        Wanted(("pandas==2.2.3",)),
-        Wanted((), "3.7"),
-    ],
-)
-def test_the_command_that_is_named_builds_what_is_missing(folder: Path, wanted: Wanted) -> None:
-    with pytest.raises(SandboxUnavailable) as missing:
-        find_environment(wanted)
-    _, command, _ = str(missing.value).split("`")
-    program, *arguments = shlex.split(command)
-    assert (program, arguments[:2]) == ("evergold", ["environments", "build"])
-    assert wanted_of(parser().parse_args(arguments[1:])).digest == wanted.digest
-
-
-def test_requirements_that_are_options_come_from_a_file(folder: Path) -> None:
-    with pytest.raises(SandboxUnavailable, match="build --python 3.12 --requirements FILE`"):
-        find_environment(Wanted(("--no-binary :all:", "numpy"), "3.12"))
 
 
 def test_digest_is_of_versions_and_of_hashes_where_there_is_no_version() -> None:
