@@ -575,6 +575,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "submission_number": str(number_of(UUID(str(submission_id)))),
         "key": str(key_of(KeyOf.PUBLIC_FILE, file)) if file else NOWHERE,
         "secret": "guessed",
+        "status_id": "1",
         "phase_ids": " ".join(str(one.id) for one in competition.phases),
         "task_ids": " ".join(str(one.id) for phase in competition.phases for one in phase.phase_tasks),
         "board_ids": " ".join(str(one.id) for one in competition.boards),

@@ -63,7 +63,7 @@ def doctor(*, as_json: bool) -> int:
 
 
 def build(asked: argparse.Namespace) -> Built:
-    """Build the environment that is asked for. Raises CannotBuild, OSError."""
+    """Build the environment that these options name. Raises CannotBuild, OSError."""
     return read_environment(build_environment(wanted_of(asked), renew=asked.renew))
 
 
