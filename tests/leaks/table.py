@@ -369,6 +369,8 @@ POST   /competitions/{competition}/people/rights                                
 GET    /api/v1/me/invitations                                                                             401 200 200 200 200 200 200
 POST   /api/v1/me/invitations/{invitation_id}/accept                                                      401 404 404 404 404 404 404
 POST   /api/v1/me/invitations/{invitation_id}/decline                                                     401 404 404 404 404 404 404
+GET    /wheels/                                                                                           200 200 200 200 200 200 200
+GET    /wheels/{filename}                                                                                 200 200 200 200 200 200 200
 """
 
 
