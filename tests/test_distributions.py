@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import tomllib
@@ -16,6 +17,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading
+from app.exports.client_wheel import client_wheel
 from app.models import ScoringRun
 from app.web.competitions.pages import GUIDES
 from evergold.version import VERSION
@@ -115,6 +117,16 @@ def test_the_wheel_has_one_package_with_its_types(laptop: Laptop) -> None:
     assert {name.split("/")[0] for name in names} == {"evergold", f"evergold-{VERSION}.dist-info"}
     assert "evergold/py.typed" in names
     assert not [name for name in names if name.endswith((".toml", ".md"))]
+
+
+def test_the_wheel_that_the_server_offers_is_the_one_that_is_built(laptop: Laptop) -> None:
+    """But for its manifests: RECORD names sha256 of the same files, WHEEL another generator."""
+    built = zipfile.ZipFile(laptop.wheel)
+    offered = zipfile.ZipFile(io.BytesIO(client_wheel().content))
+    assert (set(offered.namelist()), client_wheel().filename) == (set(built.namelist()), laptop.wheel.name)
+    for name in set(built.namelist()):
+        if not name.endswith((".dist-info/RECORD", ".dist-info/WHEEL")):
+            assert offered.read(name) == built.read(name), name
 
 
 def test_every_module_is_imported_with_what_the_wheel_declares_to_need(laptop: Laptop) -> None:

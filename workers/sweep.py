@@ -37,6 +37,7 @@ from app.boards.freezing import freeze_due
 from app.boards.statistics_work import statistics_due
 from app.competitions.life import delete_due
 from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
+from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
 from app.operations.election import Election
@@ -223,9 +224,9 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def clear_held_uploads(engine: Engine, now: datetime) -> None:
-    """Forget files that were uploaded, and not submitted within their day."""
+    """Forget files that were uploaded and not submitted within their day, and what became of bundles then."""
     with writing(engine) as session:
-        forgotten = forget_held_uploads(session, now)
+        forgotten = forget_held_uploads(session, now) + forget_bundles(session, now)
     if forgotten:
         log.info("held_uploads_forgotten", uploads=forgotten)
 

@@ -124,4 +124,4 @@ from app.models.teams import (
     TeamKind as TeamKind,
     TeamMember as TeamMember,
 )
-from app.models.uploads import HeldUpload as HeldUpload
+from app.models.uploads import BundleUpload as BundleUpload, HeldUpload as HeldUpload

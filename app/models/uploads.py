@@ -1,11 +1,11 @@
-"""Files that came before the submission that they are for, as clients of Codabench send them."""
+"""Files that clients of Codabench announce first: of submissions, and bundles that become competitions."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, String, Uuid
+from sqlalchemy import BigInteger, ForeignKey, String, Text, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.base.db import Base
@@ -27,3 +27,23 @@ class HeldUpload(Base):
     announced_at: Mapped[datetime] = mapped_column(index=True)
     sha256: Mapped[str | None] = mapped_column(String(64), info=STORED_FILE)
     size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class BundleUpload(Base):
+    """An announced bundle of another system, of which its address made a competition.
+
+    `claimed_at` is set as its bytes come, `finished_at` once they were a competition or none. `competition` is the name
+    of the draft, `details` what is open or why there is none. The bundle itself, which has gold, is stored nowhere.
+    """
+
+    __tablename__ = "bundle_uploads"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[uuid.UUID] = mapped_column(Uuid, unique=True, default=uuid.uuid4)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    announced_at: Mapped[datetime] = mapped_column(index=True)
+    claimed_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    competition: Mapped[str | None] = mapped_column(String(60))
+    details: Mapped[str] = mapped_column(Text, default="")

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
 from app.web.competitions import allowances_page as allowances, desk, life_page as life, pages as competitions, rooms
 from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
-from app.web.exports import pages as exports
+from app.web.exports import pages as exports, wheels
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
@@ -67,6 +67,7 @@ for part in (
     account,
     messages,
     exports,
+    wheels,
 ):
     add_routes(router, part.router)
 

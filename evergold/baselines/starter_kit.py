@@ -1,7 +1,7 @@
 """A starter kit for one task of a server: a script and a notebook that load the data, predict, check and submit.
 
-Both consist of the same steps. They predict with the first baseline that needs no training data; users replace the line
-that calls it.
+Both consist of the same steps, and read and write in plain sight; users replace the inside of `predict`, which begins
+with something very simple (`evergold.baselines.starter_forms`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from string import Template
 from typing import Any
 
 from evergold.baselines.baseline import UnknownBaseline, written_zip
 from evergold.baselines.catalogue import first_baseline
+from evergold.baselines.starter_forms import form_of
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import get_task
+from evergold.version import VERSION
 
-SCRIPT, NOTEBOOK, FOLDER = "starter.py", "starter.ipynb", "starter-kit"
+SCRIPT, NOTEBOOK, README, FOLDER = "starter.py", "starter.ipynb", "README.md", "starter-kit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,16 @@ def has_starter_kit(task_type: str, options: Mapping[str, Any]) -> bool:
 
 
 def starter_kit(task: StarterTask) -> bytes:
-    """Return the zip of both, the same bytes for the same task."""
-    files = {SCRIPT: starter_script(task), NOTEBOOK: starter_notebook(task)}
+    """Return the zip of both and a README, the same bytes for the same task."""
+    files = {README: starter_readme(task), SCRIPT: starter_script(task), NOTEBOOK: starter_notebook(task)}
     return written_zip({f"{FOLDER}/{name}": text.encode() for name, text in files.items()})
+
+
+def starter_readme(task: StarterTask) -> str:
+    """Return what is in the kit, how to begin, and where to read on, in Markdown."""
+    place = f"/competitions/{task.competition}"
+    values = {"items": task.items, "place": task.place, "page": f"{task.server}{place}", "version": VERSION}
+    return _words(_README, task, **values)
 
 
 def starter_script(task: StarterTask) -> str:
@@ -84,81 +96,115 @@ def _commented(text: str) -> list[str]:
     return [f"# {line}".rstrip() for line in text.splitlines()]
 
 
-def _words(template: str, task: StarterTask) -> str:
+def _words(template: str, task: StarterTask, **values: str) -> str:
     """Fill in a template; quotes in an organiser's title must not end the docstring that contains it."""
     title, server = (text.replace("\\", " ").replace('"', "'") for text in (task.title, task.server))
-    return template.format(title=title, server=server)
+    return template.format(title=title, server=server, **values)
 
 
 def _steps(task: StarterTask, submit: str) -> Sequence[Step]:
-    baseline = first_baseline(task.task_type, task.options)
-    if baseline is None:
+    if not has_starter_kit(task.task_type, task.options):
         raise UnknownBaseline(f"{task.task_type} has no baseline to begin with")
+    form = form_of(task.task_type, read_options(get_task(task.task_type), task.options), task.items)
     values = {
         "server": task.server,
         "place": task.place,
         "task_type": task.task_type,
         "options": dict(task.options),
         "items": task.items,
-        "submission": f"submission{baseline.suffix}",
-        "baseline": baseline.name,
+        "submission": f"submission{form.suffix}",
         "path": f"/competitions/{task.competition}/phases/{task.phase}/tasks/{task.task}/files/",
     }
     written = {name: repr(value) for name, value in values.items()}
-    return [Step(text, code.format(submit=submit, **written)) for text, code in _STEPS]
+    standard = "\n".join(sorted(line for line in form.imports.splitlines() if line.startswith("import ")))
+    others = "\n".join(line for line in form.imports.splitlines() if line.startswith("from zipfile"))
+    ours = "".join(f"{line}\n" for line in form.imports.splitlines() if line.startswith("from evergold"))
+    code = {"standard": f"{standard}\n" if standard else "", "others": f"\n{others}" if others else "", "ours": ours}
+    plain = {"predict": form.predict, "write": form.write, "submit": submit, **code}
+    return [Step(text, Template(step).substitute(plain | written)) for text, step in _STEPS]
 
 
 _HEAD = """{title}: a first submission
 
-Needs Python 3.11 and `pip install 'evergold[metrics]'`. The first run needs nothing else where the data are public; to
-submit, `evergold login {server}` first.
+Needs Python 3.11 and `pip install --find-links {server}/wheels/ 'evergold[metrics]'`. The first run needs nothing else
+where the data are public; to submit, `evergold login --server {server}` first. Replace the inside of `predict`.
+"""
+
+_README = """# {title}: starter kit
+
+A first submission to `{place}`, which scores little, and is valid.
+
+| file | what it is |
+| --- | --- |
+| `starter.py` | loads `{items}`, predicts, checks the file here, and submits it if you say `--submit` |
+| `starter.ipynb` | the same as a notebook |
+
+1. `pip install --find-links {server}/wheels/ 'evergold[metrics]'` (Python 3.11 or newer). That is the version of this
+   server, {version}; the other packages come from your usual index. A server with http instead of https needs
+   `--trusted-host` and its name, too, unless it is your own machine.
+2. `python starter.py` writes a submission and checks it. Nothing is sent.
+3. Replace the inside of `predict`: it gets one item, and returns your system's answer. Reading and writing stand below
+   it, to be changed as you like.
+4. `evergold login --server {server}`, then `python starter.py --submit`: it prints score, rank, and the address of the
+   page that shows how your file compares.
+
+Rules, dates and limits: {page}
+Formats and scores: {server}/guide/tasks
 """
 
 _STEPS = (
     (
         "Which task, and where.",
         """\
-import sys
-from pathlib import Path
+${standard}import sys
+from pathlib import Path$others
 
-from evergold.baselines.catalogue import write_baseline
-from evergold.client import Client
+${ours}from evergold.client import Client
 from evergold.scoring import validate
 
-SERVER = {server}
-PLACE = {place}
-TASK_TYPE = {task_type}
-OPTIONS = {options}
-{submit}""",
+SERVER = $server
+PLACE = $place
+TASK_TYPE = $task_type
+OPTIONS = $options
+$submit""",
     ),
     (
         "Load the data: the blind file, as the page *Data* has it.",
         """\
-items = Path({items})
+items = Path($items)
 if not items.exists():
     with Client(SERVER) as client:
-        client.download({path} + items.name, items)
-print(f"{{items}}: {{items.stat().st_size:,}} bytes")""",
+        client.download($path + items.name, items)
+print(f"{items}: {items.stat().st_size:,} bytes")""",
     ),
     (
-        "Predict. This is the line to replace: read `items`, and write your own predictions into `submission`.",
+        "Your system. Replace the inside of `predict`.",
         """\
-submission = Path({submission})
-write_baseline(TASK_TYPE, {baseline}, items, submission, options=OPTIONS)""",
+$predict""",
+    ),
+    (
+        "Read the items, predict each, and write the submission.",
+        """\
+submission = Path($submission)
+$write""",
     ),
     (
         "Check the file as the server would, here and without the gold. What is wrong with it would be raised.",
         """\
 for warning in validate(TASK_TYPE, items, submission, OPTIONS):
     print("Warning:", warning)
-print(f"{{submission}} can be submitted.")""",
+print(f"{submission} can be submitted.")""",
     ),
     (
-        "Submit it, and wait for its score.",
+        "Submit it, and wait for its score and rank.",
         """\
 if SUBMIT:
     with Client(SERVER) as client:
-        result = client.submit(submission, PLACE, method="Starter kit: " + {baseline})
-    print(result.status, result.message)""",
+        result = client.submit(submission, PLACE, method="Starter kit")
+    print(result.status, result.message)
+    for one in result.document.get("standings", []):  # a line for each board that shows them
+        rank = f", rank {one['rank']} of {one['of']}" if one["rank"] else ""
+        print(f"{one['board']}: {one['metric']} {one['value']}{rank}")
+    print(result.page)""",
     ),
 )

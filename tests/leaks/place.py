@@ -28,6 +28,7 @@ from app.boards.run_statistics import StatisticsOfRun, record_run_statistics
 from app.boards.statistics import Statistics, statistics_document
 from app.boards.statistics_work import record_statistics
 from app.competitions.find import find_competition, find_phase_task
+from app.exports.client_wheel import client_wheel
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import find_round, publish_round
 from app.messages.announcements import AnnouncementForm, publish
@@ -577,6 +578,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "submission_number": str(number_of(UUID(str(submission_id)))),
         "key": str(key_of(KeyOf.PUBLIC_FILE, file)) if file else NOWHERE,
         "secret": "guessed",
+        "status_id": "1",
+        "filename": client_wheel().filename,
         "phase_ids": " ".join(str(one.id) for one in competition.phases),
         "task_ids": " ".join(str(one.id) for phase in competition.phases for one in phase.phase_tasks),
         "board_ids": " ".join(str(one.id) for one in competition.boards),

@@ -38,6 +38,7 @@ GET    /api/can_make_submission/{phase_id}/                                     
 GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
 GET    /api/competitions/{competition_id}/                                                                200 200 200 200 200 200 200
 GET    /api/competitions/{competition_id}/results.csv                                                     307 307 307 307 307 307 307
+GET    /api/competitions/{status_id}/creation_status/                                                     401 404 404 404 404 404 404
 POST   /api/data/                                                                                         401 201 201 201 201 201 201
 PUT    /api/data/upload_completed/{key}/                                                                  401 404 404 404 404 404 404
 POST   /api/datasets/                                                                                     401 201 201 201 201 201 201
@@ -194,6 +195,7 @@ DELETE /api/v1/tokens/{token_id}                                                
 GET    /api/v1/validations/{validation_id}                                                                401 200 404 404 404 404 404
 GET    /api/v1/validations/{validation_id}/problems.csv                                                   401 200 404 404 404 404 404
 GET    /competitions                                                                                      308 308 308 308 308 308 308
+GET    /competitions/{competition_id:int}/                                                                303 303 303 303 303 303 303
 GET    /competitions/{competition}                                                                        200 200 200 200 200 200 200
 GET    /competitions/{competition}/life                                                                   303 403 403 403 403 200 200 200 403 403 403
 POST   /competitions/{competition}/life                                                                   303 403 403 403 403 303 303 303 403 403 403
@@ -388,6 +390,8 @@ POST   /competitions/{competition}/people/rights                                
 GET    /api/v1/me/invitations                                                                             401 200 200 200 200 200 200
 POST   /api/v1/me/invitations/{invitation_id}/accept                                                      401 404 404 404 404 404 404
 POST   /api/v1/me/invitations/{invitation_id}/decline                                                     401 404 404 404 404 404 404
+GET    /wheels/                                                                                           200 200 200 200 200 200 200
+GET    /wheels/{filename}                                                                                 200 200 200 200 200 200 200
 """
 
 

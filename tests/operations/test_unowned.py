@@ -29,6 +29,7 @@ from tests.world import add_competition, add_user, submit, the_phase_task
 
 #: Columns of 64 characters that hold something else than a stored file's name.
 NOT_FILES = {
+    "bundle_uploads.secret_hash",
     "held_uploads.secret_hash",
     "accepted_terms.sha256",
     "registrations.terms_sha256",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.web.codabench import accounts, reading, submissions, submitting, uploads
+from app.web.codabench import accounts, creating, reading, submissions, submitting, uploads
 
-ROUTERS = (accounts.router, reading.router, submissions.router, submitting.router, uploads.router)
+ROUTERS = (accounts.router, creating.router, reading.router, submissions.router, submitting.router, uploads.router)

@@ -62,6 +62,11 @@ def competition_by_id(session: Session, competition_id: int, user: User | None) 
     return found
 
 
+def competition_number(session: Session, name: str, user: User) -> int | None:
+    """Return the number of the competition with this name; None if this user may not see it."""
+    return session.scalar(select(Competition.id).where(Competition.name == name, is_seen_by(user)))
+
+
 def phase_by_id(session: Session, phase_id: int, user: User | None) -> PlacedPhase:
     """Return the phase. Raises NotFound."""
     seen = select(Phase.competition_id).join(Phase.competition).where(Phase.id == phase_id, is_seen_by(user))

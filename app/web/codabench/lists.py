@@ -22,14 +22,14 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The page named in a request, as written. address: of the list with all other parameters."""
+    """The page that a request names, as written. address: of the list with all other parameters."""
 
     page: str
     page_size: str
     address: str
 
     def cut(self, count: int, usual_size: int) -> Cut:
-        """Return the place of this page in a list of this length. Raises NotFound for a page that the list lacks."""
+        """Return the place of this page in a list of `count` entries. Raises NotFound for a page that is not there."""
         size = self._size(usual_size)
         last = max(1, -(-count // size))
         is_number = self.page.isascii() and self.page.isdigit()

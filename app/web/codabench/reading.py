@@ -8,15 +8,17 @@ from uuid import UUID
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
+from sqlalchemy import select
 from starlette.responses import FileResponse
 
-from app.base import api_links
+from app.base import api_links, links
 from app.base.db import reading
 from app.base.errors import NotFound
 from app.base.storage import local_file, storage_of
 from app.base.text import attachment, folded
 from app.base.zip_stream import EARLIEST, ZipStream
 from app.competitions.find import boards_of, listed_competitions
+from app.models import Competition
 from app.web.codabench.describing import (
     boards_in,
     describe_board,
@@ -33,7 +35,7 @@ from app.web.http.files import NOT_MODIFIED, note_download, open_task_file, stor
 from app.web.http.identity import ApiVisitor
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
-from app.web.http.visit import ApiVisit
+from app.web.http.visit import ApiVisit, PlainPageVisit
 
 router = page_router()
 
@@ -59,6 +61,14 @@ def read_competitions(visit: ApiVisit, search: Annotated[str, Query(max_length=2
 def read_competition(visit: ApiVisit, competition_id: RowId) -> CompetitionOut:
     found = competition_by_id(visit.session, competition_id, visit.viewer.user)
     return describe_competition(visit.session, found, visit.viewer)
+
+
+@router.get("/competitions/{competition_id:int}/")
+def find_page(visit: PlainPageVisit, competition_id: RowId) -> Response:
+    """Send people on from the address that clients print, which has the number, to the page, which has the name."""
+    named = visit.session.scalar(select(Competition.name).where(Competition.name == str(competition_id)))
+    name = named or competition_by_id(visit.session, competition_id, visit.viewer.user).name
+    return RedirectResponse(links.competition(name), 303)
 
 
 @router.get("/api/competitions/{competition_id}/results.csv")

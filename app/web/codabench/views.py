@@ -159,7 +159,19 @@ class AnnouncedUpload(ApiModel):
 
 
 class CompletedUpload(ApiModel):
+    """A file that is here. status_id: of a bundle, the number of its creation."""
+
     key: UUID
+    status_id: int | None = None
+
+
+class CreationOut(ApiModel):
+    """The making of a competition from a bundle. status: `Starting`, `Finished`, `Failed`; details: in sentences."""
+
+    id: int
+    status: str
+    details: str | None
+    resulting_competition: int | None
 
 
 class NamedTask(ApiModel):

@@ -65,13 +65,13 @@ class Made:
 async def receive_bundle(request: Request, server: Server, upload: SentUpload) -> Made:
     """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
     await run_sync(check_may_create, upload.user, server.settings.organise)
-    with _private_folder(server) as folder:
+    with private_folder(server) as folder:
         with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
-            writer = UploadWriter(FolderStorage(folder), limit_bytes, name=_NAME)
+            writer = bundle_writer(folder, limit_bytes)
             await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
         wish = _wish(upload.fields)
         async with editing(request):
-            return await run_sync(_make, server, upload.user, folder, wish)
+            return await run_sync(make_draft, server, upload.user, folder, wish)
 
 
 async def _received(request: Request, policy: Policy) -> None:
@@ -86,13 +86,19 @@ async def _received(request: Request, policy: Policy) -> None:
 
 
 @contextmanager
-def _private_folder(server: Server) -> Iterator[Path]:
+def private_folder(server: Server) -> Iterator[Path]:
+    """Make a folder for one bundle, in memory where that is possible, and remove it with all that is in it."""
     place = _MEMORY if _MEMORY.is_dir() else storage_of(server.settings).folder.absolute() / INCOMING
     folder = Path(tempfile.mkdtemp(prefix="evergold-import-", dir=place))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def bundle_writer(folder: Path, limit_bytes: int) -> UploadWriter:
+    """Return what writes the bundle into its private folder."""
+    return UploadWriter(FolderStorage(folder), limit_bytes, name=_NAME)
 
 
 def _wish(fields: Mapping[str, str]) -> Wish:
@@ -110,8 +116,11 @@ def _wish(fields: Mapping[str, str]) -> Wish:
     return Wish(zone, order, fields.get("results", "") == "yes")
 
 
-def _make(server: Server, user: User, folder: Path, wish: Wish) -> Made:
-    """Read the bundle, keep what is public as a blueprint, build it as a draft, and seal its gold."""
+def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
+    """Read the bundle in this folder, keep what is public as a blueprint, build it as a draft, and seal its gold.
+
+    Raises InvalidForm with what is wrong with it, QuotaReached, Busy.
+    """
     try:
         brought = read_bundle(folder / _NAME, folder, wish, UNPACKED_BYTES)
     except NotImported as refused:

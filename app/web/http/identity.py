@@ -180,6 +180,8 @@ def user_of(visitor: Visitor) -> User:
 ApiUser = Annotated[User, Depends(api_user)]
 #: Participants, for changes to their own team.
 ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
+#: The same, for routes that look at the token, too.
+ApiSubmittingVisitor = Annotated[Visitor, Security(api_visitor, scopes=[TokenScope.SUBMIT])]
 #: For organisers and administrators; the route itself checks which permissions the user has.
 ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
 

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from sqlalchemy import select
 
-from app.base.db import reading
-from app.models import ApiToken
+from app.base.db import reading, writing
+from app.models import ApiToken, User
+from app.people.auth import promote
+from demo.codabench.pack import HERE
 from tests.server.processes import ITEMS, Server, embedded, on_real_parts
 from tests.test_end_to_end import BROKEN, GOOD, MACRO_F1
 
@@ -266,9 +269,20 @@ def test_rerun_submits_the_same_file_to_another_task(participant: Participant, p
     assert str(found[0]["id"]) in told
 
 
-def test_create_is_refused_in_words(participant: Participant) -> None:
-    told = participant.codabench("create", "-b", participant.zipped("no bundle"), fails=True)
-    assert "in the browser" in told
+def test_create_makes_a_draft_for_whom_the_server_lets(participant: Participant) -> None:
+    bundle = str(HERE / "tracks.zip")
+    refused = participant.codabench("create", "-b", bundle, fails=True)
+    assert "You cannot make a competition on this server yet" in refused
+    with writing(participant.server.engine) as session:
+        user = session.scalars(select(User).where(User.username == participant.username)).one()
+        promote(session, user, datetime.now(UTC))
+    told = participant.codabench("create", "-b", bundle)
+    assert "status: Finished" in told
+    page = re.search(r"http\S+/competitions/(\d+)/", told)
+    assert page, told
+    assert "phase id=" in participant.codabench("show", page[1])
+    failed = participant.codabench("create", "-b", participant.zipped("no bundle"), fails=True)
+    assert "competition creation failed: This bundle cannot be taken.\n" in failed
 
 
 def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant: Participant) -> None:

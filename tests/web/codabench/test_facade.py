@@ -197,6 +197,18 @@ def test_scores_under_an_embargo_are_not_there(ada: Person) -> None:
         assert ada.client.get(f"/api/leaderboards/{board['id']}/").json() == board
 
 
+def test_the_address_that_clients_print_leads_to_the_page(ada: Person) -> None:
+    with reading(ada.site.engine) as session:
+        number = session.get_one(Phase, phase_of(ada)).competition_id
+    found = ada.client.get(f"/competitions/{number}/", follow_redirects=False)
+    assert (found.status_code, found.headers["location"]) == (303, "/competitions/idioms")
+    assert ada.client.get("/competitions/99999/").status_code == 404
+    with writing(ada.site.engine) as session:  # a name that is another one's number
+        session.execute(update(Competition).where(Competition.id != number).values(name=str(number)))
+    named = ada.client.get(f"/competitions/{number}/", follow_redirects=False)
+    assert named.headers["location"] == f"/competitions/{number}"
+
+
 def test_another_teams_number_is_not_there(ada: Person, eve: Person) -> None:
     number = sent(ada)
     for end in ("", "get_details/", "scores.zip"):

@@ -17,7 +17,7 @@ from app.base.db import writing
 from app.models import CompetitionTask, PhaseTask, PublicFile
 from evergold.baselines.catalogue import BASELINES
 from evergold.baselines.starter_kit import StarterTask, starter_kit, starter_notebook, starter_script
-from evergold.client import Client
+from evergold.client import Client, Submission
 from evergold.scoring import validate
 from tests.web.site import BROWSER, Person, Site
 
@@ -138,6 +138,75 @@ def test_kit_of_every_task_type_writes_a_valid_file(
         assert namespace["submission"].stat().st_size > 0
         namespace["submission"].unlink()
     assert starter_kit(task) == starter_kit(task)
+
+
+BLIND = {
+    "items.tsv": "id\ttext\n1\tone, two\n2\tthree\n",
+    "items.jsonl": '{"id": "1", "text": "one, two"}\n{"id": "2", "text": "three"}\n',
+    "items.conll": "# doc = 1\none _\n\ntwo\t_\n\t\nthree _",
+    "test.blind.cupt": (GOLDEN / "mwe-identification" / "gold" / "FR" / "test.blind.cupt").read_text(),
+    "test.blind.json": (GOLDEN / "mwe-paraphrase" / "items" / "EN" / "test.blind.json").read_text(),
+}
+LABELS = {"labels": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("task_type", "name", "options", "answer", "written"),
+    [
+        ("table", "items.tsv", LABELS, "b", "id,label\n1,b\n2,b\n"),
+        ("table", "items.jsonl", LABELS, "b", "id,label\n1,b\n2,b\n"),
+        ("table", "items.tsv", {"metrics": ["pearson"], "value": "n", "minimum": 1}, 2.5, "id,n\n1,2.5\n2,2.5\n"),
+        ("text-generation", "items.tsv", {"value": "t"}, "Yes, so.", 'id,t\n1,"Yes, so."\n2,"Yes, so."\n'),
+        ("multi-label", "items.tsv", {"separator": "/"}, ["x", "y"], "id,labels\n1,x/y\n2,x/y\n"),
+        ("sequence-labelling", "items.conll", {}, ["B-X"], "one\tB-X\n\ntwo\tB-X\n\nthree\tB-X\n\n"),
+        ("sequence-labelling", "items.jsonl", {}, [[0, 3, "X"]], '{"id": "1", "spans": [[0, 3, "X"]]}\n'),
+        ("mwe-identification", "test.blind.cupt", {}, None, "1\tIl\til\tPRON\t*\n"),
+        ("mwe-paraphrase", "test.blind.json", {}, "He died.", '"prediction": "He died."'),
+    ],
+)
+def test_what_predict_returns_is_what_is_written(
+    task_type: str,
+    name: str,
+    options: dict[str, Any],
+    answer: object,
+    written: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(BLIND[name])
+    task = StarterTask("https://scores.example.org", "c", "p", "t", "A title", task_type, options, name)
+    programs = cells(starter_notebook(task))
+    (predicting,) = (number for number, cell in enumerate(programs) if "def predict(" in cell)
+    replaced = [] if answer is None else [f"def predict(item):\n    return {answer!r}"]
+    namespace = execute([*programs[: predicting + 1], *replaced, *programs[predicting + 1 :]])
+    assert written in namespace["submission"].read_text()
+
+
+def test_kit_prints_score_rank_and_address(with_items: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    script = kit_of(with_items)["starter-kit/starter.py"]
+    (step,) = (part for part in script.split("\n\n") if "client.submit(" in part)
+    standing = {"board": "all", "metric": "macro_f1", "value": 0.75, "rank": 2, "of": 9}
+    links = {"page": "/submissions/1"}
+    hidden = {**standing, "board": "dev", "rank": None}
+    document = {"id": "1", "status": "scored", "message": "Scored.", "standings": [standing, hidden], "links": links}
+    result = Submission.of(document, "https://scores.example.org")
+    printing = step[step.index("    print(result.status") :]
+    capsys.readouterr()
+    exec(compile(f"if True:\n{printing}", "printing", "exec"), {"result": result})  # noqa: S102 - our own text
+    assert capsys.readouterr().out.splitlines() == [
+        "scored Scored.",
+        "all: macro_f1 0.75, rank 2 of 9",
+        "dev: macro_f1 0.75",
+        "https://scores.example.org/submissions/1",
+    ]
+
+
+def test_readme_names_the_server_and_the_task(with_items: Site) -> None:
+    readme = kit_of(with_items)["starter-kit/README.md"]
+    for words in ("idioms/evaluation/detection", "/wheels/ 'evergold[metrics]'", "`predict`", "/competitions/idioms\n"):
+        assert words in readme, words
+    assert readme.partition("\n")[0].endswith("and   such: starter kit")
 
 
 def test_task_without_a_blind_file_has_no_kit(site: Site) -> None:

@@ -1,0 +1,132 @@
+"""Bundles that a program sends to make a competition: announced, sent to a secret address, found by number.
+
+The bundle has gold in clear, so that it is never stored: the request that brings it makes the draft, and what came of
+it is kept for a day.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Update, delete, select, update
+from sqlalchemy.orm import Session
+
+from app.base.errors import EvergoldError, NotFound
+from app.base.text import hash_of_secret
+from app.models import BundleUpload, User
+
+KEPT = timedelta(days=1)
+#: Of one person at a time; the oldest make room.
+KEPT_AT_ONCE = 10
+#: A request that makes a competition ends sooner; one that did not was interrupted.
+LONGEST = timedelta(minutes=15)
+INTERRUPTED = "The server was interrupted while it made the competition. Send the bundle again."
+
+
+class BundleNotHere(EvergoldError):
+    """The bundle was announced, and has not come."""
+
+    status = 409
+    code = "not_uploaded_yet"
+
+
+class BundleCame(EvergoldError):
+    """A bundle came to this address before."""
+
+    status = 409
+    code = "uploaded_already"
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """The end of a bundle. competition: the name of its draft, if there is one; details: sentences, a line each."""
+
+    number: int
+    is_finished: bool
+    competition: str | None
+    details: str
+
+
+def announce_bundle(session: Session, user: User, now: datetime) -> tuple[UUID, str]:
+    """Expect a bundle; return its key and the secret of its address. The caller has checked the right to create."""
+    mine = select(BundleUpload.id).where(BundleUpload.user_id == user.id)
+    newest = mine.order_by(BundleUpload.announced_at.desc(), BundleUpload.id.desc()).limit(KEPT_AT_ONCE - 1)
+    kept = list(session.scalars(newest))
+    session.execute(delete(BundleUpload).where(BundleUpload.user_id == user.id, BundleUpload.id.not_in(kept)))
+    secret = secrets.token_urlsafe(32)
+    upload = BundleUpload(user_id=user.id, secret_hash=hash_of_secret(secret), announced_at=now)
+    session.add(upload)
+    session.flush()
+    return upload.key, secret
+
+
+def sender_of(session: Session, secret: str, now: datetime) -> User | None:
+    """Return who announced a bundle for this address; None if nobody did. Raises BundleCame if it came already."""
+    upload = session.scalar(select(BundleUpload).where(*_at(secret, now)))
+    if upload is None:
+        return None
+    if upload.claimed_at is not None:
+        raise BundleCame("A bundle came to this address before; announce this one, too.")
+    return session.get_one(User, upload.user_id)
+
+
+def claim_bundle(session: Session, secret: str, now: datetime) -> None:
+    """Let this request make the competition, and no other. Raises BundleCame."""
+    free = update(BundleUpload).where(*_at(secret, now), BundleUpload.claimed_at.is_(None)).values(claimed_at=now)
+    if session.scalar(free.returning(BundleUpload.id)) is None:
+        raise BundleCame("A bundle came to this address before; announce this one, too.")
+
+
+def release_bundle(session: Session, secret: str) -> None:
+    """Let another request bring the bundle: this one made nothing, and the next may."""
+    session.execute(_all_at(secret).values(claimed_at=None))
+
+
+def finish_bundle(session: Session, secret: str, competition: str | None, details: str, now: datetime) -> None:
+    """Record what became of the bundle."""
+    session.execute(_all_at(secret).values(finished_at=now, competition=competition, details=details))
+
+
+def creation_by_key(session: Session, user: User, key: UUID, now: datetime) -> Creation | None:
+    """Return what became of the user's bundle with this key; None if there is none. Raises BundleNotHere."""
+    upload = session.scalar(select(BundleUpload).where(BundleUpload.key == key, *_own(user, now)))
+    if upload is not None and upload.claimed_at is None:
+        raise BundleNotHere("This bundle was announced, but it was not uploaded.")
+    return None if upload is None else _creation(upload, now)
+
+
+def creation_by_number(session: Session, user: User, number: int, now: datetime) -> Creation:
+    """Return what became of the user's bundle with this number. Raises NotFound, BundleNotHere."""
+    key = session.scalar(select(BundleUpload.key).where(BundleUpload.id == number, *_own(user, now)))
+    found = creation_by_key(session, user, key, now) if key is not None else None
+    if found is None:
+        raise NotFound("You have no bundle with this number; what became of one is kept for a day.")
+    return found
+
+
+def forget_bundles(session: Session, now: datetime) -> int:
+    """Delete what is older than a day, for everybody; return how many."""
+    over = BundleUpload.announced_at <= now - KEPT
+    return len(session.scalars(delete(BundleUpload).where(over).returning(BundleUpload.id)).all())
+
+
+def _creation(upload: BundleUpload, now: datetime) -> Creation:
+    if upload.finished_at is None and upload.claimed_at is not None and upload.claimed_at <= now - LONGEST:
+        return Creation(upload.id, True, None, INTERRUPTED)
+    return Creation(upload.id, upload.finished_at is not None, upload.competition, upload.details)
+
+
+def _at(secret: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return BundleUpload.secret_hash == hash_of_secret(secret), BundleUpload.announced_at > now - KEPT
+
+
+def _own(user: User, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return BundleUpload.user_id == user.id, BundleUpload.announced_at > now - KEPT
+
+
+def _all_at(secret: str) -> Update:
+    here = update(BundleUpload).where(BundleUpload.secret_hash == hash_of_secret(secret))
+    return here.execution_options(synchronize_session=False)

@@ -1,0 +1,29 @@
+"""A body that is a file and nothing else, written as it comes."""
+
+from __future__ import annotations
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.base.storage import StoredFile, UploadWriter
+from app.web.http.multipart import PIECE_BYTES
+
+
+async def receive_body(request: Request, writer: UploadWriter) -> StoredFile:
+    """Write the body, and return what it is stored as; nothing stays of one that breaks off."""
+    try:
+        pending = bytearray()
+        async for chunk in request.stream():
+            pending += chunk
+            if len(pending) >= PIECE_BYTES:
+                await run_sync(writer.write, bytes(pending))
+                pending.clear()
+        return await run_sync(_finish, writer, bytes(pending))
+    finally:
+        writer.discard()
+
+
+def _finish(writer: UploadWriter, rest: bytes) -> StoredFile:
+    if rest:
+        writer.write(rest)
+    return writer.finish()
