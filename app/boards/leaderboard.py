@@ -16,7 +16,6 @@ from functools import partial
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from app.base.db import once
 from app.base.errors import NotFound
 from app.boards.details import published_page
 from app.boards.entries import apply_team_marks, rows_of, with_cards, with_human_scores, with_public_part
@@ -50,12 +49,11 @@ from app.models import (
     Tally,
     Team,
     TeamKind,
-    TeamMember,
-    User,
 )
 from app.standings.check import standings_of
 from app.standings.choose import rules_of
 from app.standings.tries import Rescored, RunFilter
+from app.teams.find import teams_of
 from evergold.scoring.halves import Half
 
 __all__ = [
@@ -175,7 +173,13 @@ def _version(
 
 def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Rescored | None = None) -> list[EntrySource]:
     """Return the sources of a board's entries: its own phase, then the one whose entries it carries over."""
-    own = EntrySource(phase, task_in_phase(session, phase, board))
+    return sources_of(session, EntrySource(phase, task_in_phase(session, phase, board)), board, rescoring)
+
+
+def sources_of(
+    session: Session, own: EntrySource, board: Board, rescoring: Rescored | None = None
+) -> list[EntrySource]:
+    """Return the same, given the first."""
     carried = _carried_over(session, own, board, rescoring)
     return [own, carried] if carried else [own]
 
@@ -195,7 +199,7 @@ def sight_of(
     own, *carried = [Source(one.phase.id, view) for one, view in zip(sources, views, strict=True)]
     by_phase = {one.phase.name: source for one, source in zip(sources[1:], carried, strict=True)}
     competition = session.get_one(Competition, sources[0].phase.competition_id)
-    return ViewerContext(own, by_phase, _teams_of(session, user), competition.neutral_salt)
+    return ViewerContext(own, by_phase, teams_of(session, user) if user else frozenset(), competition.neutral_salt)
 
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> ViewerContext:
@@ -361,16 +365,6 @@ _HISTORIC = (
     .where(HistoricRow.phase_id == bindparam("phase"), HistoricRow.board_id == bindparam("board"))
     .order_by(HistoricRow.id)
 )
-
-
-def _teams_of(session: Session, user: User | None) -> frozenset[int]:
-    if user is None:
-        return frozenset()
-    where = {"user": user.id}
-    return once(session, ("teams", user.id), lambda: frozenset(session.scalars(_TEAMS, where)))
-
-
-_TEAMS = select(TeamMember.team_id).where(TeamMember.user_id == bindparam("user"))
 
 
 # ----------------------------------------------------------------------------------------------------------- for lists

@@ -16,14 +16,14 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.boards.entries import rows_of
-from app.boards.leaderboard import EntrySource, entry_sources, rows_of_sources, sight_of, whole_board
+from app.boards.leaderboard import EntrySource, rows_of_sources, sight_of, sources_of, whole_board
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.view import UnfilteredBoard, ViewerContext, show
 from app.competitions.columns import BoardColumn, visible_columns
 from app.competitions.entry_rules import entry_settings
 from app.competitions.visibility import View, Viewer, rounded
 from app.gold.versions import gold_identity
-from app.models import Board, BoardShown, Phase, RowMark, Submission, Team, TeamKind
+from app.models import Board, BoardShown, PhaseTask, RowMark, Submission, Team, TeamKind
 from app.standings.choose import Rules, rules_of
 from app.standings.entry import BoardEntry
 from app.standings.kept import KeptRows, count_values, entries_around, kept_entries, kept_values, value_of
@@ -57,17 +57,17 @@ class TeamSight:
 
 def sight_of_team(
     session: Session,
-    phase: Phase,
+    phase_task: PhaseTask,
     board: Board,
     team_id: int,
     viewer: Viewer,
 ) -> TeamSight:
     """Return what holds for all boards of a task in a phase. board: any of them."""
-    sources = entry_sources(session, phase, board)
+    sources = sources_of(session, EntrySource(phase_task.phase, phase_task), board)
     sight = sight_of(session, sources, viewer)
     marked = session.execute(_MARKED, {"phase_tasks": [one.phase_task.id for one in sources]})
     apart = {team for row in marked for team in row if team is not None}
-    apart |= {*session.scalars(_BASELINES, {"competition": phase.competition_id}), *sight.mine, team_id}
+    apart |= {*session.scalars(_BASELINES, {"competition": phase_task.phase.competition_id}), *sight.mine, team_id}
     # A run shows scores of the public part, even if the private part ranks the board.
     half = Half.PUBLIC if sight.own.view.is_divided else None
     return TeamSight(team_id, sources, sight, frozenset(apart), half)

@@ -33,9 +33,9 @@ from app.cards.systems import (
 from app.cards.views import CardChangeOut
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
-from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, TeamMember, User
+from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, User
 from app.standings.renew import renew_team
-from app.teams.find import lock_team_of_submission
+from app.teams.find import lock_team_of_submission, teams_of
 from evergold.scoring.tasks import TASKS
 
 LANGUAGES = "languages"
@@ -62,7 +62,8 @@ def _languages(task_type: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def card_of_submission(session: Session, submission: Submission) -> MethodCard:
     """Return the current card; `submission.phase_task` with everything above it must be loaded."""
-    kept = card_documents(session, [submission.id]).get(submission.id)
+    has_system = submission.system_id is not None
+    kept = card_documents(session, [submission.id]).get(submission.id) if has_system else None
     return card_of(kept or sent_with(submission), form_of(submission.phase_task))
 
 
@@ -213,7 +214,7 @@ _FROZEN = (
 
 def is_of_team(session: Session, submission: Submission, user: User | None) -> bool:
     """True if the user is in the submission's team, which alone edits its card."""
-    return user is not None and session.get(TeamMember, (submission.team_id, user.id)) is not None
+    return user is not None and submission.team_id in teams_of(session, user)
 
 
 def edit_card(

@@ -39,10 +39,12 @@ def draw_history(title: str, axis: AxisOut, entries: Sequence[PointOut], records
         x = plot.left + _INSET + share * (plot.right - plot.left - 2 * _INSET)
         return x, y.place(scale * _value(entry), plot.bottom, plot.top)
 
-    _draw_record_line(plot, [place(entry) for entry in records])
+    places = {_spot(entry): place(entry) for entry in entries}
+    held = set(map(_spot, records))
+    _draw_record_line(plot, [places[_spot(entry)] for entry in records])
     for entry in entries:
-        kind, size = ("fig-mark", _RECORD_SIZE) if entry in records else ("fig-mark fig-hollow", _SIZE)
-        mark = add_mark(svg, kind, "circle", *place(entry), size)
+        kind, size = ("fig-mark", _RECORD_SIZE) if _spot(entry) in held else ("fig-mark fig-hollow", _SIZE)
+        mark = add_mark(svg, kind, "circle", *places[_spot(entry)], size)
         SubElement(mark, "title").text = clean(f"{_date(entry)} {entry.label}: {_text(axis, entry)}")
     return svg_text(svg)
 
@@ -89,6 +91,11 @@ def _description(axis: AxisOut, entries: Sequence[PointOut], best: PointOut) -> 
 
 def _text(axis: AxisOut, entry: PointOut) -> str:
     return axis.text_of(entry.y).removesuffix(" %")
+
+
+def _spot(entry: PointOut) -> tuple[object, ...]:
+    """Return all that tells entries apart."""
+    return entry.x, entry.y, entry.label
 
 
 def _value(entry: PointOut) -> float:

@@ -248,7 +248,7 @@ def _standings(
     if not entered:
         return found
     certain = certainty_of(session, wanted, own)
-    seen = sight_of_team(session, asked.phase, boards[0], wanted[0].team_id, viewer)
+    seen = sight_of_team(session, asked, boards[0], wanted[0].team_id, viewer)
     for board, here in entered:
         column = _ranking_column(board)
         beside = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
@@ -257,7 +257,8 @@ def _standings(
         then = ranks_over_time(session, asked, place, board.id, here) if with_history else {}
         settings = own[here[0].id].settings
         why = _why(settings, is_chosen=settings.rule is EntryRule.CHOSEN and has_choice(session, here[0], board))
-        known = [_standing(session, one, board, own[one.id], place, beside[one.id]) for one in here]
+        compared = _Compared(board, column, place, beside)
+        known = [_standing(session, one, own[one.id], compared) for one in here]
         # Comparisons of entries with others need all rows.
         whole = _with_statistics(session, board, seen, place) if any(one.counts for one in known) else None
         for one, standing in zip(here, known, strict=True):
@@ -326,11 +327,20 @@ def _ranking_column(board: Board) -> BoardColumn:
     return next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
 
 
-def _standing(
-    session: Session, submission: Submission, board: Board, own: OwnScores, place: TeamBoard, beside: Beside
-) -> RunStanding:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A board with what runs of a team are compared with on it. column: the ranking one."""
+
+    board: Board
+    column: BoardColumn
+    place: TeamBoard
+    beside: Mapping[UUID, Beside]
+
+
+def _standing(session: Session, submission: Submission, own: OwnScores, compared: _Compared) -> RunStanding:
     """Return the standing without the parts that several runs share."""
-    column, view, shown = _ranking_column(board), own.view, place.shown
+    board, column, view = compared.board, compared.column, own.view
+    shown, beside = compared.place.shown, compared.beside[submission.id]
     score = next(one for one in own.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     decimals = effective_decimals(column, view.precision)
     value = rounded(score.value, decimals)
@@ -339,7 +349,7 @@ def _standing(
         board=board,
         column=with_decimals(column, view.precision),
         score=Score(score.metric, score.split, value, score.reason, score.signature),
-        ranks=rank_now(session, place, value, counts=bool(counts)),
+        ranks=rank_now(session, compared.place, value, counts=bool(counts)),
         change=difference_of(value, _as_shown(beside.before.value, view, decimals), decimals)
         if beside.before
         else None,

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
+    exists,
     func,
     literal,
     or_,
@@ -25,6 +26,8 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.interfaces import LoaderOption
 
 from app.base.db import UtcDateTime, in_batches, likely, once
 from app.base.errors import NotFound
@@ -109,9 +112,8 @@ def own_places(
 
 def _read_own_places(session: Session, user: User, competition: str | None) -> list[OwnPlace]:
     where: dict[str, Any] = {"user": user.id}
-    has_left = session.scalar(_HAS_LEFT, where) is not None
     where |= {} if competition is None else {"competition": competition}
-    statement = _own_places(has_left=has_left, is_in_one=competition is not None)
+    statement = _own_places(is_in_one=competition is not None)
     return [
         OwnPlace(team_id, phase_task_id, bool(is_member), tuple(names[:3]), tuple(names[3:]))
         for team_id, phase_task_id, is_member, *names in session.execute(statement, where)
@@ -120,16 +122,15 @@ def _read_own_places(session: Session, user: User, competition: str | None) -> l
 
 # Statements are built once: building one takes longer than executing it.
 
-_HAS_LEFT = select(FormerMember.id).where(FormerMember.user_id == bindparam("user")).limit(1)
-
 
 @cache
-def _own_places(*, has_left: bool, is_in_one: bool) -> Select[*tuple[Any, ...]]:
+def _own_places(*, is_in_one: bool) -> Select[*tuple[Any, ...]]:
     user: BindParameter[int] = bindparam("user")
     those = select(TeamMember.team_id, literal(1).label("is_member")).where(TeamMember.user_id == user)
     # Submissions for former teams, wherever they are now, since the team may have been merged.
-    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user)
-    teams = (union(those, sent_by_them) if has_left else those).subquery()
+    has_left = exists().where(FormerMember.user_id == user)
+    sent_by_them = select(Submission.team_id, literal(0)).where(Submission.user_id == user, has_left)
+    teams = union(those, sent_by_them).subquery()
     sent = select(Submission.id).where(
         Submission.team_id == teams.c.team_id,
         Submission.phase_task_id == PhaseTask.id,
@@ -302,7 +303,13 @@ def _newest_own(
 
 def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
     """Return these submissions with all a page needs, newest first."""
-    return list(session.scalars(_SEVERAL, {"ids": ids}).unique())
+    found = list(session.scalars(_SEVERAL, {"ids": ids}).unique())
+    # On their own: joined to each submission, the same few would be read again and again.
+    places = session.scalars(_PLACES, {"ids": {one.phase_task_id for one in found}}) if found else ()
+    by_id = {one.id: one for one in places}
+    for one in found:
+        set_committed_value(one, "phase_task", by_id[one.phase_task_id])
+    return found
 
 
 def _start_after(session: Session, user: User, submission_id: UUID) -> dict[str, Any]:
@@ -322,29 +329,40 @@ def _is_ones_own(user: User) -> ColumnElement[bool]:
 
 def _whole_submissions() -> Select[Submission]:
     """Select submissions with all parent objects, and with their current run without its report."""
-    run = joinedload(Submission.runs.and_(ScoringRun.is_current))
-    return _located_submissions().options(run.defer(ScoringRun.report, raiseload=True))
+    return _located_submissions().options(_current_run())
+
+
+def _current_run() -> LoaderOption:
+    return joinedload(Submission.runs.and_(ScoringRun.is_current)).defer(ScoringRun.report, raiseload=True)
 
 
 def _located_submissions() -> Select[Submission]:
     """Select submissions with all parent objects, but without runs."""
     above = joinedload(Submission.phase_task)
-    return select(Submission).options(
-        above.joinedload(PhaseTask.phase).joinedload(Phase.competition),
-        above.joinedload(PhaseTask.task),
-        joinedload(Submission.team),
-        joinedload(Submission.system),
-        joinedload(Submission.user),
+    return _sent_submissions().options(
+        above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task)
     )
+
+
+def _sent_submissions() -> Select[Submission]:
+    """Select submissions with team, system and user."""
+    senders = joinedload(Submission.team), joinedload(Submission.system), joinedload(Submission.user)
+    return select(Submission).options(*senders)
 
 
 # Built once: building them takes longer than executing them.
 _ASKED = Submission.id == bindparam("id", type_=Uuid())
 _WHOLE = _whole_submissions().where(_ASKED)
 _SEVERAL = (
-    _whole_submissions()
+    _sent_submissions()
+    .options(_current_run())
     .where(Submission.id.in_(bindparam("ids", expanding=True)))
     .order_by(Submission.submitted_at.desc(), Submission.id.desc())
+)
+_PLACES = (
+    select(PhaseTask)
+    .where(PhaseTask.id.in_(bindparam("ids", expanding=True)))
+    .options(joinedload(PhaseTask.phase).joinedload(Phase.competition), joinedload(PhaseTask.task))
 )
 _WITH_REPORT = _located_submissions().options(selectinload(Submission.runs.and_(ScoringRun.is_current))).where(_ASKED)
 _PLACED = (

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, exists, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base import links
-from app.base.db import insert_now
+from app.base.db import insert_now, once
 from app.base.errors import NameTaken
 from app.models import (
     Competition,
@@ -108,6 +108,15 @@ _TEAM_OF = (
     .join(TeamMember, TeamMember.team_id == Team.id)
     .where(TeamMember.user_id == bindparam("user"), TeamMember.competition_id == bindparam("competition"))
 )
+
+
+def teams_of(session: Session, user: User) -> frozenset[int]:
+    """Return the teams of which the user is a member, in all competitions."""
+    where = {"user": user.id}
+    return once(session, ("teams", user.id), lambda: frozenset(session.scalars(_TEAMS_OF, where)))
+
+
+_TEAMS_OF = select(TeamMember.team_id).where(TeamMember.user_id == bindparam("user"))
 
 
 def members_of(session: Session, team: Team) -> list[TeamMember]:

@@ -168,8 +168,9 @@ def moment(when: datetime) -> Markup:
     """Return a `<time>` element in UTC; scripts add the reader's own time zone."""
     iso = when.astimezone(UTC).isoformat(timespec="seconds")
     date, _, clock = moment_utc(when).partition(" ")
-    unbroken = Markup('<time datetime="{}"><span class="nowrap">{}</span> <span class="nowrap">{}</span></time>')
-    return unbroken.format(iso, date, clock)
+    # Digits need no escaping, which would take most of the time of a long list.
+    unbroken = f'<time datetime="{iso}"><span class="nowrap">{date}</span> <span class="nowrap">{clock}</span></time>'
+    return Markup(unbroken)  # noqa: S704
 
 
 def moment_utc(when: datetime) -> str:
