@@ -19,13 +19,23 @@ _LEFT, _RIGHT, _TOP, _BELOW = 56, 18, 16, 34
 #: Distance of the first and the last mark from the ends of the plot.
 _INSET = 12
 _MOST_TICKS = 5
-_SIZE, _RECORD_SIZE = 4.0, 5.5
+_SIZE, _RECORD_SIZE, _RING_SIZE = 4.0, 5.5, 9.0
 #: Minimum span of the axis: values that hardly differ are not stretched to the full height.
 _LEAST_SPAN = 0.01
 
 
-def draw_history(title: str, axis: AxisOut, entries: Sequence[PointOut], records: Sequence[PointOut]) -> str:
-    """Draw the chart. entries: at least one, oldest first; records: those of them that were better than all before."""
+def draw_history(
+    title: str,
+    axis: AxisOut,
+    entries: Sequence[PointOut],
+    records: Sequence[PointOut],
+    counting: PointOut | None = None,
+) -> str:
+    """Draw the chart.
+
+    entries: at least one, oldest first; records: those of them that were better than all before; counting: the one that
+    counts, if it is known.
+    """
     svg = sheet(WIDTH, HEIGHT)
     add_names(svg, "course", title, _description(axis, entries, records[-1]))
     plot = plot_of(svg, WIDTH, _LEFT, _TOP, HEIGHT - _BELOW, _RIGHT)
@@ -46,6 +56,9 @@ def draw_history(title: str, axis: AxisOut, entries: Sequence[PointOut], records
         kind, size = ("fig-mark", _RECORD_SIZE) if _spot(entry) in held else ("fig-mark fig-hollow", _SIZE)
         mark = add_mark(svg, kind, "circle", *places[_spot(entry)], size)
         SubElement(mark, "title").text = clean(f"{_date(entry)} {entry.label}: {_text(axis, entry)}")
+    if counting is not None:
+        ring = add_mark(svg, "fig-ring", "circle", *place(counting), _RING_SIZE)
+        SubElement(ring, "title").text = clean(f"Counts: {_date(counting)} {_text(axis, counting)}")
     return svg_text(svg)
 
 

@@ -128,11 +128,12 @@ _VALUES = (
 )
 
 
-def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str) -> str:
-    """Draw the chart of attempts. attempts: at least one, oldest first."""
+def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str, counting: UUID | None = None) -> str:
+    """Draw the chart of attempts. attempts: at least one, oldest first; counting: the one that counts, if known."""
     axis = AxisOut(title=column.title, decimals=column.decimals, percent=column.percent)
     points = [
         PointOut(x=one.submitted_at.astimezone(UTC).isoformat(), y=one.value, label=one.method) for one in attempts
     ]
     records = [point for point, one in zip(points, attempts, strict=True) if one.is_record]
-    return draw_history(title, axis, points, records)
+    entry = next((point for point, one in zip(points, attempts, strict=True) if one.submission_id == counting), None)
+    return draw_history(title, axis, points, records, entry)

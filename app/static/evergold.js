@@ -79,7 +79,7 @@ function closeMenus(event) {
 document.addEventListener("click", closeMenus);
 document.addEventListener("keydown", closeMenus);
 // The tab that one is on is in view.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 countTime();
 setInterval(countTime, 1000);
 showLocalTimes();

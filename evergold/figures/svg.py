@@ -40,6 +40,7 @@ _COLOURS = {
     "fig-ideal-text": {"fill": _GOLD, "font-size": "12", "font-weight": "600"},
     "fig-mark": {"fill": _ACCENT, "stroke": "#ffffff", "stroke-width": "1"},
     "fig-mark fig-hollow": {"fill": "#ffffff", "stroke": _INK, "stroke-width": "1.6"},
+    "fig-ring": {"fill": "none", "stroke": _GOLD, "stroke-width": "2"},
     "fig-mark fig-tone-1": {"fill": "#b9b8ac", "stroke": _INK, "stroke-width": "1.4"},
     "fig-hit": {"fill": "none", "pointer-events": "all"},
     "fig-name": {

@@ -146,7 +146,7 @@ def _tabs(
     if submit is not None:
         yield "submit", "Submit", links.submit(name, submit[0].name, submit[1].name)
     if has_runs:
-        yield "runs", "My runs", links.runs(name)
+        yield "runs", "My submissions", links.runs(name)
     if here.phase is not None and board is not None:
         yield "leaderboard", "Leaderboard", links.board(name, here.phase.name, board.name)
         yield "pictures", "Pictures", f"{links.pictures(name, here.phase.name, board.name)}#pictures"

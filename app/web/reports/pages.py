@@ -21,6 +21,7 @@ from app.feedback.reports import NoReport, Report, find_report
 from app.web.html.drawings import svg_response
 from app.web.html.guards import PageUser
 from app.web.html.rendering import render_page
+from app.web.html.words import split_title
 from app.web.html.workspace import workspace_of_task
 from app.web.http.routers import page_router
 from app.web.http.visit import PageVisit
@@ -95,7 +96,7 @@ def scores_table(
     ]
     rows = [
         Row(
-            split,
+            split_title(split),
             tuple(
                 score_cell(found.get(column.key), metrics.get(column.key), precision=precision) for column in columns
             ),

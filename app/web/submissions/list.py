@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading
+from app.boards.side_by_side import short_titles
 from app.competitions.find import find_competition
 from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer
@@ -31,12 +32,12 @@ from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 
 
-def chart_of(history: History | None) -> Markup | None:
-    """Return the chart, or None for fewer than two submissions."""
+def chart_of(history: History | None, counting: UUID | None = None) -> Markup | None:
+    """Return the chart, or None for fewer than two submissions. counting: the one that counts, if it is known."""
     if history is None or len(history.attempts) < 2:
         return None
     title = f"{history.board.title}, {history.place.phase_title}: scores over time"
-    return Markup(chart_svg(history.attempts, history.column, title))  # noqa: S704 - escaped by ElementTree
+    return Markup(chart_svg(history.attempts, history.column, title, counting))  # noqa: S704 - escaped by ElementTree
 
 
 router = page_router()
@@ -57,6 +58,13 @@ class RunRow:
     standings: dict[str, RunStanding]
     own: OwnScores
 
+    @property
+    def first(self) -> RunStanding | None:
+        """The result that counts, else the first with a score; None without a result."""
+        found = list(self.standings.values())
+        counting = next((one for one in found if one.counts), None)
+        return counting or next((one for one in found if one.score.value is not None), found[0] if found else None)
+
 
 @dataclass(frozen=True, slots=True)
 class Runs:
@@ -72,6 +80,13 @@ class Runs:
     chart: Markup | None
     page: int
     pages: int
+
+    @property
+    def counting(self) -> UUID | None:
+        """The submission that counts on the board, if it is among these."""
+        name = self.board.name if self.board else ""
+        counts = (row.submission.id for row in self.rows if (one := row.standings.get(name)) is not None and one.counts)
+        return next(counts, None)
 
     @property
     def has_tests(self) -> bool:
@@ -147,7 +162,18 @@ def _runs(session: Session, user: User, place: Place, board: str, page: int, now
         RunRow(one, current_run(one), {found.board.name: found for found in standings[one.id]}, own[one.id])
         for one in wanted
     ]
-    return Runs(rows, boards, chosen, history, chart_of(history), page, pages)
+    found = Runs(rows, boards, chosen, history, None, page, pages)
+    return replace(found, chart=chart_of(history, found.counting))
+
+
+def _run_rows(session: Session, user: User, submissions: Sequence[Submission], now: datetime) -> list[RunRow]:
+    """Return rows of submissions to any places, without the ranks at the time."""
+    own = own_scores_of_all(session, submissions, Viewer(user, now))
+    standings = standings_of_all(session, submissions, own, Viewer(user, now))
+    return [
+        RunRow(one, current_run(one), {found.board.name: found for found in standings[one.id]}, own[one.id])
+        for one in submissions
+    ]
 
 
 def _is_entered(board: Board, standings: Sequence[RunStanding]) -> bool:
@@ -161,6 +187,7 @@ def _options(
     if place is None or runs is None:
         return {"phase_options": [], "task_options": [], "board_options": []}
     name = competition.name
+    titles = short_titles([one.title for one in runs.boards])
     phases = {one.phase: one.phase_title for one in places}
     tasks = {one.task: one.task_title for one in places if one.phase == place.phase}
     has_task = {one.phase for one in places if one.task == place.task}
@@ -173,8 +200,8 @@ def _options(
             (title, links.runs(name, phase=place.phase, task=one), one == place.task) for one, title in tasks.items()
         ],
         "board_options": [
-            (one.title, links.runs(name, phase=place.phase, task=place.task, board=one.name), one == runs.board)
-            for one in runs.boards
+            (title, links.runs(name, phase=place.phase, task=place.task, board=one.name), one == runs.board)
+            for title, one in zip(titles, runs.boards, strict=True)
         ],
     }
 
@@ -241,13 +268,14 @@ def read_submissions(
             after=after,
             limit=PAGE_LENGTH,
         )
+        rows = _run_rows(session, user, found, now)
         places = places_of(session, user)
         left = filters.fit(places)
         history = history_of(session, user, left[0], now, board=board) if len(left) == 1 else None
     return render(
         request,
         "submissions/list.html",
-        rows=[(submission, current_run(submission)) for submission in found],
+        rows=rows,
         places=places,
         left=left,
         filters=filters,

@@ -21,6 +21,7 @@ from app.competitions.find import boards_of
 from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
+from app.feedback.other_entries import other_entries
 from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
@@ -216,6 +217,7 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         known = {submission.id: own}
         standings = standings_known(session, submission, known, viewer)
         certain = certainty_of(session, [submission], known).get(submission.id)
+        others = other_entries(session, submission, standings, own) if is_own and not submission.withdrawn_at else {}
         program_log = log_for(session, submission, viewer.user, own.view)
         workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
@@ -249,7 +251,8 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "standings": standings,
         "entered": next((one for one in standings if one.counts), None),
         "is_compared_later": any(one.rivals is not None and one.rivals.is_pending for one in standings),
-        "goes_back": may_withdraw and own.settings.rule is EntryRule.LAST,
+        "others": others,
+        "way_back": _way_back(own, is_own=is_own, may_withdraw=may_withdraw),
         "workspace": workspace,
         "title": _title(RunStatus(run.status), standings),
         "scores": scores,
@@ -260,6 +263,13 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "warnings": [problem for problem in run.problems if problem.get("severity") == "warning"],
         "metrics": metrics,
     }
+
+
+def _way_back(own: OwnScores, *, is_own: bool, may_withdraw: bool) -> str:
+    """Return how a team goes back to a better submission: `withdraw`, `choose`, or "" if it cannot or need not."""
+    if own.settings.rule is EntryRule.LAST:
+        return "withdraw" if may_withdraw else ""
+    return "choose" if own.settings.rule is EntryRule.CHOSEN and is_own and own.is_choosable else ""
 
 
 def _title(status: RunStatus, standings: list[RunStanding]) -> str:

@@ -116,7 +116,7 @@ def test_digits_beyond_the_precision_are_in_no_answer(planted: Planted) -> None:
     with planted.site.client() as nobody:
         assert nobody.get(f"/api/v1{BOARD_PAGE}").json()["rows"][0]["cells"][0]["value"] == 0.62
         assert "0.62" in text_of(nobody.get(BOARD_PAGE, headers=BROWSER).text)
-        assert nobody.get(f"/api/v1{BOARD_PAGE}.csv").text.endswith(",0.62,0.31\r\n")
+        assert nobody.get(f"/api/v1{BOARD_PAGE}.csv").text.endswith(",0.62,0.31,macro_f1 zero_shot/all\r\n")
     report = planted.owner.client.get(f"/api/v1/submissions/{planted.submission}/report").json()
     assert {score["value"] for score in report["scores"]} == {0.62, 0.31}
     assert (report["aggregates"], report["links"]["texts"]) == ({}, {})

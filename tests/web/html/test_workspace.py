@@ -131,7 +131,7 @@ def test_the_tab_of_ones_runs_counts_them(engine: Engine) -> None:
     with reading(engine) as session:
         here = find_competition(session, COMPETITION)
         found = workspace_of(session, here, Viewer(ada, NOW), "runs")
-    assert [(tab.title, tab.count) for tab in found.tabs if tab.count] == [("My runs", "1")]
+    assert [(tab.title, tab.count) for tab in found.tabs if tab.count] == [("My submissions", "1")]
     assert [tab.name for tab in found.tabs if tab.is_current] == ["runs"]
 
 
@@ -139,7 +139,7 @@ def test_organisers_alone_have_a_desk_and_who_is_logged_in_has_runs(engine: Engi
     ada, root = world.add_user(engine, "ada"), world.add_user(engine, "root", is_administrator=True)
     found = [seen(engine, user=user) for user in (root, ada, None)]
     assert [one.get("Desk") for one in found] == [f"{HERE}/desk", None, None]
-    assert [one.get("My runs") for one in found] == [f"{HERE}/runs", f"{HERE}/runs", None]
+    assert [one.get("My submissions") for one in found] == [f"{HERE}/runs", f"{HERE}/runs", None]
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_every_score_is_on_the_page_of_all_scores(browser: httpx.Client, page: s
     found = browser.get(page, params={"view": "scores", "sort": "-token_f1"}).text
     markup.check(found)
     assert columns_of(found)[:4] == ["Split", "MWE-based P %", "MWE-based R %", "MWE-based F1 %"]
-    assert table_of(found)[1][0] == "fr"
+    assert table_of(found)[1][0] == "French"
     assert "mwe-identification:2|matching:assignment|lemmas:gold" in found
 
 
@@ -320,7 +320,7 @@ def test_a_task_type_without_a_page_of_its_own_has_the_plain_table(site: Site, b
     found = browser.get(f"/submissions/{accepted.submission.id}/report").text
     markup.check(found)
     assert columns_of(found) == ["Split", "Macro F1", "Accuracy"]
-    assert table_of(found)[1:] == [["zero_shot/all", "0.5000", "0.2500"], ["one_shot/all", "–", "–"]]
+    assert table_of(found)[1:] == [["zero-shot · all", "0.5000", "0.2500"], ["one-shot · all", "–", "–"]]
 
 
 def test_the_first_language_need_not_have_been_sent(site: Site, browser: httpx.Client, tmp_path: Path) -> None:

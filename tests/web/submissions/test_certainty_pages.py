@@ -84,7 +84,7 @@ def test_programs_are_told_the_same(browser: httpx.Client, two: tuple[UUID, UUID
     answer = browser.get(f"/api/v1/submissions/{two[0]}/comparison/{two[1]}").json()
     (score,) = [one for one in answer["scores"] if one["test"]]
     assert (score["interval_a"]["low"], score["interval_b"]["high"]) == (0.41, 0.68321)
-    assert score["test"] == standing["change_test"] | {"corrected": 0.0071}, "one score alone: nothing to correct"
+    assert score["test"] == standing["change_test"] | {"corrected": 0.0071}, "one test alone is its own family"
 
 
 def test_nothing_is_said_where_digits_are_hidden(

@@ -232,7 +232,7 @@ def places(site: Site, ada: Person) -> None:
 
 def shown(person: Person, query: str) -> str:
     """Which task and phase."""
-    found = re.search(r"My runs, ([^<]+)</h2>", page(person, f"{RUNS}?{query}"))
+    found = re.search(r"My submissions, ([^<]+)</h2>", page(person, f"{RUNS}?{query}"))
     return found[1] if found else ""
 
 

@@ -179,7 +179,7 @@ def test_a_scored_page_shows_standing_scores_and_signatures(sent: tuple[Site, st
     assert "zero-shot 0.7037 rank 1 of 1 Macro F1 · counts: best submission" in found
     assert "Part Macro F1 Accuracy zero-shot · all 0.7037" in found
     assert "one-shot · all – undefined: not entered" in found
-    assert "Macro F1 zero_shot/all 0.7037 idiom-detection:1|macro_f1|zero_shot/all" in found
+    assert "Macro F1 zero-shot · all 0.7037 idiom-detection:1|macro_f1|zero_shot/all" in found
     assert "refresh" not in page
     assert "htmx" not in page
 

@@ -10,7 +10,7 @@ from app.boards.statistics_work import record_statistics
 from app.models import Board, EntryRule, ScoringRun, User
 from tests import world
 from tests.competitions.embargo import declare, enter, hide
-from tests.web.site import Site, log_in
+from tests.web.site import Site, csrf_of, log_in
 from tests.world import HOUR, NOW, the_phase_task
 
 
@@ -24,10 +24,59 @@ def test_the_page_offers_the_way_back_where_the_newest_counts_and_is_worse(site:
         worse = enter(site.engine, ada, 0.5, minute=3)
         site.set_clock(NOW + HOUR)
         page = browser.get(f"/submissions/{worse}").text
-        assert "The submission before had 0.7000" in page
-        assert "Go back to the one before" in page
+        assert "had <strong>0.7000</strong>" in page
+        assert "Go back to my better one" in page
+        assert "counts, with 0.7000." in page, "said before it is withdrawn"
         better = enter(site.engine, ada, 0.8, minute=4)
-        assert "Go back to the one before" not in browser.get(f"/submissions/{better}").text
+        assert "Go back to my better one" not in browser.get(f"/submissions/{better}").text
+
+
+def scored_ada(site: Site) -> User:
+    with reading(site.engine) as session:
+        return session.scalars(select(User).where(User.username == "ada")).one()
+
+
+def test_where_teams_choose_both_are_a_choice(site: Site) -> None:
+    """The latest counts without a choice. Going back chooses the better one; the worse one links to it."""
+    declare(site.engine, entry_rule=EntryRule.CHOSEN, without_choice=EntryRule.LAST)
+    with log_in(site, "ada") as browser:
+        ada = scored_ada(site)
+        better, worse = enter(site.engine, ada, 0.7, minute=2), enter(site.engine, ada, 0.5, minute=3)
+        site.set_clock(NOW + HOUR)
+        page = browser.get(f"/submissions/{worse}").text
+        assert page.count('value="choose">Keep this one') == 1
+        assert f'action="/submissions/{better}/choice"' in page
+        sent = {"csrf_token": csrf_of(page), "board": "zero-shot"}
+        assert browser.post(f"/submissions/{better}/choice", data=sent).status_code in (200, 303)
+        page = browser.get(f"/submissions/{worse}").text
+        assert "Go back to my better one" not in page
+        assert f'<a href="/submissions/{better}">another one counts</a> with 0.7000' in page
+
+
+def test_the_best_that_counts_is_linked_and_the_last_row_is_said_to_go(site: Site) -> None:
+    with log_in(site, "ada") as browser:
+        ada = scored_ada(site)
+        better = enter(site.engine, ada, 0.7, minute=2)
+        site.set_clock(NOW + HOUR)
+        assert "then your team has no row." in browser.get(f"/submissions/{better}").text
+        worse = enter(site.engine, ada, 0.5, minute=3)
+        page = browser.get(f"/submissions/{worse}").text
+        assert f'<a href="/submissions/{better}">another one counts</a> with 0.7000' in page
+        assert "Go back" not in page, "the better one counts anyway"
+        assert "counts, with 0.5000." in browser.get(f"/submissions/{better}").text
+
+
+def test_where_teams_see_no_scores_nothing_says_which_is_better(site: Site) -> None:
+    with log_in(site, "ada") as browser:
+        ada = scored_ada(site)
+        better, worse = enter(site.engine, ada, 0.7, minute=2), enter(site.engine, ada, 0.5, minute=3)
+        hide(site.engine, own_scores="never")
+        site.set_clock(NOW + HOUR)
+        for one in (better, worse):
+            page = browser.get(f"/submissions/{one}").text
+            assert "another one counts" not in page
+            assert "then your" not in page
+            assert "Go back" not in page
 
 
 def test_the_page_asks_again_until_its_row_is_compared_and_announces_nothing_twice(site: Site) -> None:

@@ -220,6 +220,8 @@ def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Cli
     declare(site, mode="domain", domains=["example.org"])
     unprove(site)
     assert "a link was sent to you" in send(browser, PAGE).text
+    line = "<strong>ada@example.org</strong>"
+    assert all(line in browser.get(path).text for path in ("/", PAGE, "/guide")), "on every page"
     [link] = confirm_links(site)
     with log_in(site, "eve") as eve:
         assert eve.get(link).status_code == 404, "it is for another account"
@@ -231,6 +233,7 @@ def test_a_link_by_mail_shows_whose_an_address_is(site: Site, browser: httpx.Cli
         assert page.headers["Cache-Control"] == "no-store"
     assert "You can take part now" in send(browser, link, "/account/confirm-email").text
     assert "You are registered" in browser.get(PAGE).text
+    assert line not in browser.get("/").text
 
 
 def test_mails_are_rare(site: Site, browser: httpx.Client) -> None:
