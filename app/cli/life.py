@@ -10,6 +10,7 @@ import typer
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, say
+from evergold.moments import deadline_words
 
 if TYPE_CHECKING:
     from app.models import Competition, Halt, Stage
@@ -92,7 +93,6 @@ def _halt(text: str) -> Halt | None:
 
 
 def _tell(competition: Competition, as_json: bool) -> None:
-    from app.base.times import in_utc
     from app.competitions.views import describe_life
 
     told = describe_life(competition)
@@ -102,4 +102,4 @@ def _tell(competition: Competition, as_json: bool) -> None:
     halt = "" if told.halt == "none" else f", {told.halt}{f': {told.reason}' if told.reason else ''}"
     say(f"{competition.name} is {told.stage}{halt}.")
     if told.delete_at is not None:
-        say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")
+        say(f"It is deleted {deadline_words(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +20,7 @@ from evergold.cli.output import (
     say,
 )
 from evergold.cli.submissions import outcome_code, show_submission
+from evergold.moments import deadline_words, moment_words
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -153,7 +154,7 @@ def submissions(
         print_json({"submissions": listed})
         return
     rows = [(s["id"], _when(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed]
-    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Scores", "Method"], rows)
+    print_table(["Id", "Submitted", "Task", "Status", "Scores", "Method"], rows)
 
 
 def _status(submission: Json) -> str:
@@ -197,7 +198,7 @@ def _show_board(document: Json) -> None:
     say(f"{document['competition']}/{document['phase']}: {document['title']}")
     visibility = document["visibility"]
     if visibility["board"] != "public":
-        until = f" until {_when(visibility['board_at'])} UTC" if visibility["board_at"] else ""
+        until = f" until {_deadline(visibility['board_at'])}" if visibility["board_at"] else ""
         what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
         remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
     columns = document["columns"]
@@ -260,4 +261,9 @@ def _where(submission: Json) -> str:
 
 
 def _when(moment: str) -> str:
-    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    return moment_words(datetime.fromisoformat(moment))
+
+
+def _deadline(moment: str) -> str:
+    """Format a declared moment, with the clock of this machine in brackets."""
+    return deadline_words(datetime.fromisoformat(moment), datetime.now().astimezone().tzinfo)

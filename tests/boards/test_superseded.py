@@ -228,7 +228,7 @@ def test_an_allowance_that_comes_after_the_freeze_says_that_it_does_not_count(cl
     assert granted.late is not None
     assert not granted.late.count
     assert granted.late.words == (
-        "Late entries do not count in the official results, which were frozen at 2026-01-10 13:01 UTC."
+        "Late entries do not count in the official results, which were frozen on 10 Jan 2026, 13:01 UTC."
     )
     assert granted.late.words in mail
     enter(closing, late_team, 0.99, at=DUE + HOUR / 2)

@@ -15,7 +15,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.base.storage import StoredFile
-from app.base.times import in_utc
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep_declared
 from app.declarations.check import LoadedCompetition
@@ -26,6 +25,7 @@ from app.declarations.revisions.folder import linked
 from app.declarations.revisions.kept import last_from_file, newest_revision, revisions_since
 from app.models import Competition, Revision, RevisionFile, RevisionSource, User
 from app.people.audit import actor_name
+from evergold.moments import moment_words
 from evergold.scoring.errors import InvalidFile
 
 #: Maximum number of sentences per revision.
@@ -118,9 +118,9 @@ def edits_words(session: Session, competition: Competition) -> str:
     found = [str(one) for one in differences(last.document, newest.document)]
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     what = f": {'; '.join(found[:_NAMED])}{more}" if found else ""
-    when = in_utc(newest.made_at.replace(microsecond=0))
+    when = moment_words(newest.made_at)
     return (
-        f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time at {when} "
+        f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time on {when} "
         f"(revision {newest.number}){what}"
     )
 

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
 from app.base.storage import Storage
-from app.base.times import in_utc
 from app.boards.snapshots import is_open_again
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
@@ -39,6 +38,7 @@ from app.models import (
     Team,
     TeamKind,
 )
+from evergold.moments import aoe_words, moment_words
 
 #: (competition, phase, task).
 Place = tuple[str, str, str]
@@ -187,7 +187,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
 
 def _times(was: Standing, now: Standing) -> Iterator[str]:
     if was.starts_at != now.starts_at:
-        yield f"the phase opens at {in_utc(now.starts_at)}, before {in_utc(was.starts_at)}"
+        yield f"the phase opens {aoe_words(now.starts_at)}, before {aoe_words(was.starts_at)}"
     if was.ends_at != now.ends_at:
         yield f"the deadline is {_moment(now.ends_at)}, before {_moment(was.ends_at)}"
         yield from _official(was, now)
@@ -201,7 +201,8 @@ def _official(was: Standing, now: Standing) -> Iterator[str]:
     closed_at = was.frozen_for
     if closed_at and is_open_again(closed_at, now.ends_at) and not is_open_again(closed_at, was.ends_at):
         following = "others are frozen when it closes again" if now.ends_at else "the live board goes on"
-        yield f"its official results of {in_utc(closed_at)} are superseded: they keep their address, and {following}"
+        closed = moment_words(closed_at)
+        yield f"its official results of {closed} are superseded: they keep their address, and {following}"
 
 
 def _limits(was: DeclaredLimits, now: DeclaredLimits) -> Iterator[str]:
@@ -258,11 +259,11 @@ def _rule(entry: EntrySettings) -> str:
 
 
 def _moment(moment: datetime | None) -> str:
-    return in_utc(moment) if moment else "never"
+    return aoe_words(moment) if moment else "never"
 
 
 def _from(moment: datetime | None) -> str:
-    return in_utc(moment) if moment else "no moment on"
+    return aoe_words(moment) if moment else "no moment on"
 
 
 def _number(number: int | None) -> str:

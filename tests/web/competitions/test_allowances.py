@@ -126,7 +126,7 @@ def test_pages_and_api_say_whether_late_entries_count_in_the_official_results(si
         assert "The official results wait for late entries." in text_of(browser.get(SUBMIT_PAGE).text)
         browser.post(f"{PAGE}/{FIRST_ALLOWANCE}/take-back", data=sent)
         assert freeze(site.engine, site.now) == 2
-        words = "Late entries do not count in the official results, which were frozen at 2026-01-11 12:01 UTC."
+        words = "Late entries do not count in the official results, which were frozen on 11 Jan 2026, 12:01 UTC."
         for told in (browser.post(PAGE, data=form), browser.get(SUBMIT_PAGE), browser.get(TEAM_PAGE)):
             assert words in text_of(told.text)
         organises(site, eve.user)
