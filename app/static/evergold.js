@@ -64,11 +64,6 @@ function watchUploads() {
   }
 }
 
-function openLinkedPhase() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target instanceof HTMLDetailsElement) target.open = true;
-}
-
 // Menus close when one looks elsewhere.
 function closeMenus(event) {
   const inside = event.type === "keydown" ? null : event.target.closest("details.menu");
@@ -90,8 +85,6 @@ setInterval(countTime, 1000);
 showOwnClocks();
 offerCopying();
 watchUploads();
-openLinkedPhase();
-window.addEventListener("hashchange", openLinkedPhase);
 
 // Paper says where and when it was printed.
 window.addEventListener("beforeprint", () => {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,13 +13,14 @@ from evergold.cli.output import (
     Code,
     CommandError,
     JsonOption,
+    event_words,
+    local_deadline,
     print_json,
     print_table,
     remark,
     say,
 )
 from evergold.cli.submissions import outcome_code, show_submission
-from evergold.moments import deadline_words, moment_words
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -44,11 +44,20 @@ def competitions(server: ServerOption = None, as_json: JsonOption = False) -> No
             _names(phase["tasks"]),
             _names(phase["boards"]),
             _names(competition["tracks"]),
+            _date(phase),
         )
         for competition in listed
         for phase in competition["phases"]
     ]
-    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks"], rows)
+    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks", "Date"], rows)
+
+
+def _date(phase: Json) -> str:
+    """Return when it opens, closes, or closed; nothing if it never closes."""
+    if phase["state"] == "upcoming":
+        return f"opens {local_deadline(phase['starts_at'])}"
+    verb = "closes" if phase["state"] == "open" else "closed"
+    return f"{verb} {local_deadline(phase['ends_at'])}" if phase["ends_at"] else "always open"
 
 
 @commands.command(rich_help_panel=READING)
@@ -153,7 +162,9 @@ def submissions(
     if as_json:
         print_json({"submissions": listed})
         return
-    rows = [(s["id"], _when(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed]
+    rows = [
+        (s["id"], event_words(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed
+    ]
     print_table(["Id", "Submitted", "Task", "Status", "Scores", "Method"], rows)
 
 
@@ -198,7 +209,7 @@ def _show_board(document: Json) -> None:
     say(f"{document['competition']}/{document['phase']}: {document['title']}")
     visibility = document["visibility"]
     if visibility["board"] != "public":
-        until = f" until {_deadline(visibility['board_at'])}" if visibility["board_at"] else ""
+        until = f" until {local_deadline(visibility['board_at'])}" if visibility["board_at"] else ""
         what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
         remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
     columns = document["columns"]
@@ -258,12 +269,3 @@ def _names(things: list[Json]) -> str:
 
 def _where(submission: Json) -> str:
     return "/".join(submission[part] for part in ("competition", "phase", "task"))
-
-
-def _when(moment: str) -> str:
-    return moment_words(datetime.fromisoformat(moment))
-
-
-def _deadline(moment: str) -> str:
-    """Format a declared moment, with the clock of this machine in brackets."""
-    return deadline_words(datetime.fromisoformat(moment), datetime.now().astimezone().tzinfo)
