@@ -164,7 +164,7 @@ def _wait_until_ready(server: Server, web: Child) -> None:
 
 
 def _wait_for_history(server: Server) -> None:
-    """Let the demo's boards be complete before anybody is told where they are, unless that takes too long."""
+    """Let the demo's boards be complete before the address is printed, unless that takes too long."""
     child = server.children.get("history")
     if child is not None and _wait(server, lambda: not is_running(child), HISTORY_SECONDS):
         _look_at(server, child)

@@ -18,6 +18,8 @@ from app.helper.process import Job, TooMuchWork, run
 from app.models import PublicFile
 
 _READ = Job("app.submissions.file_rows_child:read", processor_seconds=3, seconds=10, mebibytes=256)
+#: Searches are not cached: they have a turn of their own, so that pages with first rows never wait for them.
+_SEARCH = Job(_READ.function, _READ.processor_seconds, _READ.seconds, _READ.mebibytes, at_once=1, waiting=6)
 #: Of one search.
 MOST_MATCHES = 50
 _CACHED = 256
@@ -29,7 +31,7 @@ class Part:
 
     - name: of the member; empty for a whole file.
     - noun: what a row is: `row`, `sentence` or `line`.
-    - rows: as many as asked for, each with its number (from 1) and its cells; long cells are cut.
+    - rows: the first ones, or those with the words, each with its number (from 1) and its cells; long cells are cut.
     - total: number of rows read; matches: of those with the words, None without a search.
     - counts: columns with few distinct values, and how often each value is there.
     - is_whole: false if only the beginning was read.
@@ -74,7 +76,7 @@ def _read(storage: Storage, file: PublicFile, words: str) -> Look:
     try:
         with lent_file(storage, file.sha256) as path:
             head = {"path": str(Path(path).absolute()), "name": file.name, "words": words, "most": MOST_MATCHES}
-            answer, _ = run(_READ, head)
+            answer, _ = run(_SEARCH if words else _READ, head)
     except FileNotFoundError:
         return Look(fault="This file is not in the server's storage any more; please contact the organisers.")
     except TooMuchWork:
