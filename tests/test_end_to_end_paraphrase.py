@@ -64,7 +64,7 @@ def test_without_torch_it_waits_in_words_and_is_scored_when_a_worker_that_has_it
     waiting = team.get(location).json()
     assert (waiting["status"], waiting["stage"], waiting["queue_position"]) == ("queued", "waiting", 1)
     assert waiting["waiting_for"] == {"queue": "gpu", "since": waiting["submitted_at"]}
-    assert re.search(r"waiting for a worker with torch since \d{4}-\d\d-\d\d \d\d:\d\d UTC", waiting["message"])
+    assert re.search(r"waiting for a worker with torch since \d+ \w{3} \d{4}, \d\d:\d\d UTC", waiting["message"])
     page = team.get(sent["links"]["page"], headers={"Accept": "text/html"}).text
     assert "waiting for a worker with torch since" in page
     assert "No worker" not in page, "why is for organisers"

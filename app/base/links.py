@@ -112,6 +112,11 @@ def submit(competition_name: str, phase_name: str, task_name: str) -> str:
     return f"{task(competition_name, phase_name, task_name)}/submit"
 
 
+def file(competition_name: str, phase_name: str, task_name: str, name: str) -> str:
+    """Link to the rows of a file of a task."""
+    return f"{task(competition_name, phase_name, task_name)}/files/{quoted(name)}"
+
+
 def gold(competition_name: str, phase_name: str, task_name: str) -> str:
     return f"{task(competition_name, phase_name, task_name)}/gold"
 

@@ -1,11 +1,15 @@
-"""Moments as organisers write and people read them: UTC offsets and AoE ("anywhere on Earth", UTC-12), exactly."""
+"""Moments as organisers write them in phases.yaml: UTC offsets and AoE ("anywhere on Earth", UTC-12), exactly.
+
+`evergold.moments` has the words that people read.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-AOE = timezone(timedelta(hours=-12), "AoE")
+from evergold.moments import AOE
+
 #: The offsets that exist on Earth.
 _OFFSETS = (timedelta(hours=-12), timedelta(hours=14))
 #: Other years are typos, and near the ends of the calendar arithmetic overflows.
@@ -70,7 +74,7 @@ def _zone(text: str) -> timezone:
 
 
 def in_utc(moment: datetime) -> str:
-    """Format as `2026-01-10 12:00 UTC`, with seconds only if there are any."""
+    """Format as phases.yaml has it: `2026-01-10 12:00 UTC`, with seconds only if there are any."""
     return f"{_clock(moment.astimezone(UTC))} UTC"
 
 

@@ -10,12 +10,12 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from app.base.text import is_control
-from app.base.times import in_utc
 from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import Official
 from app.boards.tables import format_cell
 from app.competitions.columns import ranked_by
 from app.models import Announcement, Board, Competition, Phase, RowStatus
+from evergold.moments import deadline_words
 
 if TYPE_CHECKING:  # loaded on demand: with time zones it takes 2 MB
     from icalendar import Alarm, Event
@@ -98,7 +98,7 @@ def _event(competition: Competition, phase: Phase, what: str, at: datetime, addr
     event.add("dtstamp", now)
     event.add("dtstart", at)
     event.add("summary", f"{competition.title}: {phase.title} {what}")
-    event.add("description", f"{phase.title} {what} at {in_utc(at)}. {address}")
+    event.add("description", f"{phase.title} {what} {deadline_words(at)}. {address}")
     event.add("url", address)
     if what == "closes":
         event.add_component(_reminder())
@@ -144,7 +144,7 @@ def _version_entry(official: Official, page: str) -> Entry:
     later = successor.snapshot if successor else None
     address = f"{page}/official/{one.number}"
     title = f"Official results no. {one.number}" + (f", superseded by {successor.name}" if successor else "")
-    content = f"{title}. Closed {in_utc(one.closed_at)}." + (f" {one.note}" if one.note else "")
+    content = f"{title}. Closed {deadline_words(one.closed_at)}." + (f" {one.note}" if one.note else "")
     return Entry(address, title, address, later.made_at if later else one.made_at, content, published=one.made_at)
 
 

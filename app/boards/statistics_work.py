@@ -29,8 +29,11 @@ PATIENCE = timedelta(minutes=20)
 NEWEST_LOOKED_AT = 500
 
 
-def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[int]:
-    """Return the phase tasks to announce to workers now; records the versions seen, and the announcement."""
+def statistics_due(session: Session, now: datetime, *, attempts: int, quiet: timedelta = QUIET) -> list[int]:
+    """Return the phase tasks to announce to workers now; records the versions seen, and the announcement.
+
+    quiet: how long a board must not have changed; zero where nothing more is to come.
+    """
     works = {work.phase_task_id: work for work in session.scalars(select(StatisticsWork))}
     due = []
     for phase_task_id, versions in _versions(session).items():
@@ -42,7 +45,7 @@ def statistics_due(session: Session, now: datetime, *, attempts: int) -> list[in
             work = StatisticsWork(phase_task_id=phase_task_id, seen="", seen_at=now, attempts=0)
             session.add(work)
         _see(session, work, versions, now)
-        if work.computed_for != versions and _is_due(work, now, attempts):
+        if work.computed_for != versions and _is_due(work, now, attempts, quiet):
             work.sent_at, work.lease_expires_at = now, None
             due.append(phase_task_id)
     return due
@@ -170,7 +173,7 @@ def _see(session: Session, work: StatisticsWork, versions: str, now: datetime) -
         work.computed_for, work.waiting_since = versions, None  # nothing for workers to do
 
 
-def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
+def _is_due(work: StatisticsWork, now: datetime, attempts: int, quiet: timedelta) -> bool:
     if work.attempts >= attempts:
         return False
     if work.lease_expires_at is not None:
@@ -178,7 +181,7 @@ def _is_due(work: StatisticsWork, now: datetime, attempts: int) -> bool:
     if work.sent_at is not None:
         return work.sent_at <= now - RESEND
     waits_long = work.waiting_since is not None and work.waiting_since <= now - LONGEST_WAIT
-    return waits_long or work.seen_at <= now - QUIET
+    return waits_long or work.seen_at <= now - quiet
 
 
 def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, str]:

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime, in_batches
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
-from app.base.times import in_utc
 from app.cards.form import PART_TITLES, CardForm, CardPart, MethodCard, card_form, card_of, read_document
 from app.cards.systems import (
     Document,
@@ -36,6 +35,7 @@ from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, User
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission, teams_of
+from evergold.moments import moment_words
 from evergold.scoring.tasks import TASKS
 
 LANGUAGES = "languages"
@@ -302,7 +302,7 @@ def _check_not_frozen(session: Session, submission: Submission) -> None:
     snapshot = frozen_by(session, submission)
     if snapshot is not None:
         raise CardFrozen(
-            f"The official results were frozen at {in_utc(snapshot.made_at)}, with this card as it is.",
+            f"The official results were frozen on {moment_words(snapshot.made_at)}, with this card as it is.",
             frozen_at=snapshot.made_at.isoformat(),
         )
 

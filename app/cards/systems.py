@@ -16,11 +16,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
-from app.base.times import in_utc
 from app.cards.form import CardForm, CardPart
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, Phase, PhaseTask, Snapshot, Submission, System, User
 from app.people.audit import record
+from evergold.moments import moment_words
 from evergold.scoring.characters import can_be_name
 
 NAME_CHARACTERS = 100
@@ -164,7 +164,7 @@ def check_not_frozen(session: Session, system: System) -> None:
     snapshot = frozen_with(session, system)
     if snapshot is not None:
         sentence = (
-            f"Official results were frozen at {in_utc(snapshot.made_at)} with the card of '{system.name}' as it is. "
-            "Give the changed system another name."
+            f"Official results were frozen on {moment_words(snapshot.made_at)} with the card of '{system.name}' as it "
+            "is. Give the changed system another name."
         )
         raise InvalidForm(sentence, fields={NAME_FIELD: sentence})

@@ -11,9 +11,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from app.base.answers import ApiModel
-from app.base.times import in_utc
 from evergold.figures.axes import Axis
 from evergold.figures.svg import number_text
+from evergold.moments import moment_words
 
 #: Types of drawings.
 Kind = Literal["steps", "bars", "histogram", "dots", "scatter", "forest", "matrix"]
@@ -50,7 +50,7 @@ class AxisOut(_Part):
     def text_of(self, value: float | str | None) -> str:
         """Format a value of this axis."""
         if isinstance(value, str):
-            return in_utc(datetime.fromisoformat(value)) if self.kind == "time" else value
+            return moment_words(datetime.fromisoformat(value)) if self.kind == "time" else value
         if value is None:
             return UNDEFINED
         return f"{number_text(100 * value, self.decimals)} %" if self.percent else number_text(value, self.decimals)

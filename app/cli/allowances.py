@@ -10,6 +10,7 @@ import typer
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
 from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.moments import deadline_words
 
 if TYPE_CHECKING:
     from app.competitions.views import AllowanceOut
@@ -98,10 +99,8 @@ def _moment(text: str) -> datetime | None:
 
 
 def _permission_text(one: AllowanceOut) -> str:
-    from app.base.times import in_utc
-
     parts = [
-        f"open until {in_utc(one.until)}, {'ranked' if one.is_ranked else 'late entries without rank'}"
+        f"open until {deadline_words(one.until)}, {'ranked' if one.is_ranked else 'late entries without rank'}"
         if one.until
         else "",
         f"{one.extra_per_day} more a day" if one.extra_per_day else "",

@@ -8,6 +8,7 @@ import typer
 
 from app.cli.settings import DataDirOption, use_settings
 from evergold.cli.output import RUNNING, JsonOption, print_json, print_table
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from app.models import AuditEntry
@@ -41,7 +42,5 @@ def audit(
 
 
 def _row(entry: AuditEntry) -> list[str]:
-    from app.base.times import in_utc
-
     details = ", ".join(f"{name}: {value}" for name, value in entry.details.items())
-    return [in_utc(entry.at.replace(microsecond=0)), entry.actor, entry.action, entry.subject, details]
+    return [moment_words(entry.at), entry.actor, entry.action, entry.subject, details]

@@ -12,6 +12,7 @@ import typer
 
 from app.cli.settings import DataDirOption, use_settings
 from evergold.cli.output import RUNNING, CommandError, JsonOption, count, print_json, remark, say
+from evergold.moments import moment_words
 
 commands = typer.Typer()
 
@@ -61,7 +62,7 @@ def restore(
         print_json({"restored": str(source), "manifest": manifest.model_dump(mode="json")})
         return
     held = f"{count(sum(table.rows for table in manifest.tables), 'row')} and {count(len(manifest.files), 'file')}"
-    say(f"Restored {held} of {manifest.made_at:%Y-%m-%d %H:%M} UTC.")
+    say(f"Restored {held} of {moment_words(manifest.made_at)}.")
     remark("Bring the workers' key file, then see with `evergold gold check` that all gold opens.")
 
 

@@ -11,6 +11,7 @@ import typer
 
 from app.cli.settings import DataDirOption, PhasesOption, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, print_json, remark, say
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -296,7 +297,7 @@ def history(
         print_json({"revisions": [describe_revision(one).model_dump(mode="json") for one in found]})
         return
     rows = [
-        (str(one.number), f"{one.made_at:%Y-%m-%d %H:%M}", one.author, one.source, _what(one.changes, one.note))
+        (str(one.number), moment_words(one.made_at), one.author, one.source, _what(one.changes, one.note))
         for one in found
     ]
     print_table(["Revision", "When (UTC)", "Who", "From", "What"], rows, numbers=["Revision"])

@@ -14,6 +14,7 @@ import typer
 
 from app.cli.settings import DataDirOption, use_settings
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -80,9 +81,9 @@ def list_versions(
         (
             where,
             str(version.number),
-            f"{version.created_at:%Y-%m-%d %H:%M}",
+            moment_words(version.created_at),
             str(version.check_state),
-            f"{version.published_at:%Y-%m-%d %H:%M}" if version.published_at else "no",
+            moment_words(version.published_at) if version.published_at else "no",
             str(version.content_bytes),
             version.filename,
             version.commitment,

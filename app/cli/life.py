@@ -10,6 +10,7 @@ import typer
 from app.cli.rows import database
 from app.cli.settings import DataDirOption
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.moments import deadline_words, moment_words
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -121,7 +122,6 @@ def _halt(text: str) -> Halt | None:
 
 
 def _tell(competition: Competition, as_json: bool) -> None:
-    from app.base.times import in_utc
     from app.competitions.views import describe_life
 
     told = describe_life(competition)
@@ -131,12 +131,11 @@ def _tell(competition: Competition, as_json: bool) -> None:
     halt = "" if told.halt == "none" else f", {told.halt}{f': {told.reason}' if told.reason else ''}"
     say(f"{competition.name} is {told.stage}{halt}.")
     if told.delete_at is not None:
-        say(f"It is deleted at {in_utc(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")
+        say(f"It is deleted {deadline_words(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")
 
 
 def _tell_scores(session: Session, competition: Competition) -> None:
     """Print the scores of baselines beside what is declared, where an organiser has to confirm them."""
-    from app.base.times import in_utc
     from app.competitions.confirmation import confirmation_of, shown
 
     found = confirmation_of(session, competition)
@@ -155,4 +154,4 @@ def _tell_scores(session: Session, competition: Competition) -> None:
         say(f"Then: `evergold life confirm {competition.name}`. Until then it stays a draft.")
     else:
         deed = "confirmed" if found.verdict.is_confirmed else f"not compared ({found.verdict.reason})"
-        say(f"Scores {deed}, by {found.verdict.by}, {in_utc(found.verdict.at)}.")
+        say(f"Scores {deed}, by {found.verdict.by}, {moment_words(found.verdict.at)}.")

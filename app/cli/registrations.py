@@ -9,6 +9,7 @@ import typer
 
 from app.cli.settings import DataDirOption, server_database
 from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def show(
                     one.display_name,
                     one.email,
                     one.status,
-                    f"{one.registered_at:%Y-%m-%d %H:%M}",
+                    moment_words(one.registered_at),
                     one.decided_by or "",
                 )
                 for one in found

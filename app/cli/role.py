@@ -9,6 +9,7 @@ import typer
 
 from app.cli.settings import DataDirOption, server_database
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     if as_json:
         print_json({"roles": [one.model_dump(mode="json") for one in found]})
     else:
-        rows = [(one.username, one.role, ", ".join(one.rights), f"{one.granted_at:%Y-%m-%d %H:%M}") for one in found]
+        rows = [(one.username, one.role, ", ".join(one.rights), moment_words(one.granted_at)) for one in found]
         print_table(["User", "Role", "Rights", "Since (UTC)"], rows)
 
 
@@ -156,7 +157,7 @@ def invite(
     if as_json:
         print_json(told.model_dump(mode="json"))
     else:
-        say(f"{told.address} is invited, as invitation {told.id}, until {told.expires_at:%Y-%m-%d %H:%M} UTC.")
+        say(f"{told.address} is invited, as invitation {told.id}, until {moment_words(told.expires_at)}.")
 
 
 @roles.command("invitations")
@@ -173,7 +174,7 @@ def show_invitations(
         print_json({"invitations": [one.model_dump(mode="json") for one in listed]})
         return
     rows = [
-        (str(one.id), one.address or "(the link)", one.role, ", ".join(one.rights), f"{one.expires_at:%Y-%m-%d %H:%M}")
+        (str(one.id), one.address or "(the link)", one.role, ", ".join(one.rights), moment_words(one.expires_at))
         for one in listed
     ]
     print_table(["Id", "Whom", "Role", "Rights", "Until (UTC)"], rows, numbers=["Id"])

@@ -19,6 +19,7 @@ from evergold.cli.output import (
     remark,
     say,
 )
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -125,7 +126,7 @@ def _show_failed(found: list[FailedRun], as_json: bool) -> None:
         [
             (
                 str(run.run_id),
-                f"{run.failed_at:%Y-%m-%d %H:%M} UTC",
+                moment_words(run.failed_at),
                 run.place,
                 run.team,
                 str(run.submission_id),

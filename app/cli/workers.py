@@ -12,6 +12,7 @@ import typer
 from app.cli.server import exec_program
 from app.cli.settings import DataDirOption, models_folder, use_settings
 from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from app.models import Worker
@@ -47,7 +48,7 @@ def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
             worker.device or "–",
             worker.self_check or "–",
             ", ".join(worker.models) or "–",
-            f"{worker.started_at:%Y-%m-%d %H:%M}",
+            moment_words(worker.started_at),
         )
         for worker in found
     ]

@@ -18,7 +18,6 @@ from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.db import once
 from app.base.errors import InvalidForm, NotFound
-from app.base.times import in_aoe, in_utc
 from app.models import (
     Allowance,
     Competition,
@@ -34,6 +33,7 @@ from app.models import (
 )
 from app.people.audit import record
 from app.people.mail import send_mail
+from evergold.moments import deadline_words, moment_words
 from evergold.scoring.characters import can_be_name
 
 
@@ -57,13 +57,16 @@ class LateEntries:
     def words(self) -> str:
         """A sentence for organisers and the team."""
         if self.freezes_at is not None:
+            close = deadline_words(self.freezes_at)
             return (
-                f"The official results are frozen after the close at {in_utc(self.freezes_at)}, before this extension "
-                "ends: late entries without rank are not in them."
+                f"The official results are frozen after the close, {close}, before this extension ends: late entries "
+                "without rank are not in them."
             )
         if self.frozen_at is None:
             return "The official results wait for late entries."
-        return f"Late entries do not count in the official results, which were frozen at {in_utc(self.frozen_at)}."
+        return (
+            f"Late entries do not count in the official results, which were frozen on {moment_words(self.frozen_at)}."
+        )
 
 
 def late_entries(session: Session, allowance: Allowance, phase: Phase) -> LateEntries | None:
@@ -261,7 +264,7 @@ def _mail_team(
     lines = []
     if row.until is not None:
         ranked = "is ranked" if row.is_ranked else "stands without a rank"
-        lines.append(f"- open until {in_utc(row.until)} ({in_aoe(row.until)}); what comes after the close {ranked}")
+        lines.append(f"- open until {deadline_words(row.until)}; what comes after the close {ranked}")
     lines += [f"- {late.words}"] if late else []
     extra = ((row.extra_per_day, "more a day"), (row.extra_total, "more in all"))
     lines += [f"- {number} {what}, in each task" for number, what in extra if number]

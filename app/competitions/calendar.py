@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
 
-from app.base.times import in_aoe, in_utc
 from app.charts.phases import Band, Span, draw_phases
+from evergold.moments import deadline_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _words(phase: Dates) -> str:
 
 
 def _clocks(moment: datetime) -> str:
-    return f"{in_utc(moment)} ({in_aoe(moment)})"
+    return deadline_words(moment)
 
 
 def _lasting(span: timedelta) -> str:

@@ -17,13 +17,13 @@ from app.models import (
     Competition,
     CompetitionRole,
     CompetitionTask,
-    Halt,
     Phase,
     PhaseTask,
     PublicFile,
+    Registration,
     Right,
     Role,
-    Stage,
+    TeamMember,
     User,
 )
 from app.people.rights import Needs, check_may_organise, may_organise
@@ -125,12 +125,21 @@ def listed_competitions(session: Session) -> list[Competition]:
     return _in_order(session, select(Competition).where(is_seen_by(None)))
 
 
+def visible_competitions(session: Session, user: User | None) -> list[Competition]:
+    """List the competitions that this user may see, archived and unlisted ones included."""
+    return _in_order(session, select(Competition).where(is_seen_by(user)))
+
+
 def own_competitions(session: Session, user: User) -> list[Competition]:
-    """List unlisted competitions in which this user has a role, newest first, without their parts."""
-    role = select(CompetitionRole.competition_id).where(CompetitionRole.user_id == user.id)
-    unlisted = or_(Competition.stage != Stage.PUBLISHED, Competition.halt == Halt.ARCHIVED)
-    query = select(Competition).where(Competition.id.in_(role), unlisted, is_seen_by(user))
-    return list(session.scalars(query.order_by(Competition.created_at.desc(), Competition.id.desc())))
+    """List the competitions in which this user has a role, a team or a registration, newest first, with their parts."""
+    belonging = (
+        select(belongs.competition_id).where(belongs.user_id == user.id)
+        for belongs in (CompetitionRole, TeamMember, Registration)
+    )
+    query = select(Competition).where(or_(*(Competition.id.in_(those) for those in belonging)), is_seen_by(user))
+    found = list(session.scalars(query.order_by(Competition.created_at.desc(), Competition.id.desc())))
+    load_parts(session, found)
+    return found
 
 
 def organised_by(session: Session, user: User) -> list[Competition]:

@@ -14,7 +14,6 @@ from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, fu
 from sqlalchemy.orm import Session
 
 from app.base.errors import GoldMissing, LimitReached, PhaseNotOpen
-from app.base.times import in_aoe, in_utc
 from app.competitions.allowances import allowance_of, closes_at
 from app.models import (
     Allowance,
@@ -28,6 +27,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from evergold.moments import deadline_words, moment_words
 
 #: Teams that people have left, and the teams these have merged into since.
 _LEFT = (
@@ -191,9 +191,9 @@ def check_phase_open(phase: Phase, now: datetime) -> None:
     if state == "open":
         return
     moment = phase.starts_at if state == "upcoming" or phase.ends_at is None else phase.ends_at
-    verb = "opens" if state == "upcoming" else "ended"
+    verb = "opens" if state == "upcoming" else "closed"
     raise PhaseNotOpen(
-        f"Phase '{phase.title}' {verb} at {in_utc(moment)} ({in_aoe(moment)}); server time is {in_utc(now)}.",
+        f"Phase '{phase.title}' {verb} {deadline_words(moment)}; server time is {moment_words(now)}.",
         phase=phase.name,
         state=state,
         starts_at=phase.starts_at.isoformat(),
@@ -252,9 +252,10 @@ def check_submission_limit(
     if used.rejected_last_hour >= used.rejected_per_hour:
         charged = _charged(session, team, user, phase_task)
         retry_at = _end_of_pause(session, charged, used.rejected_per_hour, now)
+        again = moment_words(retry_at)
         raise LimitReached(
             f"{used.rejected_last_hour} files of your team were rejected or failed within the last hour. Please check "
-            f"your file with `evergold validate` before you upload again; that is possible at {in_utc(retry_at)}.",
+            f"your file with `evergold validate` before you upload again; that is possible at {again}.",
             limit=used.rejected_per_hour,
             used=used.rejected_last_hour,
             per="hour",
@@ -276,7 +277,7 @@ def _used_up(full: Window) -> LimitReached:
     if full.ends_at is None:
         which = "of this task in this phase"
     else:
-        which = f"of {full.words}; the next is possible at {in_utc(full.ends_at)}"
+        which = f"of {full.words}; the next is possible at {moment_words(full.ends_at)}"
     return LimitReached(
         f"Your team has used all {full.limit} submissions {which}. Rejected and failed ones are not counted.",
         limit=full.limit,

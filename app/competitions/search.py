@@ -1,33 +1,57 @@
-"""Search for competitions, tasks and boards by words of their titles."""
+"""Search for competitions, their tasks, boards and teams by words of their names, as far as the viewer may see them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app.base.text import folded
 from app.competitions.current import current_phase
 from app.competitions.find import boards_of
-from app.models import Board, Competition, Phase
+from app.competitions.visibility import Viewer, view_of
+from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, PhaseTask, Tally, Team, TeamKind
 
-#: Maximum shown on a page.
-MOST_HITS = 50
+#: Maximum of competitions, tasks and boards, and of teams, shown on a page.
+MOST_HITS, MOST_TEAMS = 50, 20
+#: Rows of teams read for one search; more are not looked at.
+_TEAMS_READ = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A competition, or one of its boards, in the phase that matters now or else the last phase that has the board."""
+    """A competition, one of its tasks, or one of its boards.
+
+    phase: of a board, the phase that matters now or else the last one that has it.
+    """
 
     competition: Competition
+    task: CompetitionTask | None = None
     phase: Phase | None = None
     board: Board | None = None
+
+    @property
+    def kind(self) -> Literal["competition", "task", "board"]:
+        return "board" if self.board is not None else "task" if self.task is not None else "competition"
+
+
+@dataclass(frozen=True, slots=True)
+class TeamHit:
+    """A team that is on a board under its name."""
+
+    competition: Competition
+    team: str
 
 
 def search(competitions: Sequence[Competition], words: str, now: datetime) -> list[Hit]:
     """Return hits whose title, name and summary contain every word, ignoring case and accents; no words, no hits.
 
-    A board is found by its own words combined with those of its competition and task.
+    A task or board is found by its own words combined with those of its competition. competitions: those that the
+    viewer may see.
     """
     wanted = folded(words).split()
     if not wanted:
@@ -40,12 +64,19 @@ def _hits(competition: Competition, wanted: Sequence[str], now: datetime) -> Ite
     about = f"{competition.title} {competition.name} {competition.summary or ''}"
     if _has(about, wanted):
         yield Hit(competition)
+    for task in competition.tasks:
+        if _adds(f"{task.title} {task.name}", about, wanted):
+            yield Hit(competition, task)
     for board in competition.boards:
-        words = f"{board.title} {board.name} {board.task.title} {board.task.name}"
-        if any(word in folded(words) for word in wanted) and _has(f"{about} {words}", wanted):
+        if _adds(f"{board.title} {board.name} {board.task.title} {board.task.name}", about, wanted):
             phase = _phase_of(competition, board, now)
             if phase is not None:
-                yield Hit(competition, phase, board)
+                yield Hit(competition, board.task, phase, board)
+
+
+def _adds(own: str, about: str, wanted: Sequence[str]) -> bool:
+    """True if one of the words is in its own text, and each in that or in what is around it."""
+    return any(word in folded(own) for word in wanted) and _has(f"{about} {own}", wanted)
 
 
 def _has(text: str, wanted: Sequence[str]) -> bool:
@@ -56,3 +87,42 @@ def _phase_of(competition: Competition, board: Board, now: datetime) -> Phase | 
     current = current_phase(competition, now)
     phases = [*([current.phase] if current else []), *reversed(competition.phases)]
     return next((phase for phase in phases if board in boards_of(competition, phase)), None)
+
+
+def search_teams(session: Session, competitions: Sequence[Competition], words: str, viewer: Viewer) -> list[TeamHit]:
+    """Return teams whose name contains every word and that some board shows the viewer under this name.
+
+    A team without a scored submission, a hidden one, and one on boards that are hidden or have neutral names are not
+    found. Case is ignored, accents are not. competitions: those that the viewer may see.
+    """
+    wanted = [word for word in words.split() if "\0" not in word]
+    by_id = {competition.id: competition for competition in competitions}
+    if not wanted or not by_id:
+        return []
+    rows = session.execute(
+        select(Team.competition_id, Team.name, Tally.phase_task_id)
+        .join(Tally, Tally.team_id == Team.id)
+        .where(Team.competition_id.in_(by_id), Team.kind == TeamKind.TEAM, Tally.runs > 0)
+        .where(*(Team.name.icontains(word, autoescape=True) for word in wanted))
+        .order_by(Team.name, Team.id, Tally.phase_task_id)
+        .limit(_TEAMS_READ)
+    ).all()
+    asked = {one.id: one for competition in competitions for phase in competition.phases for one in phase.phase_tasks}
+    shows: dict[int, bool] = {}
+    found: dict[tuple[int, str], TeamHit] = {}
+    for competition_id, name, phase_task_id in rows:
+        if phase_task_id not in shows:
+            shows[phase_task_id] = _shows_names(session, asked.get(phase_task_id), viewer)
+        if shows[phase_task_id]:
+            found.setdefault((competition_id, name), TeamHit(by_id[competition_id], name))
+        if len(found) == MOST_TEAMS:
+            break
+    return list(found.values())
+
+
+def _shows_names(session: Session, phase_task: PhaseTask | None, viewer: Viewer) -> bool:
+    """True if boards of this task are shown to the viewer, with the names of teams."""
+    if phase_task is None:
+        return False
+    view = view_of(session, phase_task, viewer)
+    return view.names and view.board is not BoardShown.HIDDEN

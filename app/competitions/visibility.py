@@ -19,10 +19,10 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import once
-from app.base.times import in_utc
 from app.competitions.columns import HUMAN_SCORE
 from app.models import Board, BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Right, Slices, User
 from app.people.rights import may_organise
+from evergold.moments import deadline_words
 from evergold.scoring.halves import Half
 
 #: A moment in phases.yaml: the end of the phase, even if that is moved.
@@ -443,7 +443,7 @@ _BOARDS = (
 
 def until_words(moment: datetime | None) -> str:
     """Return `until 2027-02-01 12:00 UTC`, or a phrase without a date if none is declared; follows `hidden`."""
-    return f"until {in_utc(moment)}" if moment is not None else "until the organisers show it"
+    return f"until {deadline_words(moment)}" if moment is not None else "until the organisers show it"
 
 
 def own_scores_words(view: View) -> str:
@@ -452,4 +452,4 @@ def own_scores_words(view: View) -> str:
         return ""
     if view.own_scores_at is None:
         return "This phase shows teams no scores of their submissions."
-    return f"The scores of this phase are shown to teams at {in_utc(view.own_scores_at)}, when it ends."
+    return f"The scores of this phase are shown to teams on {deadline_words(view.own_scores_at)}, when it ends."

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
-from app.base.times import in_utc
 from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.claims import in_queue
+from evergold.moments import moment_words
 from evergold.scoring.tasks import TASKS, gpu_types, needs_gpu
 
 #: Interval between registrations of a worker …
@@ -181,7 +181,7 @@ def waiting_since() -> Select[datetime]:
 
 
 def _minute(moment: datetime) -> str:
-    return in_utc(moment.replace(second=0, microsecond=0))
+    return moment_words(moment.replace(second=0))
 
 
 def _listening(workers: Sequence[Worker]) -> list[Worker]:

@@ -44,6 +44,8 @@ from app.server.web import address_of, answers, is_private, listening
 Say = Callable[[str], None]
 
 READY_SECONDS = 180.0
+#: How long the address is withheld while the demo's past is written.
+HISTORY_SECONDS = 60.0
 CHANGES_SHOWN = 5
 _TICK_SECONDS = 0.1
 _LOG_CHECK_SECONDS = 60.0
@@ -106,8 +108,10 @@ def bring_up(server: Server) -> None:
         _add(server, programs.gpu_worker(options, environment))
     _add(server, programs.sweep(options, environment))
     if prepared["tells_history"]:
+        server.say("Writing the demo's past and comparing its systems: the address follows in a minute at most ...")
         _add(server, programs.history(options, environment))
     _wait_until_ready(server, web)
+    _wait_for_history(server)
     _say_summary(server, prepared, broker_name)
 
 
@@ -157,6 +161,13 @@ def _wait_until_ready(server: Server, web: Child) -> None:
         raise ServeError(f"The web process did not answer within {READY_SECONDS:.0f} s; see {web.program.log}.")
     if not is_running(web):
         raise ServeError(_death(web, reap(web, server.guard), "The web process could not start"))
+
+
+def _wait_for_history(server: Server) -> None:
+    """Let the demo's boards be complete before the address is printed, unless that takes too long."""
+    child = server.children.get("history")
+    if child is not None and _wait(server, lambda: not is_running(child), HISTORY_SECONDS):
+        _look_at(server, child)
 
 
 def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bool:
@@ -263,8 +274,8 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
         say(f"  {login['title']:<12} {login['username']:<12} password {login['password']}")
     if prepared["logins"]:
         say(f"  {'Reader':<12} {address_of(options.host, server.listener)}/competitions/demo  (no log-in needed)")
-    if prepared["tells_history"]:
-        say("  The demo's teams and their past appear on the boards within a minute.")
+    if "history" in server.children:
+        say("  The demo's boards are still being completed: another half a minute.")
     if prepared["logins"] and not is_private(server.listener):
         say("  Everybody who reaches this address can log in with these passwords.")
     for edits in prepared["edits"]:

@@ -22,12 +22,17 @@ function countTime() {
   }
 }
 
-function showLocalTimes() {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  if (zone === "UTC" || zone === undefined) return;
-  for (const element of document.querySelectorAll("[data-local]")) {
-    element.textContent = `${form.format(new Date(element.dataset.local))}, ${zone}`;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+// A deadline has a second clock in brackets: the reader's own instead of UTC, in the words of evergold/moments.py.
+function showOwnClocks() {
+  for (const element of document.querySelectorAll("time.deadline")) {
+    const here = new Date(element.dateTime);
+    const yearThere = new Date(here.getTime() - 12 * HOUR * 1000).getUTCFullYear();
+    const year = here.getFullYear() === yearThere ? "" : ` ${here.getFullYear()}`;
+    const clock = [here.getHours(), here.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+    const place = element.querySelector(".other-clock > span");
+    place.textContent = `(${here.getDate()} ${MONTHS[here.getMonth()]}${year}, ${clock} your time)`;
   }
 }
 
@@ -59,11 +64,6 @@ function watchUploads() {
   }
 }
 
-function openLinkedPhase() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target instanceof HTMLDetailsElement) target.open = true;
-}
-
 // Menus close when one looks elsewhere.
 function closeMenus(event) {
   const inside = event.type === "keydown" ? null : event.target.closest("details.menu");
@@ -82,11 +82,9 @@ document.addEventListener("keydown", closeMenus);
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 countTime();
 setInterval(countTime, 1000);
-showLocalTimes();
+showOwnClocks();
 offerCopying();
 watchUploads();
-openLinkedPhase();
-window.addEventListener("hashchange", openLinkedPhase);
 
 // Paper says where and when it was printed.
 window.addEventListener("beforeprint", () => {

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.db import insert_now
 from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
 from app.base.storage import StoredFile
-from app.base.times import in_utc
 from app.base.together import has_single_writer
 from app.cards.edits import form_of, keep_card, named_system
 from app.cards.form import CardPart, read_document
@@ -53,6 +52,7 @@ from app.models import (
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 from app.teams.registration import check_standing, note_taking_part, standing_by
+from evergold.moments import moment_words
 from evergold.scoring.characters import printable_name
 
 
@@ -357,7 +357,7 @@ def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: st
     ).first()
     if earlier is not None:
         raise SameFile(
-            f"Your team already submitted this exact file on {in_utc(earlier.submitted_at.replace(microsecond=0))}. "
+            f"Your team already submitted this exact file on {moment_words(earlier.submitted_at)}. "
             "Submitting it again uses another submission.",
             submission=str(earlier.id),
         )

@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.base.times import in_aoe, in_utc
 from app.competitions.access import check_not_archived
 from app.competitions.allowances import allowance_of, closes_at
 from app.competitions.changed import boards_changed
@@ -24,6 +23,7 @@ from app.people.rights import may_organise
 from app.standings.renew import renew_team
 from app.submissions.find import current_run, get_submission
 from app.teams.find import lock_team_of_submission
+from evergold.moments import deadline_words, moment_words
 from evergold.scoring.task import NOT_ENTERED
 
 
@@ -133,8 +133,8 @@ def _check_withdrawal(session: Session, submission: Submission, now: datetime) -
     until = closes_at(phase, allowance_of(session, submission.team_id, phase.id))
     if until is not None and until <= now:
         raise NotWithdrawable(
-            f"Your team could withdraw submissions until {in_utc(until)} ({in_aoe(until)}); server time is "
-            f"{in_utc(now)}. Write to the organisers, who can hide a row.",
+            f"Your team could withdraw submissions until {deadline_words(until)}; server time is "
+            f"{moment_words(now)}. Write to the organisers, who can hide a row.",
             until=until.isoformat(),
             now=now.isoformat(),
         )
@@ -228,7 +228,7 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     if not may_choose(settings, now) and settings.choose_until is not None:
         until = settings.choose_until
         raise NoChoice(
-            f"Teams could choose until {in_utc(until)} ({in_aoe(until)}); server time is {in_utc(now)}.",
+            f"Teams could choose until {deadline_words(until)}; server time is {moment_words(now)}.",
             choose_until=until.isoformat(),
             now=now.isoformat(),
         )

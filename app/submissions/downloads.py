@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, contains_eager
 
-from app.base.errors import EvergoldError, NotAuthenticated
+from app.base.errors import EvergoldError, NotAuthenticated, NotFound
 from app.base.text import spreadsheet_safe
-from app.base.times import in_utc
 from app.competitions.visibility import SeenAs
 from app.models import Audience, Competition, FileDownload, Phase, PhaseTask, PublicFile, Right, User
 from app.people.rights import may_organise
 from app.teams.registration import Missing, registration_needed, rules_of, standing
+from evergold.moments import deadline_words
 
 
 def record_download(session: Session, phase_task: PhaseTask, file: PublicFile, user: User, now: datetime) -> None:
@@ -188,10 +188,18 @@ def file_access(
     return found
 
 
+def file_named(listed: Iterable[FileAccess], place: tuple[str, str, str], name: str) -> FileAccess:
+    """Return the file of this name. place: competition, phase and task. Raises NotFound."""
+    access = next((one for one in listed if one.file.name == name), None)
+    if access is None:
+        raise NotFound(f"Task '{place[2]}' has no file '{name}' in phase '{place[1]}'.")
+    return access
+
+
 def check_may_have(access: FileAccess, competition: Competition) -> None:
     """Raise NotYetThere, NotAuthenticated, or RegistrationNeeded with what is missing."""
     if not access.is_there and access.available_from is not None:
-        moment = in_utc(access.available_from)
+        moment = deadline_words(access.available_from)
         raise NotYetThere(
             f"'{access.file.name}' is there from {moment}.", available_from=access.available_from.isoformat()
         )

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NameTaken, NotFound
 from app.base.text import hash_of_secret
-from app.base.times import in_aoe, in_utc
 from app.competitions.changed import boards_changed
 from app.models import (
     NAME_CHARACTERS,
@@ -28,6 +27,7 @@ from app.models import (
 from app.people.audit import record
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
+from evergold.moments import deadline_words
 from evergold.scoring.characters import can_be_name
 
 
@@ -83,9 +83,7 @@ def rename_team(session: Session, competition: Competition, user: User, name: st
     team = team_of_captain(session, competition, user)
     fixed = names_fixed_at(session, competition, team)
     if fixed is not None and now >= fixed:
-        raise NamesFixed(
-            f"The names of teams stay as they are since {in_utc(fixed)} ({in_aoe(fixed)}).", since=fixed.isoformat()
-        )
+        raise NamesFixed(f"The names of teams stay as they are since {deadline_words(fixed)}.", since=fixed.isoformat())
     before, name = team.name, _check_name(session, competition, name, team)
     if name == before:
         return team

@@ -15,7 +15,6 @@ from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import EvergoldError, InvalidForm, NotFound
-from app.base.times import in_aoe, in_utc
 from app.competitions.access import check_not_archived
 from app.models import Competition, MergeOffer, OfferStatus, Team, TeamKind, TeamMember, User
 from app.people.audit import record
@@ -24,6 +23,7 @@ from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
 from app.teams.registration import check_registered
 from app.teams.views import MergingOut
+from evergold.moments import deadline_words, moment_words
 from evergold.scoring.characters import can_be_name
 
 #: Limit on a team's pending offers: each one mails other people.
@@ -72,7 +72,7 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
         raise NoMerging("In this competition teams do not merge.", merge_until=None)
     if now >= until:
         raise NoMerging(
-            f"Teams could merge until {in_utc(until)} ({in_aoe(until)}); server time is {in_utc(now)}.",
+            f"Teams could merge until {deadline_words(until)}; server time is {moment_words(now)}.",
             merge_until=until.isoformat(),
         )
 
@@ -221,7 +221,7 @@ def _mail_question(
         "asking": team.name,
         "asked": asked.name,
         "title": competition.title,
-        "until": in_utc(until) if until else "",
+        "until": deadline_words(until) if until else "",
         "page": page_of_team(competition, settings),
     }
     mail_members(session, competition, members_of(session, asked), _ASKED, said, now)

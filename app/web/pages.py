@@ -8,7 +8,16 @@ from __future__ import annotations
 from fastapi.routing import APIRoute
 
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
-from app.web.competitions import allowances_page as allowances, desk, life_page as life, pages as competitions, rooms
+from app.web.competitions import (
+    allowances_page as allowances,
+    desk,
+    file_page,
+    life_page as life,
+    overview,
+    pages as competitions,
+    rooms,
+    search_page as search,
+)
 from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
 from app.web.exports import pages as exports, wheels
 from app.web.gold import pages as gold
@@ -36,6 +45,9 @@ from app.web.teams import (
 router = page_router()
 for part in (
     competitions,
+    overview,
+    file_page,
+    search,
     declared_images,
     rooms,
     boards,

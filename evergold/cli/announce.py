@@ -14,6 +14,7 @@ from evergold.cli.output import (
     Code,
     CommandError,
     JsonOption,
+    event_words,
     print_json,
     print_table,
     read_text,
@@ -43,9 +44,10 @@ def show(competition: CompetitionArgument, server: ServerOption = None, as_json:
         print_json({"announcements": listed})
         return
     rows = [
-        (str(one["id"]), one["published_at"][:16], "yes" if one["is_pinned"] else "", one["title"]) for one in listed
+        (str(one["id"]), event_words(one["published_at"]), "yes" if one["is_pinned"] else "", one["title"])
+        for one in listed
     ]
-    print_table(["Number", "Published (UTC)", "Pinned", "Title"], rows, numbers=["Number"])
+    print_table(["Number", "Published", "Pinned", "Title"], rows, numbers=["Number"])
 
 
 @announce.command()

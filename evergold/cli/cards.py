@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import SUBMITTING, Code, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import (
+    SUBMITTING,
+    Code,
+    CommandError,
+    JsonOption,
+    event_words,
+    print_json,
+    print_table,
+    remark,
+    say,
+)
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -103,8 +113,7 @@ def _show(found: Json) -> None:
     rows += [(answer["title"], _words(answer["value"])) for answer in card["answers"]]
     print_table(["About", "Said"], [*name, *rows])
     for change in found["history"]:
-        when = change["changed_at"][:16].replace("T", " ")
-        remark(f"{when} UTC, {change['changed_by']}: {', '.join(change['changed'])}")
+        remark(f"{event_words(change['changed_at'])}, {change['changed_by']}: {', '.join(change['changed'])}")
     if found["frozen_at"]:
         remark("The official results are frozen, and the card with them.")
     elif not rows:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, logged_in, quoted
-from evergold.cli.output import PREPARING, CommandError, JsonOption, print_json, print_table, remark, say
+from evergold.cli.output import PREPARING, CommandError, JsonOption, event_words, print_json, print_table, remark, say
 
 commands = typer.Typer()
 exports = typer.Typer(no_args_is_help=True, help="Export declarations, predictions or participants.")
@@ -88,7 +88,7 @@ def participants(
             one["email"],
             one["display_name"],
             one["team"],
-            (one["registered_at"] or "")[:10],
+            event_words(one["registered_at"]) if one["registered_at"] else "",
             ", ".join(f"{phase} {sent}" for phase, sent in one["submissions"].items() if sent),
         )
         for one in listed["participants"]

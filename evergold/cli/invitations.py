@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, local_deadline, print_json, print_table, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -63,7 +63,7 @@ def _show(listed: list[Json], as_json: bool) -> None:
             one["role"],
             ", ".join(one["rights"]),
             one["invited_by"] or "the server",
-            one["expires_at"][:10],
+            local_deadline(one["expires_at"]),
         )
         for one in listed
     ]

@@ -14,12 +14,15 @@ from evergold.cli.output import (
     Code,
     CommandError,
     JsonOption,
+    event_words,
+    local_deadline,
     print_json,
     print_table,
     remark,
     say,
 )
 from evergold.cli.submissions import outcome_code, show_submission
+from evergold.moments import moment_words
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -43,11 +46,20 @@ def competitions(server: ServerOption = None, as_json: JsonOption = False) -> No
             _names(phase["tasks"]),
             _names(phase["boards"]),
             _names(competition["tracks"]),
+            _date(phase),
         )
         for competition in listed
         for phase in competition["phases"]
     ]
-    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks"], rows)
+    print_table(["Competition/phase", "State", "Tasks", "Boards", "Tracks", "Date"], rows)
+
+
+def _date(phase: Json) -> str:
+    """Return when it opens, closes, or closed; nothing if it never closes."""
+    if phase["state"] == "upcoming":
+        return f"opens {local_deadline(phase['starts_at'])}"
+    verb = "closes" if phase["state"] == "open" else "closed"
+    return f"{verb} {local_deadline(phase['ends_at'])}" if phase["ends_at"] else "always open"
 
 
 @commands.command(rich_help_panel=READING)
@@ -152,8 +164,10 @@ def submissions(
     if as_json:
         print_json({"submissions": listed})
         return
-    rows = [(s["id"], _when(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed]
-    print_table(["Id", "Submitted (UTC)", "Task", "Status", "Scores", "Method"], rows)
+    rows = [
+        (s["id"], event_words(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed
+    ]
+    print_table(["Id", "Submitted", "Task", "Status", "Scores", "Method"], rows)
 
 
 def _status(submission: Json) -> str:
@@ -196,11 +210,11 @@ def _standing(one: Json, by: str) -> str:
 def _show_board(document: Json) -> None:
     columns = document["columns"]
     ranking = columns[document["rank_by"]]
-    ranked = f"ranked by {_full_title(ranking)}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    ranked = f"ranked by {_full_title(ranking)}, {moment_words(datetime.now(UTC).replace(second=0))}"
     say(f"{document['competition']}/{document['phase']}: {document['title']}, {ranked}")
     visibility = document["visibility"]
     if visibility["board"] != "public":
-        until = f" until {_when(visibility['board_at'])} UTC" if visibility["board_at"] else ""
+        until = f" until {local_deadline(visibility['board_at'])}" if visibility["board_at"] else ""
         what = "This board is hidden" if visibility["board"] == "hidden" else "This board shows ranks without scores"
         remark(f"{what} from participants{until}." if document["rows"] else f"{what}{until}.")
     titles = [_full_title(column) if column is ranking else column["title"] for column in columns]
@@ -267,7 +281,3 @@ def _names(things: list[Json]) -> str:
 
 def _where(submission: Json) -> str:
     return "/".join(submission[part] for part in ("competition", "phase", "task"))
-
-
-def _when(moment: str) -> str:
-    return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M")

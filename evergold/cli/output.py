@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from evergold.moments import deadline_words, moment_words
 
 if TYPE_CHECKING:
     from evergold.scoring.errors import InvalidFile
@@ -78,6 +81,17 @@ def complain(text: str) -> None:
 def print_json(document: object) -> None:
     """Print one JSON document to stdout."""
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def event_words(moment: str) -> str:
+    """Format the moment of an event, as the server gives it: `8 Dec 2026, 00:00 UTC`."""
+    return moment_words(datetime.fromisoformat(moment))
+
+
+def local_deadline(moment: str) -> str:
+    """Format a declared moment, with this machine's clock: `Mon 7 Dec 2026, 12:00 AoE (8 Dec, 01:00 your time)`."""
+    there = datetime.fromisoformat(moment)
+    return deadline_words(there, there.astimezone().tzinfo)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:

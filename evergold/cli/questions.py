@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected, logged_in, quoted
-from evergold.cli.output import TOGETHER, JsonOption, print_json, print_table, read_text, say
+from evergold.cli.output import TOGETHER, JsonOption, event_words, print_json, print_table, read_text, say
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -38,10 +38,10 @@ def show(
         print_json({"questions": listed})
         return
     rows = [
-        (str(one["id"]), one["asked_at"][:16], one["asker"] or "", _state(one), one["title"], one["answer"])
+        (str(one["id"]), event_words(one["asked_at"]), one["asker"] or "", _state(one), one["title"], one["answer"])
         for one in listed
     ]
-    print_table(["Number", "Asked (UTC)", "By", "State", "Question", "Answer"], rows, numbers=["Number"])
+    print_table(["Number", "Asked", "By", "State", "Question", "Answer"], rows, numbers=["Number"])
 
 
 @questions.command()

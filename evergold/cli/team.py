@@ -8,7 +8,17 @@ from urllib.parse import quote
 import typer
 
 from evergold.cli.connection import ServerOption, chosen, connected
-from evergold.cli.output import TOGETHER, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import (
+    TOGETHER,
+    Code,
+    CommandError,
+    JsonOption,
+    event_words,
+    local_deadline,
+    print_json,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -201,9 +211,9 @@ def _offer(offers: list[Json], side: str, team: str) -> int:
 
 def _print_offers(document: Json) -> None:
     until = document["merge_until"]
-    say(f"Teams may merge until {until}." if until else "In this competition teams do not merge.")
-    rows = [(one["asking"], one["asked"], one["asked_by"], one["asked_at"]) for one in document["to_us"]]
-    rows += [(one["asking"], one["asked"], one["asked_by"], one["asked_at"]) for one in document["by_us"]]
+    say(f"Teams may merge until {local_deadline(until)}." if until else "In this competition teams do not merge.")
+    rows = [(one["asking"], one["asked"], one["asked_by"], event_words(one["asked_at"])) for one in document["to_us"]]
+    rows += [(one["asking"], one["asked"], one["asked_by"], event_words(one["asked_at"])) for one in document["by_us"]]
     if rows:
         print_table(["Asks", "Is asked", "By", "At"], rows)
 

@@ -215,7 +215,7 @@ def test_it_waits_for_nothing_else_that_a_team_is_allowed(
 def test_an_extension_that_outlasts_the_freeze_warns_where_it_is_made(closing: Engine, late_team: User) -> None:
     allow(closing, "Cats", until=LATER)
     words = (
-        "The official results are frozen after the close at 2026-01-10 13:00 UTC, before this extension ends: late "
+        "The official results are frozen after the close, Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC), before this extension ends: late "
         "entries without rank are not in them."
     )
     with reading(closing) as session:
@@ -245,7 +245,7 @@ def test_an_allowance_that_comes_after_the_freeze_says_that_it_does_not_count(cl
     assert granted.late is not None
     assert not granted.late.count
     assert granted.late.words == (
-        "Late entries do not count in the official results, which were frozen at 2026-01-10 13:01 UTC."
+        "Late entries do not count in the official results, which were frozen on 10 Jan 2026, 13:01 UTC."
     )
     assert granted.late.words in mail
     enter(closing, late_team, 0.99, at=DUE + HOUR / 2)

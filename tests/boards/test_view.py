@@ -93,7 +93,9 @@ def test_ranks_alone_tell_no_score_no_date_and_no_number_of_entries(engine: Engi
         (None, "Paper"),
     ]
     assert {cell.value for row in found.rows for cell in row.cells} == {None}
-    assert {cell.reason for row in found.rows for cell in row.cells} == {"hidden until 2026-01-10 13:00 UTC"}
+    assert {cell.reason for row in found.rows for cell in row.cells} == {
+        "hidden until Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC)"
+    }
     assert {(row.achieved_at, row.entries, row.run_id, row.team_id) for row in found.rows} == {(None, None, None, None)}
     assert rows(look(engine, now=REVEAL))[0] == (1, "Bob", 0.9)
 

@@ -228,7 +228,7 @@ def test_rejected_file_leaves_with_2_and_its_problems_by_line(ada: str, evergold
 def test_phase_that_is_not_open_is_refused_with_3(ada: str, evergold: Evergold) -> None:
     answer = evergold("submit", MAGPIE, "--to", "demo/post-evaluation/idiom-detection")
     assert answer.code == Code.REFUSED
-    assert re.search(r"opens at \d{4}-\d\d-\d\d \d\d:00", answer.err)
+    assert re.search(r"opens \w{3} \d+ \w{3} \d{4}, \d\d:00 AoE", answer.err)
 
 
 def test_refusal_is_json_where_json_was_asked_for(ada: str, evergold: Evergold) -> None:

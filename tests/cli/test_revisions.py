@@ -53,7 +53,7 @@ def test_plan_says_changes_and_effects_and_leaves_with_2(evergold: Evergold, fol
     folder.change("2026-07-01 00:00 AoE", LATER)
     code, out, _ = evergold("plan", "phases.yaml")
     assert (code, out.splitlines()[:2]) == (2, [MOVED, "1 change."])
-    assert "demo/evaluation/detection (0 teams with 0 submissions): the deadline is 2026-07-08 12:00 UTC" in out
+    assert "demo/evaluation/detection (0 teams with 0 submissions): the deadline is Wed 8 Jul 2026, 00:00 AoE" in out
     assert evergold("apply")[1].splitlines() == [MOVED, "1 change."]
     assert evergold("plan")[0] == 0
 

@@ -58,7 +58,7 @@ def test_failed_runs_are_listed_with_the_reason(evergold: Evergold, failed: int)
     code, out, _ = evergold("runs", "--failed")
     heading, line = out.splitlines()
     assert (code, heading) == (Code.OK, "Run\tFailed\tTask\tTeam\tSubmission\tWhy")
-    assert line.startswith(f"{failed}\t2026-01-10 12:00 UTC\tidioms/evaluation/detection\tAda\t")
+    assert line.startswith(f"{failed}\t10 Jan 2026, 12:00 UTC\tidioms/evaluation/detection\tAda\t")
     assert line.endswith("\tBroken")
     _, out, _ = evergold("runs", "--failed", "--json")
     (found,) = json.loads(out)["runs"]

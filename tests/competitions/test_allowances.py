@@ -198,7 +198,7 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
         others = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == people[1].email)).all()
     (mail,) = mails
     assert "is allowed more" in mail.subject
-    assert "- open until 2026-01-12 12:00" in mail.body
+    assert "- open until Mon 12 Jan 2026, 00:00 AoE (12 Jan, 12:00 UTC)" in mail.body
     assert "comes after the close stands without a rank\n- 2 more in all, in each task\n" in mail.body
     assert "Reason: their cluster was down" in mail.body
     assert "/competitions/idioms/team" in mail.body

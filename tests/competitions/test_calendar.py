@@ -25,8 +25,8 @@ def test_a_phase_that_begins_as_another_ends_neither_overlaps_it_nor_leaves_a_ga
 def test_an_overlap_is_told_with_both_clocks_and_how_long_it_lasts() -> None:
     told = sentences([dates("Practice", 0, 7), dates("Evaluation", 5, 10)])
     assert told == [
-        "“Practice” and “Evaluation” are both open from 2027-01-15 12:00 UTC (2027-01-15 00:00 AoE) "
-        "to 2027-01-17 12:00 UTC (2027-01-17 00:00 AoE), 2 days."
+        "“Practice” and “Evaluation” are both open from Fri 15 Jan 2027, 00:00 AoE (15 Jan, 12:00 UTC) "
+        "to Sun 17 Jan 2027, 00:00 AoE (17 Jan, 12:00 UTC), 2 days."
     ]
 
 

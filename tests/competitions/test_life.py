@@ -103,7 +103,7 @@ def test_lists_have_what_is_published_and_one_s_own_apart(here: Engine) -> None:
     live(here, Stage.PUBLISHED)
     with reading(here) as session:
         assert COMPETITION in [one.name for one in listed_competitions(session)]
-        assert own_competitions(session, olga) == []
+        assert [one.name for one in own_competitions(session, olga)] == [COMPETITION]
 
 
 @pytest.mark.parametrize(("halt", "error"), [(Halt.PAUSED, CompetitionPaused), (Halt.ARCHIVED, CompetitionArchived)])

@@ -81,8 +81,8 @@ def test_refusal_after_the_end_names_both_clocks() -> None:
     phase = Phase(name="evaluation", title="Evaluation", starts_at=NOW - DAY, ends_at=NOW)
     with pytest.raises(PhaseNotOpen) as refused:
         check_phase_open(phase, NOW + SECOND)
-    assert "ended at 2026-01-10 12:00 UTC (2026-01-10 00:00 AoE)" in refused.value.message
-    assert "2026-01-10 12:00:01 UTC" in refused.value.message
+    assert "closed Sat 10 Jan 2026, 00:00 AoE (10 Jan, 12:00 UTC)" in refused.value.message
+    assert "10 Jan 2026, 12:00:01 UTC" in refused.value.message
     assert refused.value.details == {
         "phase": "evaluation",
         "state": "closed",
@@ -94,7 +94,7 @@ def test_refusal_after_the_end_names_both_clocks() -> None:
 
 def test_refusal_before_the_start_says_when_it_opens() -> None:
     phase = Phase(name="post", title="Post", starts_at=NOW, ends_at=None)
-    with pytest.raises(PhaseNotOpen, match="'Post' opens at 2026-01-10 12:00 UTC"):
+    with pytest.raises(PhaseNotOpen, match="'Post' opens Sat 10 Jan 2026, 00:00 AoE"):
         check_phase_open(phase, NOW - SECOND)
 
 
@@ -117,7 +117,10 @@ def test_uploads_obey_the_phase_to_the_microsecond(engine: Engine, now: datetime
 def test_a_phase_that_ended_says_when_it_ended_and_one_to_come_when_it_opens(engine: Engine) -> None:
     add_competition(engine, starts_at=NOW, ends_at=NOW + HOUR)
     ada = add_user(engine, "ada")
-    for now, words in ((NOW - SECOND, "opens at 2026-01-10 12:00"), (NOW + HOUR, "ended at 2026-01-10 13:00")):
+    for now, words in (
+        (NOW - SECOND, "opens Sat 10 Jan 2026, 00:00 AoE"),
+        (NOW + HOUR, "closed Sat 10 Jan 2026, 01:00 AoE"),
+    ):
         with pytest.raises(PhaseNotOpen, match=words):
             submit(engine, ada, now)
 
@@ -144,7 +147,7 @@ def test_the_eleventh_of_ten_is_refused_until_midnight(engine: Engine) -> None:
         submit(engine, ada, NOW + number * SECOND)
     with pytest.raises(LimitReached) as refused:
         submit(engine, ada, NOW + 10 * SECOND)
-    assert "all 10 submissions of today; the next is possible at 2026-01-11 00:00 UTC" in refused.value.message
+    assert "all 10 submissions of today; the next is possible at 11 Jan 2026, 00:00 UTC" in refused.value.message
     assert refused.value.details == {"limit": 10, "used": 10, "per": "day", "retry_at": "2026-01-11T00:00:00+00:00"}
     assert quota_of(engine, ada).remaining == 0
 
@@ -224,7 +227,7 @@ def test_weeks_begin_on_monday_and_months_on_the_first(
         submit(sqlite_engine, ada, last)
     assert refused.value.message == (
         f"Your team has used all 2 submissions of this {span}; the next is possible at "
-        f"{first:%Y-%m-%d} 00:00 UTC. Rejected and failed ones are not counted."
+        f"{first:%-d %b %Y}, 00:00 UTC. Rejected and failed ones are not counted."
     )
     assert (refused.value.details["per"], refused.value.details["retry_at"]) == (span, first.isoformat())
     submit(sqlite_engine, ada, first)

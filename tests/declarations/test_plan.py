@@ -101,7 +101,7 @@ def test_effects_say_whose_deadline_moves(each: Place) -> None:
     effect = the_effect(each)
     assert (effect.competition, effect.phase, effect.task) == ("demo", "evaluation", "detection")
     assert (effect.teams, effect.submissions, effect.rescore) == (1, 1, 0)  # the baseline is no team of people
-    assert effect.what[0] == "the deadline is 2026-07-08 12:00 UTC, before 2026-07-01 12:00 UTC"
+    assert effect.what[0] == "the deadline is Wed 8 Jul 2026, 00:00 AoE, before Wed 1 Jul 2026, 00:00 AoE"
     assert str(effect).startswith("demo/evaluation/detection (1 team with 1 submission): the deadline")
 
 
@@ -117,7 +117,10 @@ def test_effects_say_that_an_embargo_moves_with_its_phase(place: Place) -> None:
     place.folder.change("entry: last\n", "entry: last\n        visibility: {public_from: close}\n")
     place.apply()
     place.folder.change("2026-07-01 00:00 AoE", LATER)
-    assert "its boards are public from 2026-07-08 12:00 UTC, before 2026-07-01 12:00 UTC" in the_effect(place).what
+    assert (
+        "its boards are public from Wed 8 Jul 2026, 00:00 AoE, before Wed 1 Jul 2026, 00:00 AoE"
+        in the_effect(place).what
+    )
 
 
 def test_effects_say_that_a_phase_closes_or_opens_at_once(place: Place) -> None:
@@ -129,7 +132,7 @@ def test_effects_say_that_a_phase_closes_or_opens_at_once(place: Place) -> None:
 
 
 def test_effects_say_that_a_later_end_supersedes_official_results(each: Place) -> None:
-    closed, sentence = "2026-05-20 00:00 UTC", "its official results of 2026-05-20 00:00 UTC are superseded"
+    closed, sentence = "2026-05-20 00:00 UTC", "its official results of 20 May 2026, 00:00 UTC are superseded"
     each.folder.change("2026-07-01 00:00 AoE", closed)
     each.apply()
     with writing(each.engine) as session:
@@ -157,7 +160,7 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
     )
     assert the_effect(place).what == [
         "submissions in all: 3, before 50",
-        "which submission counts: 'chosen' until 2026-07-01 12:00 UTC, else 'last', before 'last'",
+        "which submission counts: 'chosen' until Wed 1 Jul 2026, 00:00 AoE, else 'last', before 'last'",
         "teams have neutral names from now on",
         "decimals shown: 3, before 4",
         "its boards may look different",
@@ -192,7 +195,7 @@ def test_a_title_affects_boards_and_nothing_else(place: Place) -> None:
 
 
 EDITED = (
-    "'demo' was edited since its file was last applied, by command line (root), the last time at 2026-06-01 00:00 UTC "
+    "'demo' was edited since its file was last applied, by command line (root), the last time on 1 Jun 2026, 00:00 UTC "
     "(revision 2): phases.evaluation.end from '2026-07-01 00:00 AoE' to '2026-07-08 00:00 AoE'"
 )
 

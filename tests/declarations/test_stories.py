@@ -108,7 +108,11 @@ def test_the_picture_of_a_story_before_and_after_the_phase_closes(name: str, boa
 def test_a_mixture_has_a_column_for_each_moment_at_which_something_opens() -> None:
     said = {"board": "ranks_only", "public_from": "2027-02-01 12:00 UTC", "names_from": "close", "own_scores": "never"}
     seen = seen_when(PHASE, said)
-    assert seen.spans == ("While it is open", "After it has closed", "From 2027-02-01 12:00 UTC")
+    assert seen.spans == (
+        "While it is open",
+        "After it has closed",
+        "From Mon 1 Feb 2027, 00:00 AoE (1 Feb, 12:00 UTC)",
+    )
     assert amounts(said) == {
         "Everybody: the board": [PART, PART, ALL],
         "A team: its own scores": [NOTHING, NOTHING, ALL],

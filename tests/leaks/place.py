@@ -191,6 +191,7 @@ class Place:
 #: What is another thing at these addresses than elsewhere.
 NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}": {"name": "blind.zip"},
+    "/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}": {"name": "blind.zip"},
     "/api/v1/submissions/{submission_id}/report/{name}.txt": {"name": "official"},
     "/competitions/{competition}/judging/{round_name}/figures/{name}.svg": {
         "round_name": PUBLISHED,

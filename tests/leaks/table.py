@@ -250,6 +250,7 @@ GET    /competitions/{competition}/phases/{phase}/boards/{board}/compare        
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures                                 200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}.svg                   404 404 404 404 404 200 200 404 200 404 404
 GET    /competitions/{competition}/phases/{phase}/rankings/{ranking}                                      200 200 200 200 200 200 200
+GET    /competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}                               200 200 200 200 200 200 200
 GET    /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 200 200 403 403 200 403
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold                                       303 403 403 403 403 303 303 403 403 303 403
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/gold/{version}/check                       303 403 403 403 403 303 303 403 403 303 403

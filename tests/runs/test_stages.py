@@ -68,7 +68,7 @@ def test_a_run_that_no_worker_can_take_waits(engine: Engine, ada: User, monkeypa
     monkeypatch.setitem(TASKS, TYPE, dataclasses.replace(TASKS[TYPE], needs_gpu=True))
     found = stage(engine, submit(engine, ada).run_id)
     assert (found.name, found.position, found.stamp) == ("waiting", 1, "queued")
-    assert "waiting for a worker with torch since 2026-01-10 12:00 UTC" in found.message
+    assert "waiting for a worker with torch since 10 Jan 2026, 12:00 UTC" in found.message
     assert found.waiting is not None
 
 

@@ -93,6 +93,16 @@ def test_past_is_scored_for_real_corrected_and_marked_and_telling_it_again_adds_
         assert session.scalars(select(func.count()).select_from(Announcement)).one() == 3
 
 
+@pytest.mark.soak
+def test_systems_are_compared_before_the_address_is_told(place: tuple[Engine, Settings, Path]) -> None:
+    engine, settings, gold = place
+    history.tell(engine, settings, gold)
+    history.compare_systems(engine, [], settings)
+    compared = [row for row in the_board(engine, "evaluation", "one-shot").rows if row.rank]
+    assert compared
+    assert all(row.cells[0].interval for row in compared)
+
+
 def test_better_teams_score_better_in_every_task() -> None:
     assert draw.detection("a", 1, {"zero_shot": 0.9, "one_shot": None}) == draw.detection(
         "a", 1, {"zero_shot": 0.9, "one_shot": None}

@@ -41,7 +41,7 @@ def test_the_latest_of_the_same_is_named(sqlite_engine: Engine, ada: User) -> No
     submit(sqlite_engine, ada, NOW, content="same")
     latest = submit(sqlite_engine, ada, NOW + MINUTE, content="same")
     submit(sqlite_engine, ada, NOW + 2 * MINUTE, content="another")
-    with pytest.raises(SameFile, match="already submitted this exact file on 2026-01-10 12:01 UTC") as refused:
+    with pytest.raises(SameFile, match="already submitted this exact file on 10 Jan 2026, 12:01 UTC") as refused:
         ask(sqlite_engine, ada, "same")
     assert refused.value.details == {"submission": str(latest.submission.id)}
 

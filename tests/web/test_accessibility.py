@@ -133,6 +133,7 @@ class Visit:
 
 BOARD = "/competitions/{competition}/phases/{phase}/boards/{board}"
 ASKED = "/competitions/{competition}/phases/{phase}/tasks/{task}"
+TASK_PAGE = f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}"
 SHEETS = "/competitions/{competition}/judging/{round_name}"
 
 #: A competition of idiom detection that has begun: submissions in every state, an official board, gold to come.
@@ -150,6 +151,7 @@ IDIOMS = [
     Visit("/status"),
     Visit("/guide"),
     Visit("/search", "/search?q=idioms"),
+    Visit("/search", "/search?q=a"),
     Visit("/competitions/{competition}/data", f"{COMPETITION_PAGE}/data"),
     Visit("/competitions/{competition}/cite", f"{COMPETITION_PAGE}/cite"),
     *(Visit(path) for path in ("/contact", "/imprint", "/privacy")),
@@ -203,6 +205,8 @@ IDIOMS = [
     Visit("/competitions/{competition}/tasks/{task}/results", f"{COMPETITION_PAGE}/tasks/{TASK}/results"),
     Visit(f"{ASKED}/submit", SUBMIT_PAGE.replace(PHASE, "post"), ADA),
     Visit(f"{ASKED}/submit", SUBMIT_PAGE.replace(PHASE, "post"), ADA, is_refused=True),
+    Visit(f"{ASKED}/files/{{name}}", f"{TASK_PAGE}/files/template.csv"),
+    Visit(f"{ASKED}/files/{{name}}", f"{TASK_PAGE}/files/template.csv?q=he", OLGA),
     Visit(f"{ASKED}/gold", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/gold", OLGA),
     Visit("/competitions/{competition}/edit", f"{COMPETITION_PAGE}/edit", OLGA),
     Visit("/competitions/{competition}/edit/texts", f"{COMPETITION_PAGE}/edit/texts", OLGA),

@@ -47,7 +47,7 @@ def test_without_a_worker_that_has_torch_the_board_says_that_submissions_wait(
     assert len(runs) == 5
     shown = page(empty_site, BOARD)
     markup.check(shown)
-    assert "Scoring for this task is delayed since 2026-06-01 00:00 UTC; nothing is lost." in text_of(shown)
+    assert "Scoring for this task is delayed since 1 Jun 2026, 00:00 UTC; nothing is lost." in text_of(shown)
     assert "Scoring for this task is delayed" not in page(empty_site, BOARD.replace("paraphrasing", "one-shot"))
 
 

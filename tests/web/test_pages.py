@@ -65,9 +65,9 @@ def test_old_addresses_and_robots(site: Site) -> None:
 @pytest.mark.parametrize(
     ("now", "group", "said"),
     [
-        (NOW, "Open now", "Evaluation until 2026-01-11 12:00 UTC"),
-        (NOW - 4 * DAY, "Upcoming", "Evaluation opens 2026-01-09 12:00 UTC"),
-        (NOW + 4 * DAY, "Closed", "Evaluation ended 2026-01-11 12:00 UTC"),
+        (NOW, "Open now", "Evaluation closes Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC)"),
+        (NOW - 4 * DAY, "Upcoming", "Evaluation opens Fri 9 Jan 2026, 00:00 AoE (9 Jan, 12:00 UTC)"),
+        (NOW + 4 * DAY, "Closed", "Evaluation closed Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC)"),
     ],
 )
 def test_home_groups_competitions_by_what_matters_now(site: Site, now: object, group: str, said: str) -> None:
@@ -93,10 +93,11 @@ def test_a_competition_shows_phases_tasks_downloads_and_boards(site: Site) -> No
     site.add_file("items.csv", b"ID,Language\n1,EN\n", "Blind input")
     page = visit(site, COMPETITION_PAGE)
     found = text_of(page)
-    assert "2026-01-11 12:00 UTC 2026-01-11 00:00 AoE" in found
+    assert "closes Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC)" in found
     assert "10 a day per team and task" in found
-    assert "Blind input items.csv , 17 bytes" in found
-    assert f'href="/api/v1{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/files/items.csv"' in page
+    data = visit(site, f"{COMPETITION_PAGE}/data")
+    assert "Blind input items.csv , 17 bytes" in text_of(data)
+    assert f'href="/api/v1{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/files/items.csv"' in data
     assert f'href="{SUBMIT_PAGE}"' in page
     assert f'href="{BOARD_PAGE}"' in page
     site.set_clock(NOW + DAY)

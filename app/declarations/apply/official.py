@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.base.times import in_utc
 from app.boards.snapshots import is_open_again
 from app.declarations.apply.changes import Work
 from app.models import Board, Competition, Phase, Snapshot
+from evergold.moments import moment_words
 
 
 def frozen_closes(session: Session, phases: Collection[int]) -> dict[tuple[int, int], datetime]:
@@ -30,7 +30,7 @@ def superseded_words(closed_at: datetime | None, before: datetime | None, after:
     if closed_at is None or not is_open_again(closed_at, after) or is_open_again(closed_at, before):
         return None
     following = "others are frozen when it closes again" if after else "the live board goes on"
-    return f"its official results of {in_utc(closed_at)} are superseded: they keep their address, and {following}"
+    return f"its official results of {moment_words(closed_at)} are superseded: they keep their address, and {following}"
 
 
 def phase_ends(session: Session, competition: str) -> dict[int, datetime | None]:

@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import InvalidForm
 from app.base.storage import StoredFile
-from app.base.times import in_utc
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep_declared
 from app.declarations.check import LoadedCompetition
@@ -38,6 +37,7 @@ from app.declarations.revisions.merging import Conflict, Merge, Side, merge_docu
 from app.gold.versions import places_with_gold
 from app.models import Competition, Revision, RevisionFile, RevisionSource, User
 from app.people.audit import actor_name
+from evergold.moments import moment_words
 from evergold.scoring.errors import InvalidFile
 
 #: Maximum number of sentences per revision.
@@ -248,9 +248,9 @@ def edits_words(session: Session, competition: Competition) -> str:
         return f"'{competition.name}' was edited on the server"
     authors = ", ".join(dict.fromkeys(revision.author for revision in made))
     what = _listed([str(one) for one in differences(last.document, newest.document)])
-    when = in_utc(made[-1].made_at.replace(microsecond=0))
+    when = moment_words(made[-1].made_at)
     return (
-        f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time at {when} "
+        f"'{competition.name}' was edited since its file was last applied, by {authors}, the last time on {when} "
         f"(revision {made[-1].number}){f': {what}' if what else ''}"
     )
 

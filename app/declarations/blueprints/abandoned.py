@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session, joinedload
 from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
-from app.base.times import in_utc
 from app.competitions.life import SWEEP
 from app.declarations.blueprints.kept import throw_away
 from app.models import Blueprint, User
 from app.people import audit
 from app.people.mail import send_mail
+from evergold.moments import moment_words
 
 #: From warning to deletion, however long the blueprint was left before.
 NOTICE = timedelta(days=14)
@@ -69,10 +69,11 @@ def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datet
     """Warn by mail if the address is confirmed, and on *Organise* in any case."""
     blueprint.warned_at = now
     end = clears_at(blueprint, settings.blueprint_days)
-    title, until = title_of(blueprint), in_utc(end.replace(second=0, microsecond=0)) if end else ""
+    title, until = title_of(blueprint), moment_words(end.replace(second=0)) if end else ""
     what = "your changes of a competition" if blueprint.competition_id else "the competition that you began to write"
+    saved = moment_words(blueprint.changed_at.replace(second=0))
     body = (
-        f"“{title}”, {what}, was not saved since {in_utc(blueprint.changed_at.replace(second=0, microsecond=0))}.\n\n"
+        f"“{title}”, {what}, was not saved since {saved}.\n\n"
         f"It is cleared with its files on {until}. Save any step of it and it stays:\n"
         f"{public_address(settings, links.organise(blueprint.id))}\n"
     )

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.base.times import in_utc, parse_moment
+from app.base.times import parse_moment
 from app.competitions.calendar import Dates
 from app.competitions.visibility import CLOSE, NEVER, View, decide, declared_of
 from app.declarations.blueprints.build import without_plain_gold
 from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, RegistrationMode, Slices
+from evergold.moments import deadline_words
 from evergold.scoring.halves import SEED_CHARACTERS
 from evergold.scoring.tasks import TASKS
 
@@ -212,7 +213,7 @@ def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = 
 def _span(moment: datetime, start: datetime, end: datetime | None) -> str:
     if moment == start:
         return "While it is open"
-    return "After it has closed" if moment == end else f"From {in_utc(moment)}"
+    return "After it has closed" if moment == end else f"From {deadline_words(moment)}"
 
 
 def _board(view: View) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import Storage
-from app.base.times import in_utc
 from app.competitions.find import find_competition
 from app.competitions.visibility import is_gold_hidden
 from app.declarations.apply.apply import Change, apply_declaration, lock_declarations
@@ -42,6 +41,7 @@ from app.gold.versions import places_with_gold
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, Revision, RevisionSource, Right, User
 from app.people import audit
 from app.people.rights import RightMissing, check_may_organise, may_organise
+from evergold.moments import moment_words
 from evergold.value_words import listed
 
 #: Phase, task, name of the baseline, sha256 of its file, track: a difference here means scoring again.
@@ -282,7 +282,7 @@ def _conflict(session: Session, competition: Competition, base: int, present: Re
     changed = differences(seen.document, present.document)
     what = f" What changed: {'; '.join(str(one) for one in changed)}." if changed else ""
     return EditConflict(
-        f"Meanwhile this was changed by {authors}, the last time at {in_utc(present.made_at.replace(microsecond=0))}. "
+        f"Meanwhile this was changed by {authors}, the last time on {moment_words(present.made_at)}. "
         f"Nothing of yours was changed yet.{what}",
         base=base,
         revision=present.number,

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
 from app.base.storage import Storage
-from app.base.times import in_utc
 from app.competitions.entry_rules import EntrySettings, entry_settings
 from app.competitions.limits import DeclaredLimits, declared_limits, phase_state
 from app.competitions.private_part import scored_by
@@ -38,6 +37,7 @@ from app.models import (
     Team,
     TeamKind,
 )
+from evergold.moments import aoe_words
 
 #: (competition, phase, task).
 Place = tuple[str, str, str]
@@ -175,7 +175,7 @@ def _differences(was: Standing, now: Standing) -> Iterator[str]:
 
 def _times(was: Standing, now: Standing) -> Iterator[str]:
     if was.starts_at != now.starts_at:
-        yield f"the phase opens at {in_utc(now.starts_at)}, before {in_utc(was.starts_at)}"
+        yield f"the phase opens {aoe_words(now.starts_at)}, before {aoe_words(was.starts_at)}"
     if was.ends_at != now.ends_at:
         yield f"the deadline is {_moment(now.ends_at)}, before {_moment(was.ends_at)}"
         if words := superseded_words(was.frozen_for, was.ends_at, now.ends_at):
@@ -250,11 +250,11 @@ def _rule(entry: EntrySettings) -> str:
 
 
 def _moment(moment: datetime | None) -> str:
-    return in_utc(moment) if moment else "never"
+    return aoe_words(moment) if moment else "never"
 
 
 def _from(moment: datetime | None) -> str:
-    return in_utc(moment) if moment else "no moment on"
+    return aoe_words(moment) if moment else "no moment on"
 
 
 def _number(number: int | None) -> str:

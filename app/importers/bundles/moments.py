@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from app.base.times import AOE, in_aoe, in_utc
+from app.base.times import in_aoe, in_utc
+from evergold.moments import AOE
 
 _YEARS = range(1990, 3000)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -1,4 +1,4 @@
-"""Pages that everybody reads: start, guide, search, a competition with its images, the site's texts."""
+"""Pages that everybody reads: start, guide, images of competitions, the site's texts."""
 
 from __future__ import annotations
 
@@ -8,141 +8,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
 
-from fastapi import Query, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from markdown_it.token import Token
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
-from app.base.text import folded
-from app.boards.leaderboard import count_entries
-from app.boards.rankings import rankings_of
-from app.boards.side_by_side import short_titles
 from app.competitions.current import current_phase
-from app.competitions.entry_rules import EntrySettings, entry_settings
-from app.competitions.find import boards_of, find_competition, listed_competitions, named_competition, own_competitions
-from app.competitions.limits import PhaseState, phase_state
-from app.competitions.search import search
-from app.competitions.visibility import View, Viewer, views_of
-from app.judging.annotators import may_judge_or_organise
-from app.messages.announcements import announcements_of
-from app.models import Board, Competition, Halt, Phase, PhaseTask
-from app.submissions.downloads import FileAccess, file_access, file_viewer
-from app.teams.registration import rules_of, standing
+from app.competitions.find import listed_competitions, named_competition, own_competitions
+from app.models import Competition, Halt, Phase, ScoringRun, Submission, User
+from app.submissions.find import current_run, load_submissions, newest_own
 from app.texts.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, SITE_TEXTS, asset, render, render_page
-from app.web.html.sharing import share_competition
-from app.web.html.workspace import workspace_of
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.identity import VisitorHere
 from app.web.http.images import image_response
 from app.web.http.routers import page_router
-from app.web.http.visit import PageVisit, PlainPageVisit, PublicVisit
+from app.web.http.visit import PlainPageVisit, PublicVisit
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
-# ------------------------------------------------------------------------------------------------------ one competition
-
-#: Older ones are on a page of their own.
-ANNOUNCEMENTS_SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class TaskInPhase:
-    """A task in a phase.
-
-    boards: with their titles shortened; teams: number of teams with scores; view: what the viewer may see of it.
-    """
-
-    phase_task: PhaseTask
-    boards: list[tuple[str, Board]]
-    teams: int
-    view: View
-    entry: EntrySettings
-    files: list[FileAccess]
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseShown:
-    """A phase with its tasks."""
-
-    phase: Phase
-    state: PhaseState
-    tasks: list[TaskInPhase]
-
-
-@router.get("/competitions/{competition}")
-def read_competition(visit: PageVisit, competition: str) -> Response:
-    session, viewer, now = visit.session, visit.viewer, visit.now
-    found = find_competition(session, competition)
-    views = _views(session, found, viewer)
-    teams = count_entries(session, views)
-    has_judging = may_judge_or_organise(session, viewer.user, found)
-    announcements = announcements_of(session, found)
-    missing = standing(session, found, viewer.user).missing if viewer.user else None
-    files_viewer = file_viewer(session, found, viewer.user, seen_as=viewer.seen_as)
-    workspace = workspace_of(session, found, viewer, "overview")
-    phases = [
-        PhaseShown(
-            phase,
-            phase_state(phase, now),
-            [
-                _task(found, asked, teams, views, file_access(found, phase, asked, files_viewer, now))
-                for asked in phase.phase_tasks
-            ],
-        )
-        for phase in found.phases
-    ]
-    return render_page(
-        visit,
-        "competitions/page.html",
-        competition=found,
-        phases=phases,
-        rankings={phase.name: rankings_of(found, phase) for phase in found.phases},
-        announcements=announcements[:ANNOUNCEMENTS_SHOWN],
-        more_announcements=len(announcements) > ANNOUNCEMENTS_SHOWN,
-        rules=rules_of(found),
-        missing=missing,
-        is_participant=viewer.user is not None,
-        has_judging=has_judging,
-        workspace=workspace,
-        sharing=share_competition(visit.server, found),
-        seen_as=viewer.seen_as,
-        now=now,
-    )
-
-
-def _views(session: Session, competition: Competition, viewer: Viewer) -> dict[int, View]:
-    asked = [one for phase in competition.phases for one in phase.phase_tasks]
-    return views_of(session, asked, viewer)
-
-
-def _task(
-    competition: Competition,
-    asked: PhaseTask,
-    teams: dict[int, int],
-    views: dict[int, View],
-    files: list[FileAccess],
-) -> TaskInPhase:
-    phase = next(phase for phase in competition.phases if phase.id == asked.phase_id)
-    boards = [board for board in boards_of(competition, phase) if board.task_id == asked.task_id]
-    titles = short_titles([board.title for board in boards])
-    return TaskInPhase(
-        asked,
-        list(zip(titles, boards, strict=True)),
-        teams.get(asked.id, 0),
-        views[asked.id],
-        entry_settings(phase, asked),
-        files,
-    )
-
-
 # ----------------------------------------------------------------------------------------------------- all competitions
 
+#: Of those who are logged in, on the first page.
+SUBMISSIONS_SHOWN = 5
 #: In order of appearance.
 GROUPS = {
     "open": ("Open now", "Deadline approaching"),
@@ -163,18 +55,27 @@ class Card:
 
 @router.get("/")
 def read_home(visit: PlainPageVisit) -> Response:
-    now = visit.now
+    session, user, now = visit.session, visit.viewer.user, visit.now
     made = [
-        card_of(competition, now)
-        for competition in listed_competitions(visit.session)
-        if competition.halt != Halt.ARCHIVED
+        card_of(competition, now) for competition in listed_competitions(session) if competition.halt != Halt.ARCHIVED
     ]
-    own = own_competitions(visit.session, visit.viewer.user) if visit.viewer.user else []
+    own = own_competitions(session, user) if user else []
     cards = [card for card in made if card is not None]
     groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
     return render_page(
-        visit, "competitions/home.html", groups=[group for group in groups if group[-1]], own=own, now=now
+        visit,
+        "competitions/home.html",
+        groups=[group for group in groups if group[-1]],
+        own=[(one, card_of(one, now)) for one in own],
+        submissions=_last_submissions(session, user) if user else [],
+        now=now,
     )
+
+
+def _last_submissions(session: Session, user: User) -> list[tuple[Submission, ScoringRun]]:
+    """Return the user's newest submissions, each with the run that counts."""
+    newest = newest_own(session, user, (None, None, None), limit=SUBMISSIONS_SHOWN)
+    return [(one, current_run(one)) for one in load_submissions(session, newest)]
 
 
 @router.get("/competitions")
@@ -238,16 +139,17 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A page of the guide: HTML without its first heading, and (id, text) of its sections."""
+    """A page of the guide: HTML without its first heading, and (id, text) of its sections and of all its headings."""
 
     title: str
     body: Markup
     sections: tuple[tuple[str, str], ...]
+    headings: tuple[tuple[str, str], ...]
 
 
 @router.get("/guide")
 def read_guides(request: Request, visitor: VisitorHere) -> Response:
-    found = [(name, title, hint) for name, (title, hint) in GUIDES.items() if _path(name).is_file()]
+    found = [(name, title, hint) for name, (title, hint) in GUIDES.items() if has_guide(name)]
     return render(request, "competitions/guide_index.html", guides=found)
 
 
@@ -258,7 +160,7 @@ def read_metrics(request: Request, visitor: VisitorHere) -> Response:
 
 @router.get("/guide/{name}")
 def read_guide(request: Request, visitor: VisitorHere, name: str) -> Response:
-    if name not in GUIDES or not _path(name).is_file():
+    if name not in GUIDES or not has_guide(name):
         raise NotFound(f"The guide has no page {name!r}.")
     return render(request, "competitions/guide.html", guide=guide(name), name=name, guides=GUIDES)
 
@@ -268,21 +170,27 @@ def guide(name: str) -> Guide:
     """Return the page, rendered once."""
     parser = markdown_parser()
     tokens = parser.parse(_path(name).read_text(encoding="utf-8"))
-    sections = _anchor_headings(tokens)
+    sections, headings = _anchor_headings(tokens)
     title, tokens = _without_title(tokens, GUIDES[name][0])
     _bend_links(tokens)
     html = parser.renderer.render(with_readable_tables(tokens, title), parser.options, {})
     body = Markup(html)  # noqa: S704 - escaped by the renderer; html is off
-    return Guide(title, body, tuple(sections))
+    return Guide(title, body, tuple(sections), tuple(headings))
+
+
+def has_guide(name: str) -> bool:
+    """Return whether this server has the page: texts can be left out where it was installed."""
+    return _path(name).is_file()
 
 
 def _path(name: str) -> Path:
     return DOCS / f"{name}.md"
 
 
-def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
-    """Give every heading the id that links in these texts use; return (id, text) of the second-level headings."""
-    sections = []
+def _anchor_headings(tokens: list[Token]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Give every heading the id that links in these texts use; return (id, text) of those of level two, and of all
+    below the title."""
+    sections, headings = [], []
     taken: set[str] = set()
     for opening, content in zip(tokens, tokens[1:], strict=False):
         if opening.type != "heading_open":
@@ -295,7 +203,9 @@ def _anchor_headings(tokens: list[Token]) -> list[tuple[str, str]]:
         opening.attrSet("id", slug)
         if opening.tag == "h2":
             sections.append((slug, text))
-    return sections
+        if opening.tag != "h1":
+            headings.append((slug, text))
+    return sections, headings
 
 
 def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token]]:
@@ -332,24 +242,6 @@ def _unlink(children: list[Token], opening: int) -> None:
     closing = next(at for at in range(opening, len(children)) if children[at].type == "link_close")
     for at in (opening, closing):
         children[at] = Token("text", "", 0)
-
-
-# --------------------------------------------------------------------------------------------------------------- search
-
-WORDS_CHARACTERS = 120
-
-
-@router.get("/search")
-def read_search(visit: PlainPageVisit, q: Annotated[str, Query(max_length=1000)] = "") -> Response:
-    words = " ".join(q.split())[:WORDS_CHARACTERS]
-    hits = search(listed_competitions(visit.session), words, visit.now)
-    wanted = folded(words).split()
-    guides = [
-        (name, title, hint)
-        for name, (title, hint) in GUIDES.items()
-        if wanted and all(word in folded(f"{title} {hint}") for word in wanted)
-    ]
-    return render_page(visit, "competitions/search.html", words_asked=words, hits=hits, guides=guides)
 
 
 # --------------------------------------------------------------------------------------------------------------- images

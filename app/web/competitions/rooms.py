@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 from fastapi import Response
 from fastapi.responses import RedirectResponse
@@ -10,12 +11,15 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.errors import NotFound
+from app.base.storage import Storage, storage_of
 from app.competitions.current import current_phase
 from app.competitions.find import find_competition
 from app.competitions.starter_kits import items_of_starter_kit, lacks_baseline
+from app.competitions.views import citation_of
 from app.competitions.visibility import Viewer
-from app.models import Competition, CompetitionTask, Phase
+from app.models import Audience, Competition, CompetitionTask, Phase
 from app.submissions.downloads import FileAccess, file_access, file_viewer
+from app.submissions.file_rows import Look, look_if_free
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, board_of_tab, place_of_late_upload, place_of_upload, workspace_of
 from app.web.http.routers import page_router
@@ -24,6 +28,10 @@ from evergold.scoring.task import AnyTask
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
+
+#: Files whose first rows the page shows, and their largest size, so that it is there in a moment; all have a page.
+MOST_LOOKS = 16
+LOOK_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +51,42 @@ class TaskData:
 
 @router.get("/competitions/{competition}/data")
 def read_data(visit: PageVisit, competition: str) -> Response:
-    session, viewer, now = visit.session, visit.viewer, visit.now
+    session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "data")
-    tasks = _tasks(session, found, viewer)
+    tasks = _tasks(session, found, viewer, first=workspace.phase)
+    session.close()  # the helper may take a while
     return render_page(
         visit,
         "competitions/data.html",
         competition=found,
         workspace=workspace,
         tasks=tasks,
+        looks=_looks(storage_of(visit.server.settings), tasks, workspace.phase),
+        licence=citation_of(found).licence,
         seen_as=viewer.seen_as,
-        now=now,
     )
 
 
-def _tasks(session: Session, competition: Competition, viewer: Viewer) -> list[TaskData]:
+def _looks(storage: Storage, tasks: list[TaskData], phase: Phase | None) -> dict[int, Look]:
+    """Look into files of the phase that matters now, by id: those for everybody, up to a number and a size."""
+    listed = (
+        access.file
+        for task in tasks
+        for held_in, files in task.files
+        if held_in is phase
+        for access in files
+        if access.is_open and access.audience is Audience.EVERYONE and access.file.size_bytes <= LOOK_BYTES
+    )
+    looks = ((file.id, look_if_free(storage, file)) for file in islice(listed, MOST_LOOKS))
+    return {key: look for key, look in looks if look is not None}
+
+
+def _tasks(session: Session, competition: Competition, viewer: Viewer, first: Phase | None) -> list[TaskData]:
+    """Return the tasks with their files, those of the phase `first` before others."""
     asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
     found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
-    for phase in competition.phases:
+    for phase in sorted(competition.phases, key=lambda phase: phase is not first):
         for asked in phase.phase_tasks:
             if files := file_access(competition, phase, asked, asking, viewer.now):
                 found[asked.task_id].files.append((phase, files))

@@ -29,6 +29,7 @@ from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
 from app.web.http.visit import Visit
 from evergold.figures.svg import number_text
+from evergold.moments import date_words
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
@@ -103,8 +104,8 @@ def environment() -> Environment:
         inline=render_inline,
         size=readable_size,
         moment=words.moment,
-        utc=words.moment_utc,
-        aoe=words.moment_aoe,
+        deadline=words.deadline,
+        date=date_words,
         score=words.format_score,
         number=number_text,
         plural=words.plural,

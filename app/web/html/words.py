@@ -9,7 +9,6 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from app.base.times import in_aoe, in_utc
 from app.competitions.columns import BoardColumn
 from app.models import (
     Competition,
@@ -24,6 +23,7 @@ from app.models import (
     ValidationStatus,
 )
 from app.teams.registration import MISSING_WORDS
+from evergold.moments import aoe_words, moment_words, other_clock_words
 
 #: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and related scripts.
 _LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -165,22 +165,31 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def moment(when: datetime) -> Markup:
-    """Return a `<time>` element in UTC; scripts add the reader's own time zone."""
-    iso = when.astimezone(UTC).isoformat(timespec="seconds")
-    date, _, clock = moment_utc(when).partition(" ")
-    # Digits need no escaping, which would take most of the time of a long list.
-    unbroken = f'<time datetime="{iso}"><span class="nowrap">{date}</span> <span class="nowrap">{clock}</span></time>'
+    """Return a `<time>` element for an event: `10 Jan 2026, 12:00 UTC`."""
+    date, _, clock = moment_words(when).rpartition(", ")
+    # Digits and names of months need no escaping, which would take most of the time of a long list.
+    unbroken = (
+        f'<time datetime="{_iso(when)}"><span class="nowrap">{date},</span> <span class="nowrap">{clock}</span></time>'
+    )
     return Markup(unbroken)  # noqa: S704
 
 
-def moment_utc(when: datetime) -> str:
-    """Return `2026-01-10 12:00 UTC`."""
-    return in_utc(when.replace(microsecond=0))
+def deadline(when: datetime) -> Markup:
+    """Return a `<time>` element for a declared moment: `Sat 10 Jan 2026, 00:00 AoE (10 Jan, 12:00 UTC)`.
+
+    Scripts replace the clock in brackets by the reader's own, whose place is as wide.
+    """
+    date, _, clock = aoe_words(when).rpartition(", ")
+    other = other_clock_words(when)
+    element = Markup(
+        '<time class="deadline" datetime="{}"><span class="nowrap">{},</span> <span class="nowrap">{}</span> '
+        '<span class="other-clock" data-room="({} your time)"><span>({})</span></span></time>'
+    )
+    return element.format(_iso(when), date, clock, other.removesuffix(" UTC"), other)
 
 
-def moment_aoe(when: datetime) -> str:
-    """Return `2026-01-10 00:00 AoE`."""
-    return in_aoe(when.replace(microsecond=0))
+def _iso(when: datetime) -> str:
+    return when.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def took(span: timedelta) -> str:

@@ -16,7 +16,7 @@ from app.base.storage import local_file, storage_of, stored_name
 from app.base.text import attachment
 from app.competitions.find import find_phase_task
 from app.models import Audience, PhaseTask, User
-from app.submissions.downloads import FileAccess, check_may_have, file_access, file_viewer, record_download
+from app.submissions.downloads import FileAccess, check_may_have, file_access, file_named, file_viewer, record_download
 from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
@@ -87,9 +87,7 @@ def open_task_file(server: Server, user: User | None, names: TaskNames, name: st
         phase_task = find_phase_task(session, *names)
         place = phase_task.phase.competition
         listed = file_access(place, phase_task.phase, phase_task, file_viewer(session, place, user), server.clock())
-        access = next((one for one in listed if one.file.name == name), None)
-        if access is None:
-            raise NotFound(f"Task '{names.task}' has no file '{name}' in phase '{names.phase}'.")
+        access = file_named(listed, names, name)
         check_may_have(access, place)
     return OpenedFile(phase_task, access)
 

@@ -78,7 +78,8 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
             told = text_of(browser.get(address).text)
             assert "Your team has an extension in Evaluation" in told
             assert (
-                "2 more a day. The official results are frozen after the close at 2026-01-11 12:00 UTC, before" in told
+                "2 more a day. The official results are frozen after the close, Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC), before"
+                in told
             )
             assert f"Reason: {WHY}" in told
         assert "data-submit" in browser.get(SUBMIT_PAGE).text
@@ -129,7 +130,7 @@ def test_pages_and_api_say_whether_late_entries_count_in_the_official_results(si
         assert "The official results wait for late entries." in text_of(browser.get(SUBMIT_PAGE).text)
         browser.post(f"{PAGE}/{FIRST_ALLOWANCE}/take-back", data=sent)
         assert freeze(site.engine, site.now) == 2
-        words = "Late entries do not count in the official results, which were frozen at 2026-01-11 12:01 UTC."
+        words = "Late entries do not count in the official results, which were frozen on 11 Jan 2026, 12:01 UTC."
         for told in (browser.post(PAGE, data=form), browser.get(SUBMIT_PAGE), browser.get(TEAM_PAGE)):
             assert words in text_of(told.text)
         organises(site, eve.user)

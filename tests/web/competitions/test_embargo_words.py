@@ -31,12 +31,15 @@ def test_a_hidden_board_says_so_and_until_when(planted: Planted) -> None:
     with planted.site.client(**BROWSER) as nobody:
         shown = nobody.get(BOARD_PAGE).text
         markup.check(shown)
-        assert "This board is hidden It is shown from 2026-01-10 14:00 UTC on, by itself." in text_of(shown)
+        assert (
+            "This board is hidden It is shown from Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC) on, by itself."
+            in text_of(shown)
+        )
         competition = text_of(nobody.get(COMPETITION_PAGE).text)
         results = text_of(nobody.get(f"{COMPETITION_PAGE}/tasks/{TASK}/results").text)
-    assert "The board is hidden until 2026-01-10 14:00 UTC" in competition
+    assert "The board is hidden until Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC)" in competition
     assert "1 team" not in competition.split("Evaluation", 2)[2].split("Post")[0]
-    assert "The board is hidden from everybody until 2026-01-10 14:00 UTC" in results
+    assert "The board is hidden from everybody until Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC)" in results
     with planted.site.client() as nobody:
         document = nobody.get(f"/api/v1{BOARD_PAGE}").json()
     assert (document["rows"], document["official"]) == ([], None)
@@ -49,7 +52,7 @@ def test_organisers_are_told_what_others_do_not_see_and_can_look_as_they_do(plan
     markup.check(shown)
     text = text_of(shown)
     assert "Hidden from participants." in text
-    assert "The board is hidden from participants until 2026-01-10 14:00 UTC" in text
+    assert "The board is hidden from participants until Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC)" in text
     assert NAME in text
     for seen_as, said in (("participant", "So participants see"), ("public", "So people who are not logged in see")):
         shown = planted.organiser_browser.get(f"{BOARD_PAGE}?as={seen_as}").text
@@ -68,7 +71,7 @@ def test_scores_that_are_hidden_from_their_team_are_promised(planted: Planted) -
     document = planted.owner.client.get(mine).json()
     assert (document["status"], document["scores"], document["links"]["report"]) == ("scored", [], None)
     assert document["message"].endswith(
-        "The scores of this phase are shown to teams at 2026-01-10 13:00 UTC, when it ends."
+        "The scores of this phase are shown to teams on Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC), when it ends."
     )
     report = planted.owner.client.get(f"{mine}/report")
     assert (report.status_code, report.json()["error"]["code"]) == (404, "scores_hidden")
@@ -143,7 +146,7 @@ def test_a_team_chooses_on_the_page_and_over_the_api(planted: Planted) -> None:
     assert (late.status_code, late.json()["error"]["code"]) == (409, "no_choice")
     refused = planted.owner_browser.post(f"{mine}/choice", data=form)
     assert refused.status_code == 409
-    assert "Teams could choose until 2026-01-10 13:00 UTC" in text_of(refused.text)
+    assert "Teams could choose until Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC)" in text_of(refused.text)
 
 
 def test_a_choice_by_a_forged_form_is_refused(planted: Planted) -> None:
@@ -166,7 +169,7 @@ def test_a_team_chooses_on_the_command_line(
     assert capsys.readouterr().out.endswith("This submission is no longer chosen.\n")
     site.set_clock(CLOSE)
     assert run(["choose", mine]) == Code.REFUSED
-    assert "Teams could choose until 2026-01-10 13:00 UTC" in capsys.readouterr().err
+    assert "Teams could choose until Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC)" in capsys.readouterr().err
 
 
 def test_the_command_line_says_what_is_hidden(
@@ -176,10 +179,10 @@ def test_the_command_line_says_what_is_hidden(
     monkeypatch.setenv("EVERGOLD_TOKEN", planted.owner.client.headers["Authorization"].removeprefix("Bearer "))
     hide(planted.site.engine, board="hidden", public_from=REVEAL, own_scores="after_close")
     assert run(["board", f"{COMPETITION}/{PHASE}/zero-shot"]) == Code.OK
-    assert "This board is hidden until 2026-01-10 14:00 UTC." in capsys.readouterr().err
+    assert "This board is hidden until Sat 10 Jan 2026, 02:00 AoE" in capsys.readouterr().err
     assert run(["status", str(planted.submission)]) == Code.OK
     said = capsys.readouterr().out
-    assert "are shown to teams at 2026-01-10 13:00 UTC" in said
+    assert "are shown to teams on Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC)" in said
     hide(planted.site.engine, precision=2)
     assert run(["status", str(planted.submission)]) == Code.OK
     assert "macro_f1\tzero_shot/all\t0.62\n" in capsys.readouterr().out

@@ -18,7 +18,7 @@ from tests.world import COMPETITION, DAY, NOW
 TASK_PATH = "/api/v1/competitions/idioms/phases/evaluation/tasks/detection"
 FILE = f"{TASK_PATH}/files/items.csv"
 SECRET = b"ID,Sentence\n1,the-blind-sentence\n"
-PAGES = ("/competitions/idioms", "/competitions/idioms/phases/evaluation/tasks/detection/submit")
+PAGES = ("/competitions/idioms/data", "/competitions/idioms/phases/evaluation/tasks/detection/submit")
 
 
 @pytest.fixture
@@ -50,7 +50,9 @@ def test_before_its_moment_a_file_is_not_there_for_anybody_in_any_form(early: Si
             assert "the-blind-sentence" not in page
             assert f'href="{FILE}"' not in page
             assert "items.csv" in page
-        assert "2027-01-10" in text_of(anonymous.get(PAGES[0], headers=BROWSER).text), "pages say when it will be there"
+        assert "Sun 10 Jan 2027, 00:00 AoE" in text_of(anonymous.get(PAGES[0], headers=BROWSER).text), (
+            "pages say when it will be there"
+        )
 
 
 def test_who_has_the_file_already_learns_nothing_from_its_tag(early: Site) -> None:
@@ -95,8 +97,8 @@ def test_an_image_of_texts_is_got_by_its_own_address(site: Site) -> None:
             path: {"sha256": stored.sha256, "type": f"image/{path.partition('.')[2]}"} for path, stored in kept.items()
         }
     with site.client(**BROWSER) as anonymous:
-        got = [anonymous.get(f"{PAGES[0]}/images/{stored.sha256}") for stored in kept.values()]
-        nothing = anonymous.get(f"{PAGES[0]}/images/{'0' * 64}")
+        got = [anonymous.get(f"/competitions/idioms/images/{stored.sha256}") for stored in kept.values()]
+        nothing = anonymous.get(f"/competitions/idioms/images/{'0' * 64}")
     assert [(one.content, one.headers["Content-Type"]) for one in got] == [
         (b"the first", "image/png"),
         (b"the second", "image/webp"),

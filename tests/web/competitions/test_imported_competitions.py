@@ -123,7 +123,9 @@ def test_a_new_system_stands_beside_the_published_ones_in_both_phases(astitch: S
     markup.check(side_by_side)
     row = "XLNet base (cased), no context, with MWE published 0.8230 0.8970 0.9590 – not published 0.8740 0.9710"
     assert row in text_of(side_by_side)
-    assert "/competitions/astitch/tasks/coarse-en/results" in page(astitch, "/competitions/astitch")
+    assert "/competitions/astitch/tasks/coarse-en/results" in page(
+        astitch, "/competitions/astitch/phases/test/boards/coarse-en-few-shot"
+    )
     with astitch.client() as reader:
         document = reader.get("/api/v1/competitions/astitch/tasks/coarse-en/results").json()
     places = [(column["phase"], column["title"]) for column in document["columns"]]

@@ -87,7 +87,7 @@ def test_the_command_pauses_and_publishes_again(
     paused = f"{COMPETITION} is published, paused: {WHY}.\n"
     assert evergold("set", COMPETITION, "--halt", "paused", "--reason", WHY) == (Code.OK, paused)
     assert evergold("set", COMPETITION, "--stage", "private")[1] == paused.replace("published", "private")
-    assert "is deleted at 20" in evergold("delete", COMPETITION)[1]
+    assert "is deleted " in evergold("delete", COMPETITION)[1]
     assert evergold("keep", COMPETITION)[1] == f"{COMPETITION} is draft.\n"
     with reading(site.engine) as session:
         assert find_competition(session, COMPETITION).delete_at is None

@@ -295,7 +295,9 @@ def test_phases_are_drawn_and_what_overlaps_is_told(ada: Linguist) -> None:
     assert "Not drawn" in text_of(ada.browser.get(place).text)
     ada.say(place, "phases/1", title="Again", start="2027-01-18 12:00 UTC", end="2027-01-25 12:00 UTC")
     for page in (ada.browser.get(place).text, ada.browser.get(f"{place}/part", params={"at": "phases/1"}).text):
-        assert "“Evaluation” and “Again” are both open from 2027-01-18 12:00 UTC" in text_of(page)
+        assert "“Evaluation” and “Again” are both open from Mon 18 Jan 2027, 00:00 AoE (18 Jan, 12:00 UTC)" in text_of(
+            page
+        )
         assert page.count('class="fig-overlap"') == 2, "once wide, once for a phone"
 
 

@@ -86,7 +86,7 @@ def test_an_announcement_from_preview_to_withdrawal(site: Site, evergold: Evergo
     )
     assert "Mails written: 2." in out
     assert evergold("announce", "list", COMPETITION)[1].splitlines()[1:] == [
-        f"{FIRST_ANNOUNCEMENT}\t2026-01-10T12:00\tyes\tThe deadline moves"
+        f"{FIRST_ANNOUNCEMENT}\t10 Jan 2026, 12:00 UTC\tyes\tThe deadline moves"
     ]
     assert (
         evergold("announce", "edit", COMPETITION, FIRST_ANNOUNCEMENT, "--unpin", "--text", "-", stdin="Monday")[0]
@@ -118,7 +118,7 @@ def test_a_question_from_asking_to_its_answer(site: Site, evergold: Evergold) ->
         f"Asked: {site.url}/competitions/{COMPETITION}/questions#question-{FIRST_QUESTION}\n",
     ), err
     assert evergold("questions", "list", COMPETITION, "--open")[1].splitlines()[1] == (
-        f"{FIRST_QUESTION}\t2026-01-10T12:00\tAda\twaits\tIs it blind?\t"
+        f"{FIRST_QUESTION}\t10 Jan 2026, 12:00 UTC\tAda\twaits\tIs it blind?\t"
     )
     assert (
         evergold("questions", "answer", COMPETITION, FIRST_QUESTION, "--text", "-", who="ada", stdin="No.")[0]
@@ -160,8 +160,8 @@ def test_predictions_are_downloaded_whole_or_not_at_all(
 def test_participants_are_listed(evergold: Evergold) -> None:
     lines = evergold("export", "participants", COMPETITION)[1].splitlines()
     assert lines[1:] == [
-        "ada\tada@example.org\tAda\tAda\t2026-01-10\tevaluation 1",
-        "bob\tbob@example.org\tBob\tBob\t2026-01-10\tevaluation 1",
+        "ada\tada@example.org\tAda\tAda\t10 Jan 2026, 12:00 UTC\tevaluation 1",
+        "bob\tbob@example.org\tBob\tBob\t10 Jan 2026, 12:00 UTC\tevaluation 1",
         "earl\tearl@example.org\tEarl\t\t2026-01-01\tearlier 1",
     ]
     assert evergold("export", "participants", COMPETITION, "--csv")[1].splitlines()[0].startswith("username,email,")

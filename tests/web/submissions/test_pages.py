@@ -54,7 +54,7 @@ def test_the_form_says_what_is_needed(site: Site) -> None:
         found = text_of(browser.get(SUBMIT_PAGE).text)
     assert "ID,Language,Setting,Label 1,EN,zero_shot," in found
     assert "10 left today" in found
-    assert "Deadline 2026-01-11 12:00 UTC 2026-01-11 00:00 AoE The deadline applies" in found
+    assert "Deadline Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC) The deadline applies" in found
     assert "up to 977 KiB" in found
 
 
@@ -78,8 +78,8 @@ def test_going_back_gets_a_new_form(site: Site) -> None:
     [
         (lambda site: None, b"", 422, "The file is empty"),
         (lambda site: None, b"x" * 1_000_001, 413, "larger than"),
-        (lambda site: site.set_clock(NOW + DAY + SECOND), CONTENT, 409, "ended at 2026-01-11 12:00 UTC"),
-        (lambda site: site.set_clock(NOW - DAY - SECOND), CONTENT, 409, "opens at 2026-01-09 12:00 UTC"),
+        (lambda site: site.set_clock(NOW + DAY + SECOND), CONTENT, 409, "closed Sun 11 Jan 2026, 00:00 AoE"),
+        (lambda site: site.set_clock(NOW - DAY - SECOND), CONTENT, 409, "opens Fri 9 Jan 2026, 00:00 AoE"),
     ],
     ids=["empty", "too large", "too late", "too early"],
 )

@@ -30,7 +30,7 @@ def test_it_is_taken_only_when_it_is_confirmed_and_nothing_typed_is_lost(site: S
         assert first.status_code == 303
         again = send(ada, method="typed behind the file")
         assert again.status_code == 409
-        assert "already submitted this exact file on 2026-01-10 12:00 UTC." in text_of(again.text)
+        assert "already submitted this exact file on 10 Jan 2026, 12:00 UTC." in text_of(again.text)
         assert 'value="typed behind the file"' in again.text
         assert site.submissions() == 1
         assert send(ada, again="yes").status_code == 303

@@ -76,10 +76,10 @@ def test_without_a_worker_it_visibly_waits(ada: Person) -> None:
     document = ada.submitted()
     assert (document["status"], document["stage"], document["queue_position"]) == ("queued", "waiting", 1)
     assert document["waiting_for"] == {"queue": "gpu", "since": "2026-01-10T12:00:00Z"}
-    assert document["message"].endswith("waiting for a worker with torch since 2026-01-10 12:00 UTC.")
+    assert document["message"].endswith("waiting for a worker with torch since 10 Jan 2026, 12:00 UTC.")
     shown = page(ada, document["links"]["page"])
     markup.check(shown)
-    assert "waiting for a worker with torch since 2026-01-10 12:00 UTC" in text_of(shown)
+    assert "waiting for a worker with torch since 10 Jan 2026, 12:00 UTC" in text_of(shown)
     assert "Nothing is lost" in text_of(shown)
 
 

@@ -176,7 +176,7 @@ def test_a_refusal_is_told_and_the_file_stays_chosen(form: Viewer, site: Site) -
     expect(page.locator("#checked")).to_contain_text("waits to be checked")
     site.set_clock(site.now + 6 * world.DAY)
     press(page)
-    expect(page.locator("[data-refused]")).to_contain_text("ended at")
+    expect(page.locator("[data-refused]")).to_contain_text("closed ")
     assert page.evaluate("document.querySelector('#file').files[0].name") == "dropped.csv"
     assert site.submissions() == 0
     forgive(form, "409 (Conflict)")

@@ -45,7 +45,7 @@ def test_its_page_takes_it_back_and_says_so_to_organisers_too(site: Site) -> Non
         assert ">Withdraw</button>" in form
         answer = browser.post(f"{page}/withdrawal", data={"csrf_token": csrf_of(form)})
         assert answer.url.path == page
-        assert "Withdrawn 2026-01-10" in text_of(answer.text)
+        assert "Withdrawn 10 Jan 2026" in text_of(answer.text)
         assert ">Withdraw</button>" not in answer.text
         assert "withdrawn" in text_of(browser.get(f"/competitions/{COMPETITION}/runs").text)
     assert rows(site) == []
@@ -64,7 +64,7 @@ def test_too_late_is_said_with_both_moments(site: Site, ada: Person) -> None:
     site.set_clock(NOW + DAY)
     answer = ada.client.put(f"{API}/submissions/{mine['id']}/withdrawal")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "not_withdrawable")
-    assert "until 2026-01-11 12:00 UTC" in answer.json()["error"]["message"]
+    assert "until Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC)" in answer.json()["error"]["message"]
     assert ada.client.get(f"{API}/submissions/{mine['id']}").json()["withdrawn_at"] is None
 
 
