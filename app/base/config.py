@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.redis_address import redis_address
+from app.base.text import is_address
 
 MEBIBYTE = 1024 * 1024
 #: The sender's name in mail programs if the setting has only an address.
@@ -91,6 +92,10 @@ class Settings(BaseSettings):
         description="who may make competitions in the browser: anybody with a confirmed address, whom "
         "`evergold account approve` approved, or administrators alone",
     )
+    contact: str = Field(
+        "",
+        description="address of who runs this server, for mail or of a page: shown where people should write to them",
+    )
     codabench_api: bool = Field(
         True, description="answer clients of Codabench at /api/…, by the same rules as /api/v1; false: not at all"
     )
@@ -152,6 +157,13 @@ class Settings(BaseSettings):
             )
         if address and not self.base_url:
             raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+
+    @field_validator("contact")
+    @classmethod
+    def _check_contact(cls, contact: str) -> str:
+        if contact and not is_address(contact) and not contact.startswith(("https://", "http://")):
+            raise ValueError("an e-mail address, or an address that begins with https:// or http://")
+        return contact
 
     @field_validator("broker_url")
     @classmethod

@@ -16,7 +16,12 @@ from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
-from app.web.people import pages as account, password_pages as passwords, people_page as people
+from app.web.people import (
+    organising_request as asking,
+    pages as account,
+    password_pages as passwords,
+    people_page as people,
+)
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
 from app.web.submissions import list as submissions, organisers_pages as all_submissions, page as submission, submit
@@ -49,6 +54,7 @@ for part in (
     allowances,
     life,
     people,
+    asking,
     blueprints,
     declarations,
     judging,

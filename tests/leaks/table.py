@@ -24,6 +24,8 @@ POST   /account/confirm-email                                                   
 POST   /account/confirm-email/send                                                                        303 303 303 303 303 303 303
 POST   /account/email                                                                                     303 422 422 422 422 422 422
 POST   /account/mail                                                                                      303 303 303 303 303 303 303
+GET    /account/organise                                                                                  303 200 200 200 200 200 200
+POST   /account/organise                                                                                  303 422 422 422 422 422 422
 POST   /account/password                                                                                  303 422 422 422 422 422 422
 POST   /account/tokens                                                                                    303 303 303 303 303 303 303
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
