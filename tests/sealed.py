@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -60,13 +61,14 @@ def seal_gold(
     public: bool = False,
     checked: bool = True,
     places: Sequence[str] = (PLACE,),
+    reader: str | None = None,
 ) -> GoldVersion:
     """What `evergold gold put` does; the last place's version. checked: a worker called it right, whatever it holds."""
     folder = get_settings().sealed_dir
     with reading(engine) as session:
         keys = current_keys(session)
         asked = [find_phase_task(session, *place.split("/")) for place in places]
-        binding = bind_gold(session, asked, is_public=public)
+        binding = replace(bind_gold(session, asked, is_public=public), reader=reader)
     writer = SealingWriter(FolderStorage(folder), UNLIMITED_BYTES, what=binding, recipients=keys)
     if isinstance(content, Path):
         write_content(content, writer)

@@ -34,6 +34,7 @@ from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task, needs_gpu
 from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
+from workers.explaining import sealed_explanation
 from workers.faults import logged, named, without_gold
 from workers.gold import OpenGold, items_in_storage, open_sealed_gold, read_sealed_gold
 from workers.gold_errors import GoldNotFound, SealBroken
@@ -84,10 +85,11 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The problems of a version, free of gold, and the number of those left out."""
+    """The problems of a version, free of gold, the number of those left out, and all with values, sealed."""
 
     problems: Sequence[Problem]
     omitted: int
+    explanation: str | None = None
 
 
 def check_gold_version(version_id: int, run: Run[Found | Failed] = here) -> None:
@@ -113,7 +115,9 @@ def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = he
         _leave(engine, version_id, found)
     elif found.problems:
         with writing(engine) as session:
-            record_invalid_gold(session, version_id, found.problems, found.omitted, datetime.now(UTC))
+            now = datetime.now(UTC)
+            problems, explanation = found.problems, found.explanation
+            record_invalid_gold(session, version_id, problems, found.omitted, now, explanation=explanation)
     else:
         _record_valid(engine, version_id)
 
@@ -123,7 +127,7 @@ def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():
-            return Found(*_problems(version, sealed))
+            return _problems(version, sealed)
     except LACKING as lacking:
         return Failed(str(lacking), is_lacking=True)
     except Exception as error:
@@ -141,30 +145,33 @@ def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
             note_failed_check(session, version_id, found.reason, attempts=attempts, now=datetime.now(UTC))
 
 
-def _problems(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
-    """Return the problems, free of gold, and the number of those left out."""
+def _problems(version: GoldVersion, sealed: SealedGold) -> Found:
+    """Read the version and compare it with the items."""
     task_type, phase_task = version.phase_task.task.task_type, version.phase_task
     try:
         task = get_task(task_type)
         options = read_options(task, phase_task.options_of(phase_task.task))
         opened = read_sealed_gold(task, options, sealed)
-        return items_misfits(task, options, opened, phase_task.items_sha256), 0
+        return Found(items_misfits(task, options, opened, phase_task.items_sha256), 0)
     except SealBroken as broken:
-        return [Problem("broken-seal", str(broken))], 0
+        return Found([Problem("broken-seal", str(broken))], 0)
     except (InvalidOptions, UnknownTask) as invalid:
-        return [Problem("bad-option", str(invalid))], 0
+        return Found([Problem("bad-option", str(invalid))], 0)
     except InvalidFile as invalid:
         return _by_line(invalid, sealed)
 
 
-def _by_line(invalid: InvalidFile, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
-    """Report by line only under the options in force when it was sealed, see `app.gold.binding`."""
+def _by_line(invalid: InvalidFile, sealed: SealedGold) -> Found:
+    """Report by line only under the options in force when it was sealed, see `app.gold.binding`; values only sealed."""
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding
     if binding is not None and binding.has_options_of(sealed.place):
-        return [without_gold(problem) for problem in invalid.problems], invalid.omitted
+        reader = binding.reader
+        explanation = sealed_explanation(invalid.problems, invalid.omitted, reader) if reader else None
+        return Found([without_gold(problem) for problem in invalid.problems], invalid.omitted, explanation)
     words = "the task's options are not those of when this gold was put, and it cannot be read with them"
-    return [Problem("other-options", f"{words}; put it again, or ask who runs the workers (evergold gold check)")], 0
+    said = f"{words}; put it again, or ask who runs the workers (evergold gold check)"
+    return Found([Problem("other-options", said)], 0)
 
 
 def _record_valid(engine: Engine, version_id: int) -> None:

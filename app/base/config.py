@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.providers import Provider
 from app.base.redis_address import redis_address
+from app.base.text import is_address
 
 MEBIBYTE = 1024 * 1024
 #: The sender's name in mail programs if the setting has only an address.
@@ -98,6 +99,10 @@ class Settings(BaseSettings):
         description="who may make competitions in the browser: anybody with a confirmed address, whom "
         "`evergold account approve` approved, or administrators alone",
     )
+    contact: str = Field(
+        "",
+        description="address of who runs this server, for mail or of a page: shown where people should write to them",
+    )
     codabench_api: bool = Field(
         True, description="answer clients of Codabench at /api/…, by the same rules as /api/v1; false: not at all"
     )
@@ -169,6 +174,13 @@ class Settings(BaseSettings):
             raise ValueError("base_url is needed with providers: they send people back to an address that they know")
         if not self.passwords and not self.providers:
             raise ValueError("passwords is false, and there are no providers: nobody could log in")
+
+    @field_validator("contact")
+    @classmethod
+    def _check_contact(cls, contact: str) -> str:
+        if contact and not is_address(contact) and not contact.startswith(("https://", "http://")):
+            raise ValueError("an e-mail address, or an address that begins with https:// or http://")
+        return contact
 
     @field_validator("broker_url")
     @classmethod

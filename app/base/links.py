@@ -259,6 +259,11 @@ def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> s
     return f"{path}{f'/{page}' if page else ''}{query}"
 
 
+def ask_to_organise() -> str:
+    """Link to the request to the administrators to be let organise."""
+    return "/account/organise"
+
+
 def rewrite(competition_name: str) -> str:
     """Link to the start of editing a competition's whole declaration."""
     return f"{competition(competition_name)}/rewrite"

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import RUNNING, JsonOption, ask, print_json, read_password, remark, say
+from evergold.cli.output import (
+    RUNNING,
+    Code,
+    CommandError,
+    JsonOption,
+    ask,
+    print_json,
+    print_table,
+    read_password,
+    remark,
+    say,
+)
+
+if TYPE_CHECKING:
+    from app.models import OrganisingRequest
 
 commands = typer.Typer()
 account_commands = typer.Typer(no_args_is_help=True)
@@ -121,3 +135,81 @@ def reset_link(
     else:
         remark(f"For {user.username}, within {settings.password_reset_minutes} minutes:")
         say(link)
+
+
+@account_commands.command("requests")
+def show_requests(
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are answered.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List requests to create competitions; `evergold account answer` answers them."""
+    from app.people.organising_requests import list_requests
+
+    with server_database(data_dir) as session:
+        found = [_request(one) for one in list_requests(session, only_open=not everything)]
+    if as_json:
+        print_json({"requests": found})
+        return
+    if not found:
+        say("Nobody is waiting for an answer." if not everything else "Nobody has asked.")
+        return
+    rows = [
+        (str(one["id"]), one["asked_at"], f"{one['username']} <{one['email']}>", _answer_text(one), one["text"])
+        for one in found
+    ]
+    print_table(["Id", "Asked (UTC)", "Who", "Answer", "What"], rows, numbers=["Id"])
+
+
+@account_commands.command()
+def answer(
+    number: Annotated[int, typer.Argument(metavar="ID", help="As `evergold account requests` shows it.")],
+    is_approved: Annotated[
+        bool | None,
+        typer.Option("--approve/--refuse", help="Whether they may create competitions.", show_default=False),
+    ] = None,
+    text: Annotated[str, typer.Option("--text", help="A sentence for the mail with the answer.")] = "",
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a request to create competitions; the answer goes out by mail."""
+    from app.base.config import get_settings
+    from app.people.organising_requests import answer_request
+
+    if is_approved is None:
+        raise CommandError("Say --approve or --refuse.", Code.USAGE)
+    with server_database(data_dir) as session:
+        made = answer_request(
+            session,
+            number,
+            is_approved=is_approved,
+            text=text,
+            by=None,
+            settings=get_settings(),
+            now=datetime.now(UTC),
+        )
+        found = _request(made)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found['username']} {'may create competitions' if is_approved else 'was refused'}.")
+
+
+def _request(one: OrganisingRequest) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "username": one.user.username,
+        "email": one.user.email,
+        "text": one.text,
+        "asked_at": f"{one.asked_at:%Y-%m-%d %H:%M}",
+        "is_approved": one.is_approved,
+        "answer": one.answer,
+        "answered_by": one.answered_by,
+    }
+
+
+def _answer_text(one: dict[str, Any]) -> str:
+    if one["is_approved"] is None:
+        return "none yet"
+    said = "approved" if one["is_approved"] else "refused"
+    return f"{said} by {one['answered_by']}{': ' if one['answer'] else ''}{one['answer']}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
 _START = b"evergold-sealed 2 gold "
+_READER = re.compile(r"[0-9a-f]{64}")
 #: Limit of the line: a competition has at most some hundred phases, each with a name of 64 characters.
 LINE_BYTES = 64 * 1024
 
@@ -48,6 +50,8 @@ class Binding:
     is_public: whether it was declared public when it was sealed.
     options: the digest of the options at that time, by phase.
     programs: for task types that run organisers' programs, the digest of what opens gold in a run, by phase.
+    reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals what is wrong with
+        which values; None without one.
 
     Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
     could query the lines of one label after the other.
@@ -60,6 +64,7 @@ class Binding:
     options: Mapping[str, str]
     is_public: bool = False
     programs: Mapping[str, str] = field(default_factory=dict)
+    reader: str | None = None
 
     def covers(self, place: GoldPlace) -> bool:
         """Return whether the file is the gold of this place, for this program."""
@@ -92,6 +97,7 @@ class Binding:
             "options": dict(self.options),
             "public": self.is_public,
             **({"programs": dict(self.programs)} if self.programs else {}),
+            **({"reader": self.reader} if self.reader else {}),
         }
         line = _START + json.dumps(document, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES:
@@ -132,7 +138,15 @@ def read_binding(line: bytes) -> Binding | None:
             dict(document["options"]),
             document["public"] is True,
             dict(document.get("programs", {})),
+            document.get("reader"),
         )
     except (ValueError, TypeError, KeyError):
         return None
+    if binding.reader is not None and not is_reader(binding.reader):
+        return None
     return binding if binding.line() == line else None
+
+
+def is_reader(text: object) -> bool:
+    """Return whether this is a public key as a binding has it: 64 hexadecimal digits."""
+    return isinstance(text, str) and _READER.fullmatch(text) is not None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session, joinedload
@@ -47,7 +48,7 @@ def record_valid_gold(session: Session, version_id: int, now: datetime) -> Phase
     version = _get(session, version_id)
     phase_task = version.phase_task
     list_gold(session, phase_task, lock=True)
-    if not _end(session, version_id, now, GoldCheck.VALID, [], 0):
+    if not _end(session, version_id, now, GoldCheck.VALID, ([], 0, None)):
         return None
     session.refresh(version, ["check_state", "publish_when_valid"])
     if not version.publish_when_valid or newest_in_use(session, phase_task) > version.number:
@@ -57,11 +58,21 @@ def record_valid_gold(session: Session, version_id: int, now: datetime) -> Phase
 
 
 def record_invalid_gold(
-    session: Session, version_id: int, problems: Sequence[Problem], omitted: int, now: datetime
+    session: Session,
+    version_id: int,
+    problems: Sequence[Problem],
+    omitted: int,
+    now: datetime,
+    *,
+    explanation: str | None = None,
 ) -> bool:
-    """Record that no run could be scored with it. problems: free of gold, see `workers.faults`."""
+    """Record that no run could be scored with it.
+
+    problems: free of gold, see `workers.faults`; explanation: with values, sealed, see `workers.explaining`.
+    """
     shown = [problem.as_dict() for problem in problems[:PROBLEMS_SHOWN]]
-    return _end(session, version_id, now, GoldCheck.INVALID, shown, omitted + max(0, len(problems) - PROBLEMS_SHOWN))
+    more = omitted + max(0, len(problems) - PROBLEMS_SHOWN)
+    return _end(session, version_id, now, GoldCheck.INVALID, (shown, more, explanation))
 
 
 def note_failed_check(session: Session, version_id: int, failure: str, *, attempts: int, now: datetime) -> None:
@@ -107,10 +118,15 @@ def unanswered_checks(session: Session, now: datetime) -> list[int]:
 
 
 def _end(
-    session: Session, version_id: int, now: datetime, state: GoldCheck, problems: Sequence[object], omitted: int
+    session: Session,
+    version_id: int,
+    now: datetime,
+    state: GoldCheck,
+    result: tuple[list[dict[str, Any]], int, str | None],
 ) -> bool:
+    """Record the result unless there is one. result: problems, the number of others, and the sealed explanation."""
     values = {"check_state": state, "checked_at": now, "check_failure": None}
-    found = {"problems": problems, "problems_omitted": omitted}
+    found = dict(zip(("problems", "problems_omitted", "explanation"), result, strict=True))
     ended = update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values | found)
     return session.scalar(ended.returning(GoldVersion.id)) is not None
 

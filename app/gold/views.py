@@ -39,6 +39,10 @@ class GoldVersionOut(ApiModel):
     used_when_valid: bool = Field(description="it is put in use as soon as its check ends well")
     problems: list[GoldProblem] = Field(description="what is wrong in which line, without what stands there")
     problems_omitted: int = Field(description="how many more there are")
+    explanation: str | None = Field(
+        description="with the values: a NaCl box for the `reader` of the upload, in base64: public key (32 bytes), "
+        "nonce (24), and a JSON document with `problems` and `omitted`; null: nothing is wrong, or there is no reader"
+    )
     waits_because: str | None = Field(description="why no worker could check it so far")
 
 
@@ -66,6 +70,7 @@ class GoldList(ApiModel):
                     "used_when_valid": False,
                     "problems": [],
                     "problems_omitted": 0,
+                    "explanation": None,
                     "waits_because": None,
                 }
             ],
@@ -115,6 +120,7 @@ def _describe_version(version: GoldVersion) -> GoldVersionOut:
         used_when_valid=version.publish_when_valid,
         problems=[_problem(one) for one in version.problems],
         problems_omitted=version.problems_omitted,
+        explanation=version.explanation,
         waits_because=version.check_failure,
     )
 

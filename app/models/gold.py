@@ -98,6 +98,7 @@ class GoldVersion(Base):
     check_failure: Mapped[str | None] = mapped_column(Text)  # why no worker could check it so far
     problems: Mapped[list[Any]] = mapped_column(default=list)  # as `Problem.as_dict`, without any gold
     problems_omitted: Mapped[int] = mapped_column(default=0)
+    explanation: Mapped[str | None] = mapped_column(Text)  # the problems with values, sealed to the uploader's key
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     sealed_file: Mapped[SealedFile] = relationship(lazy="raise")

@@ -403,11 +403,13 @@ def promote(session: Session, user: User, now: datetime) -> bool:
     return True
 
 
-def approve_organiser(session: Session, user: User, is_approved: bool, now: datetime) -> bool:
+def approve_organiser(
+    session: Session, user: User, is_approved: bool, now: datetime, *, actor: User | None = None
+) -> bool:
     """Set whether the user may create competitions where that needs approval; return False if unchanged."""
     others = update(User).where(User.id == user.id, User.is_approved_organiser.is_(not is_approved))
     if session.execute(others.values(is_approved_organiser=is_approved).returning(User.id)).first() is None:
         return False
     deed = "organiser.approve" if is_approved else "organiser.disapprove"
-    audit.record(session, None, deed, f"user {user.username}", now=now)
+    audit.record(session, actor, deed, f"user {user.username}", now=now)
     return True

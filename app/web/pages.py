@@ -27,6 +27,7 @@ from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
 from app.web.people import (
     identity_pages as identities,
+    organising_request as asking,
     pages as account,
     password_pages as passwords,
     people_page as people,
@@ -68,6 +69,7 @@ for part in (
     allowances,
     life,
     people,
+    asking,
     blueprints,
     declarations,
     judging,

@@ -129,6 +129,8 @@ EXAMPLES = {
     "check-host": "--environment /etc/evergold/evergold.env --environment /etc/evergold/worker.env",
     "account create": "grace --email grace@example.org --admin",
     "account approve": "grace",
+    "account requests": "--all",
+    "account answer": "3 --approve --text 'Welcome.'",
     "account promote": "grace",
     "account confirm": "grace",
     "account reset-link": "grace",

@@ -14,7 +14,9 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.people import audit
 from app.people.auth import authenticate
+from app.people.organising_requests import ask_to_organise
 from app.people.password_resets import use
+from app.people.rights import find_user
 from app.server.folder import init_server
 from evergold.cli import run
 from evergold.cli.output import Code
@@ -141,3 +143,28 @@ def test_applying_phases_leaves_what_was_changed_and_nothing_when_nothing_was(se
     assert (entry.subject, entry.actor_id) == ("phases.yaml", None)
     assert entry.details["count"] == len(entry.details["changes"]) >= 3
     assert "swans" in str(entry.details["changes"])
+
+
+def test_requests_to_organise_are_shown_and_answered_once(
+    server: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = ["--data-dir", str(server)]
+    assert run(["account", "requests", *here]) == Code.OK
+    assert capsys.readouterr().out == "Nobody is waiting for an answer.\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD))
+    run(["account", "create", "eve", "--email", "eve@example.org", "--password-stdin", *here])
+    with writing(get_engine(get_settings().database_address)) as session:
+        ask_to_organise(session, find_user(session, "eve"), "Riddles.", get_settings(), datetime.now(UTC))
+    capsys.readouterr()
+    run(["account", "requests", *here])
+    row = capsys.readouterr().out.splitlines()[1].split("\t")
+    assert (row[0], row[2:]) == ("1", ["eve <eve@example.org>", "none yet", "Riddles."])
+    assert run(["account", "answer", "1", *here]) == Code.USAGE
+    assert run(["account", "answer", "1", "--approve", "--text", "Welcome.", *here]) == Code.OK
+    assert run(["account", "answer", "1", "--refuse", *here]) == Code.ERROR
+    said = capsys.readouterr()
+    assert said.out == "eve may create competitions.\n"
+    assert "has answered this request already" in said.err
+    run(["account", "requests", "--all", "--json", *here])
+    (found,) = json.loads(capsys.readouterr().out)["requests"]
+    assert (found["is_approved"], found["answer"]) == (True, "Welcome.")

@@ -69,7 +69,7 @@ def test_what_is_right(demo: Competition, lines: tuple[str, ...]) -> None:
         ),
         (
             ("registration: {mode: closed}",),
-            "6 error: 'mode' must be one of open, confirmed, approval, domain, list, but is 'closed'",
+            "6 error: 'mode' must be one of open, confirmed, approval, domain, list, code, but is 'closed'",
         ),
         (
             ("registration: {mode: domain, domains: ['@uni.edu']}",),

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
-from app.gold.binding import Binding, GoldPlace
+from app.gold.binding import Binding, GoldPlace, read_binding
 from app.gold.versions import (
     SEALED_NAME,
     gold_identity,
@@ -149,6 +149,15 @@ BOUND = Binding("idioms", "detection", "idiom-detection", {"evaluation": 2, "pos
 def test_gold_is_of_the_place_that_it_was_sealed_for_and_of_no_other(other: dict[str, Any]) -> None:
     assert BOUND.covers(PLACE)
     assert not BOUND.covers(replace(PLACE, **other))
+
+
+def test_the_reader_of_an_upload_is_part_of_its_binding() -> None:
+    bound = replace(BOUND, reader="ab" * 32)
+    assert read_binding(bound.line()) == bound
+    assert read_binding(BOUND.line()) == BOUND
+    assert b"reader" not in BOUND.line(), "gold without one is bound as ever"
+    for wrong in ("AB" * 32, "ab", "zz" * 32):
+        assert read_binding(replace(BOUND, reader=wrong).line()) is None
 
 
 def test_options_are_those_of_the_phase() -> None:

@@ -28,6 +28,8 @@ POST   /account/logins/orcid                                                    
 POST   /account/logins/{identity_id}/unlink                                                               303 404 404 404 404 404 404
 POST   /account/logins/{provider}/link                                                                    303 404 404 404 404 404 404
 POST   /account/mail                                                                                      303 303 303 303 303 303 303
+GET    /account/organise                                                                                  303 200 200 200 200 200 200
+POST   /account/organise                                                                                  303 422 422 422 422 422 422
 POST   /account/password                                                                                  303 303 303 303 303 303 303
 POST   /account/tokens                                                                                    303 303 303 303 303 303 303
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404

@@ -218,6 +218,8 @@ IDIOMS = [
     Visit("/submissions/{submission_id}/card", "{scored}/card", OLGA),
     Visit("/account", who=ADA),
     Visit("/account/logins", who=ADA),
+    Visit("/account/organise", who=ADA),
+    Visit("/account/organise", who=ADA, is_refused=True),
     Visit("/competitions/{competition}/announcements", f"{COMPETITION_PAGE}/announcements"),
     Visit("/competitions/{competition}/announcements", f"{COMPETITION_PAGE}/announcements", OLGA),
     Visit("/competitions/{competition}/announcements/{announcement_id}", "{announcement}", OLGA),

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nacl.exceptions import CryptoError
+from nacl.public import Box, PrivateKey, PublicKey
 from sqlalchemy import Engine, select, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import FolderStorage, store_upload
+from app.base.storage import FolderStorage, store_upload, stored_path
 from app.competitions.find import find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
 from app.gold.checks import RESEND, ask_for_check, unanswered_checks
 from app.gold.versions import GoldUnusable, publish_gold
-from app.models import CompetitionTask, GoldCheck, GoldVersion, PhaseTask, RunStatus, Submission, User
+from app.models import CompetitionTask, GoldCheck, GoldVersion, PhaseTask, RunStatus, SealedFile, Submission, User
 from tests.declarations.competition_folder import (
     GOLD as DECLARED_GOLD,
     NOW as DECLARED_NOW,
@@ -51,8 +56,9 @@ def _worker(workplace: Path, engine: Engine, ada: User) -> Iterator[None]:
     gold._cache.clear()
 
 
-def put(engine: Engine, content: str, *, publish: bool | None = None) -> GoldVersion:
-    return seal_gold(engine, content.encode(), publish=publish, checked=False)
+def put(engine: Engine, content: str, *, publish: bool | None = None, reader: PrivateKey | None = None) -> GoldVersion:
+    key = bytes(reader.public_key).hex() if reader else None
+    return seal_gold(engine, content.encode(), publish=publish, checked=False, reader=key)
 
 
 def checked(engine: Engine, version: GoldVersion) -> GoldVersion:
@@ -88,6 +94,69 @@ def test_gold_that_cannot_be_read_is_never_used_and_told_by_line_without_its_lab
     assert "SECRET" not in repr(found.problems)
     with reading(engine) as session:
         assert the_phase_task(session).gold is None
+
+
+def opened(explanation: str | None, key: PrivateKey) -> Any:
+    """What the uploader's browser reads."""
+    assert explanation is not None
+    sealed = base64.b64decode(explanation)
+    return json.loads(Box(key, PublicKey(sealed[:32])).decrypt(sealed[32:]))
+
+
+def test_wrong_values_are_explained_to_the_key_of_the_uploader_alone(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, theirs = PrivateKey.generate(), PrivateKey.generate()
+    found = checked(engine, put(engine, WRONG, reader=mine))
+    said = opened(found.explanation, mine)
+    assert said["omitted"] == 0
+    assert [one for one in said["problems"] if "SECRET" in one and "line 3" in one and "Label" in one]
+    with pytest.raises(CryptoError):
+        opened(found.explanation, theirs)
+    assert problems(found) == ["line 3: bad value", "line 5: duplicate id"]
+    logged = capsys.readouterr()
+    assert "SECRET" not in repr(vars(found)) + logged.out + logged.err
+
+
+def test_there_is_no_explanation_without_a_key_for_right_gold_or_under_other_options(engine: Engine) -> None:
+    mine = PrivateKey.generate()
+    assert checked(engine, put(engine, WRONG)).explanation is None
+    assert checked(engine, put(engine, GOLD, reader=mine)).explanation is None
+    version = put(engine, WRONG, reader=mine)
+    with writing(engine) as session:
+        session.execute(update(CompetitionTask).values(options={"languages": ["en"]}))
+    found = checked(engine, version)
+    assert ([one["code"] for one in found.problems], found.explanation) == (["other-options"], None)
+
+
+def test_of_many_problems_as_many_are_explained_as_are_shown(engine: Engine) -> None:
+    mine = PrivateKey.generate()
+    rows = "".join(f"{number},d,EN,SECRET\n" for number in range(1, 31))
+    said = opened(checked(engine, put(engine, f"ID,DataID,Language,Label\n{rows}", reader=mine)).explanation, mine)
+    assert (len(said["problems"]), said["omitted"]) == (20, 10)
+
+
+@pytest.mark.parametrize("reader", ["0" * 64, "01" + "00" * 31])
+def test_a_key_of_low_order_gets_no_explanation(engine: Engine, reader: str) -> None:
+    """Everybody could open what is sealed for it."""
+    version = seal_gold(engine, WRONG.encode(), checked=False, reader=reader)
+    assert checked(engine, version).explanation is None
+
+
+def test_a_reader_that_somebody_writes_into_the_file_opens_nothing(engine: Engine) -> None:
+    """The key is part of what every chunk is bound to."""
+    mine, theirs = PrivateKey.generate(), PrivateKey.generate()
+    version = put(engine, WRONG, reader=mine)
+    with reading(engine) as session:
+        sha256 = session.scalars(select(SealedFile.sha256).where(SealedFile.id == version.sealed_file_id)).one()
+    file = stored_path(get_settings().sealed_dir, sha256)
+    sealed_to, other = (bytes(one.public_key).hex().encode() for one in (mine, theirs))
+    file.chmod(0o600)
+    assert sealed_to in file.read_bytes()
+    file.write_bytes(file.read_bytes().replace(sealed_to, other))
+    found = checked(engine, version)
+    assert (found.published_at, found.explanation) == (None, None)
+    assert "SECRET" not in repr(vars(found))
 
 
 def test_labels_that_look_alike_are_told_by_line_without_a_label(engine: Engine) -> None:

@@ -39,6 +39,11 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "description": "the gold is public: where the phase allows it, teams see its items. The setting is "
         "sealed with the gold and cannot be added later. Send it, and `also`, before the file",
     },
+    "reader": {
+        "type": "string",
+        "description": "your public key (X25519, 64 hexadecimal digits): what is wrong with which value is sealed to "
+        "it, see `explanation`. Send it before the file",
+    },
 }
 _BODY = upload_body(
     "a file, or a zip of a folder", _FIELDS, also="post-evaluation", publish=False, public=False, file="gold.csv"

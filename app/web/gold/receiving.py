@@ -18,7 +18,7 @@ from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.competitions.organisers import Room, limits_of, owner_of
 from app.declarations.apply.baselines import submit_waiting_baselines
-from app.gold.binding import Binding
+from app.gold.binding import Binding, is_reader
 from app.gold.checks import ask_for_check
 from app.gold.recorded import recipients
 from app.gold.sealing import Sealed, SealingWriter
@@ -56,7 +56,8 @@ def check_version_again(server: Server, user: User, target: TaskNames, number: i
 
 #: Form fields: names of further phases, separated by commas; whether to use the version although another is in use;
 #: whether it is public.
-FIELDS = frozenset({"also", "publish", "public"})
+#: the public key of the uploader's browser.
+FIELDS = frozenset({"also", "publish", "public", "reader"})
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
 
@@ -108,7 +109,7 @@ class _Sealing:
         """Raise InvalidForm if a field after the file would change the sealed binding."""
         _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
-            name = "also" if fields.get("also") else "public"
+            name = next((one for one in ("also", "reader") if fields.get(one)), "public")
             refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
 
     def write(self, chunk: bytes, /) -> object:
@@ -139,7 +140,10 @@ class _Sealing:
             others = ", ".join(f"'{name}'" for name in known if name != self.phase) or "none"
             refuse_field("also", f"No other phase '{unknown[0][:60]}' has this task; these do: {others}.")
         versions = {name: known[name] for name in dict.fromkeys(names)}
-        return replace(self.binding, versions=versions, is_public=_is_yes("public", fields.get("public", "")))
+        is_public, reader = _is_yes("public", fields.get("public", "")), fields.get("reader", "").strip()
+        if reader and not is_reader(reader):
+            refuse_field("reader", "This is a public key: 64 hexadecimal digits, in lower case.")
+        return replace(self.binding, versions=versions, is_public=is_public, reader=reader or None)
 
 
 def _check(server: Server, user: User, target: TaskNames) -> _Sealing:

@@ -14,7 +14,9 @@ from app.teams.views import TERMS_SHA256
 class RegistrationRequest(ApiModel):
     """The data of a registration."""
 
-    model_config = example({"accepted_terms_sha256": TERMS_SHA256, "answers": {"affiliation": "A university"}})
+    model_config = example(
+        {"accepted_terms_sha256": TERMS_SHA256, "answers": {"affiliation": "A university"}, "code": ""}
+    )
 
     accepted_terms_sha256: str | None = Field(
         None,

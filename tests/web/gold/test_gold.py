@@ -388,3 +388,36 @@ def test_gold_that_does_not_fit_its_owner_s_quota_is_refused_and_nothing_of_it_i
     refused = olga.client.post(GOLD, files=files)
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "organiser_quota")
     assert sorted(path.name for path in site.settings.sealed_dir.rglob("*")) == before
+
+
+# -------------------------------------------------------------------------------------------- explained to the uploader
+
+READER = "ab" * 32
+
+
+def test_the_uploader_s_key_is_sealed_with_the_file(site: Site, key: PrivateKey, olga: Person) -> None:
+    answer = olga.client.post(GOLD, data={"reader": READER}, files={"file": ("gold.csv", CONTENT)})
+    assert answer.status_code == 201, answer.text
+    with reading(site.engine) as session:
+        version = session.scalars(fresh(GoldVersion)).one()
+        sha256 = session.scalars(select(SealedFile.sha256).where(SealedFile.id == version.sealed_file_id)).one()
+    line = stored_path(site.settings.sealed_dir, sha256).read_bytes().split(b"\n", 1)[0]
+    assert f'"reader":"{READER}"'.encode() in line
+
+
+def test_what_is_no_key_and_a_key_behind_the_file_are_refused(site: Site, key: PrivateKey, olga: Person) -> None:
+    wrong = olga.client.post(GOLD, data={"reader": "mine"}, files={"file": ("gold.csv", CONTENT)})
+    assert (wrong.status_code, "64 hexadecimal digits" in wrong.text) == (422, True)
+    late = olga.client.post(GOLD, files=[("file", ("gold.csv", CONTENT)), ("reader", (None, READER.encode()))])
+    assert (late.status_code, "Send the field 'reader' before the file" in late.text) == (422, True)
+
+
+def test_an_explanation_is_handed_to_organisers_as_it_is_and_to_nobody_else(
+    site: Site, key: PrivateKey, olga: Person, eve: Person
+) -> None:
+    olga.client.post(GOLD, data={"reader": READER}, files={"file": ("gold.csv", CONTENT)})
+    with writing(site.engine) as session:
+        version = session.scalars(fresh(GoldVersion)).one()
+        record_invalid_gold(session, version.id, [Problem("bad-value", "bad value")], 0, NOW, explanation="Ym94")
+    assert olga.client.get(GOLD).json()["versions"][0]["explanation"] == "Ym94"
+    assert eve.client.get(GOLD).status_code == 403

@@ -1,4 +1,4 @@
-"""Codes by which a class joins a competition, and requests of people who want to organise.
+"""Codes by which a class joins, requests of people who want to organise, and sealed explanations of wrong gold.
 
 Revision ID: 0010
 Revises: 0009
@@ -20,6 +20,7 @@ depends_on: str | Sequence[str] | None = None
 
 
 def upgrade() -> None:
+    op.add_column("gold_versions", sa.Column("explanation", sa.Text(), nullable=True))
     op.create_table(
         "joining_codes",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -59,3 +60,4 @@ def downgrade() -> None:
     op.drop_table("organising_requests")
     op.drop_index(op.f("ix_joining_codes_competition_id"), "joining_codes")
     op.drop_table("joining_codes")
+    op.drop_column("gold_versions", "explanation")

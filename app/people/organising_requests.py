@@ -1,0 +1,176 @@
+"""Requests of people who want to create competitions, which administrators answer by mail.
+
+What pages and commands of administrators need is `list_requests` and `answer_request`. An approval sets what
+`evergold account approve` sets; where administrators alone create competitions, it promises that they will.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.base import links
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
+from app.base.text import refuse
+from app.models import OrganisingRequest, User
+from app.people.audit import actor_name, record
+from app.people.auth import approve_organiser
+from app.people.email_confirmations import is_confirmed
+from app.people.mail import send_mail
+
+#: Characters of a request, and of an answer.
+TEXT_CHARACTERS = 1000
+#: Requests of one person within a month: each is a mail to every administrator.
+A_MONTH = 3
+MONTH = timedelta(days=30)
+
+
+class AlreadyAsked(EvergoldError):
+    """The person has a request that is not answered yet."""
+
+    status = 409
+    code = "already_asked"
+
+
+class AlreadyAnswered(EvergoldError):
+    """Somebody else answered the request first."""
+
+    status = 409
+    code = "already_answered"
+
+
+_ASKED = """\
+"{display_name}" (user name {username}, {email}) wants to organise a competition on {server}:
+
+{text}
+
+Answer where the server runs:
+
+evergold account answer {number} --approve
+evergold account answer {number} --refuse --text "Why not"
+"""
+_APPROVED = """\
+Hello {display_name},
+
+you may create competitions on {server} now:
+
+{page}
+{answer}"""
+_PROMISED = """\
+Hello {display_name},
+
+the administrators of {server} make competitions there themselves, and will make yours.
+{answer}"""
+_REFUSED = """\
+Hello {display_name},
+
+the administrators of {server} did not accept your request to organise a competition.
+{answer}"""
+
+
+def ask_to_organise(session: Session, user: User, text: str, settings: Settings, now: datetime) -> OrganisingRequest:
+    """Send a request to the administrators, by mail. text: what the person wants to organise.
+
+    Raises InvalidForm, Forbidden for an unconfirmed address, AlreadyAsked, LimitReached.
+    """
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    if not is_confirmed(session, user):
+        raise Forbidden("Confirm your e-mail address first: the answer goes there. Your account page sends the link.")
+    text = text.strip()
+    refuse({"text": _wrong_text(text) if text else "Say in a sentence what you want to organise."})
+    latest = latest_request(session, user)
+    if latest is not None and latest.answered_at is None:
+        raise AlreadyAsked("You have asked already; the administrators have not answered yet.")
+    recent = select(func.count()).where(OrganisingRequest.user_id == user.id, OrganisingRequest.asked_at > now - MONTH)
+    if session.scalars(recent).one() >= A_MONTH:
+        raise LimitReached(f"You have asked {A_MONTH} times within a month. Please wait a while.", limit=A_MONTH)
+    asked = OrganisingRequest(user_id=user.id, text=text, asked_at=now, answer="")
+    session.add(asked)
+    session.flush()
+    record(session, user, "organiser.ask", f"user {user.username}", {"request": asked.id}, now=now)
+    _mail_administrators(session, user, asked, settings, now)
+    return asked
+
+
+def latest_request(session: Session, user: User) -> OrganisingRequest | None:
+    """Return the user's last request, answered or not."""
+    query = select(OrganisingRequest).where(OrganisingRequest.user_id == user.id)
+    return session.scalar(query.order_by(OrganisingRequest.id.desc()).limit(1))
+
+
+def list_requests(session: Session, *, only_open: bool = True) -> list[OrganisingRequest]:
+    """List requests with their users, the oldest first."""
+    query = select(OrganisingRequest).options(joinedload(OrganisingRequest.user)).order_by(OrganisingRequest.id)
+    return list(session.scalars(query.where(OrganisingRequest.answered_at.is_(None)) if only_open else query))
+
+
+def answer_request(
+    session: Session,
+    number: int,
+    *,
+    is_approved: bool,
+    text: str = "",
+    by: User | None,
+    settings: Settings,
+    now: datetime,
+) -> OrganisingRequest:
+    """Approve or refuse a request, and mail the answer. by: None for the command line.
+
+    Raises NotFound, AlreadyAnswered, Forbidden unless an administrator answers, InvalidForm.
+    """
+    if by is not None and not by.is_administrator:
+        raise Forbidden("Administrators answer who asks to organise.")
+    query = select(OrganisingRequest).where(OrganisingRequest.id == number)
+    found = session.scalar(query.options(joinedload(OrganisingRequest.user)).with_for_update(of=OrganisingRequest))
+    if found is None:
+        raise NotFound(f"There is no request {number}.")
+    if found.answered_at is not None:
+        raise AlreadyAnswered(f"{found.answered_by} has answered this request already.")
+    text = text.strip()
+    refuse({"text": _wrong_text(text)})
+    found.answered_at, found.answered_by = now, actor_name(by)
+    found.is_approved, found.answer = is_approved, text
+    session.flush()
+    deed = "organiser.accept" if is_approved else "organiser.refuse"
+    record(session, by, deed, f"user {found.user.username}", {"request": number}, now=now)
+    if is_approved:
+        approve_organiser(session, found.user, True, now, actor=by)
+    _mail_answer(session, found, settings, now)
+    return found
+
+
+def _wrong_text(text: str) -> str:
+    """Return a sentence about a text that is too long or cannot be stored."""
+    if len(text) > TEXT_CHARACTERS:
+        return f"At most {TEXT_CHARACTERS} characters."
+    return "It has characters that cannot be stored." if "\0" in text else ""
+
+
+def _mail_administrators(
+    session: Session, user: User, asked: OrganisingRequest, settings: Settings, now: datetime
+) -> None:
+    body = _ASKED.format(
+        display_name=user.display_name,
+        username=user.username,
+        email=user.email,
+        server=public_address(settings, "/"),
+        text=asked.text,
+        number=asked.id,
+    )
+    for administrator in session.scalars(select(User).where(User.is_administrator).order_by(User.id)):
+        send_mail(session, administrator, f"{user.username} asks to organise", body, now=now)
+
+
+def _mail_answer(session: Session, found: OrganisingRequest, settings: Settings, now: datetime) -> None:
+    approved = _PROMISED if settings.organise == "admins" else _APPROVED
+    body = (approved if found.is_approved else _REFUSED).format(
+        display_name=found.user.display_name,
+        server=public_address(settings, "/"),
+        page=public_address(settings, links.organise()),
+        answer=f"\n{found.answer}\n" if found.answer else "",
+    )
+    send_mail(session, found.user, "Your request to organise", body, now=now)
