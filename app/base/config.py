@@ -93,6 +93,10 @@ class Settings(BaseSettings):
     )
     passwords: bool = Field(True, description="false: nobody logs in with a password or makes an account with one")
 
+    second_factor: Literal["optional", "administrators", "organisers"] = Field(
+        "optional", description="who must log in with a second factor: nobody, administrators, or organisers as well"
+    )
+
     organise: Literal["anybody", "approved", "admins"] = Field(
         "admins",
         description="who may make competitions in the browser: anybody with a confirmed address, whom "

@@ -129,6 +129,7 @@ EXAMPLES = {
     "account approve": "grace",
     "account promote": "grace",
     "account confirm": "grace",
+    "account clear-second-factor": "grace",
     "account reset-link": "grace",
 }
 
