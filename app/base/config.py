@@ -231,5 +231,7 @@ def get_settings() -> Settings:
 
 def _words(error: ErrorDetails) -> str:
     sentence = error["msg"].removeprefix("Value error, ")
-    names = "".join(f"EVERGOLD_{str(name).upper()}: " for name in error["loc"])
-    return f"The settings cannot be used: {names}{sentence}."
+    if error["type"] == "extra_forbidden":
+        sentence = "there is no such setting"
+    variable = "__".join(str(name).upper() for name in error["loc"])
+    return f"The settings cannot be used: {f'EVERGOLD_{variable}: ' if variable else ''}{sentence}."

@@ -43,8 +43,8 @@ def check_passwords_taken(settings: Settings) -> None:
 
 
 def log_in_ways(settings: Settings) -> list[tuple[str, str]]:
-    """Return name and title of the providers, in the order of the settings."""
-    return [(name, provider.title_of(name)) for name, provider in settings.providers.items()]
+    """Return name and title of the providers, by name."""
+    return [(name, provider.title_of(name)) for name, provider in sorted(settings.providers.items())]
 
 
 def log_in_page(

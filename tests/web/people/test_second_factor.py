@@ -10,6 +10,7 @@ from datetime import timedelta
 import httpx
 import pyotp
 import pytest
+from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
 from app.base.db import reading, writing
@@ -19,7 +20,9 @@ from app.people import auth
 from app.people.logins import device_words
 from app.people.rights import grant_role
 from app.web.http.rate_limits import RateLimits
+from tests.web.access import reader_of
 from tests.web.site import BROWSER, PASSWORD, Site, a_site, csrf_of, log_in
+from tests.web.test_browser import chromium  # noqa: F401 - a fixture
 from tests.world import COMPETITION
 
 LOGINS = "/account/logins"
@@ -217,6 +220,19 @@ def test_a_new_password_by_mail_is_no_second_factor(site: Site) -> None:
         use(session, link.partition("link=")[2], PASSWORD, site.settings, site.now)
     with fresh(site) as browser:
         assert password(browser).url.path == "/login/second"
+
+
+@pytest.mark.browser
+def test_everybody_can_read_the_pages(site: Site, chromium: Browser) -> None:  # noqa: F811
+    """axe's rules, without scripts, on a phone; and the form works in a browser."""
+    with log_in(site) as ada, reader_of(chromium, site.url, ada) as reader:
+        sent(ada, f"{LOGINS}/app/begin", ada.get(LOGINS).text, proof=PASSWORD)
+        assert reader.complaints(reader.go(f"{LOGINS}/app")) == []
+        reader.page.fill("#code", code_of(site, reader.page.inner_text("p.secret code")))
+        reader.page.click("text=Set up")
+        reader.page.wait_for_selector("#codes")
+        assert reader.complaints(None) == []
+        assert reader.complaints(reader.go(LOGINS)) == []
 
 
 # ------------------------------------------------------------------------------------------------------ wanted
