@@ -8,11 +8,12 @@ import pytest
 
 from app.base.config import InvalidSettings, Settings, get_settings
 
+HUSH = "hush"
 UNI = {
     "EVERGOLD_BASE_URL": "https://scores.example.org",
     "EVERGOLD_PROVIDERS__UNI__ISSUER": "https://login.example.edu/realms/staff",
     "EVERGOLD_PROVIDERS__UNI__CLIENT_ID": "evergold",
-    "EVERGOLD_PROVIDERS__UNI__CLIENT_SECRET": "hush",
+    "EVERGOLD_PROVIDERS__UNI__CLIENT_SECRET": HUSH,
 }
 
 
@@ -61,7 +62,7 @@ def test_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ("EVERGOLD_PROVIDERS__UNI__ISSUER", "https://login.example.edu/?realm=hush", "uni: issuer is an address"),
         ("EVERGOLD_PROVIDERS__UNI__ISSUER", "", "uni: issuer is missing"),
         ("EVERGOLD_PROVIDERS__UNI__CLIENT_ID", "", "uni: client_id is missing"),
-        ("EVERGOLD_PROVIDERS__UNI__SECRET", "hush", "EVERGOLD_PROVIDERS__UNI__SECRET: there is no such setting"),
+        ("EVERGOLD_PROVIDERS__UNI__SECRET", HUSH, "EVERGOLD_PROVIDERS__UNI__SECRET: there is no such setting"),
         ("EVERGOLD_PROVIDERS__UNI__TRUSTED", "hush", "EVERGOLD_PROVIDERS__UNI__TRUSTED: "),
         ("EVERGOLD_PROVIDERS__UNI__KIND", "hush", "EVERGOLD_PROVIDERS__UNI__KIND: "),
         ("EVERGOLD_PROVIDERS__A-B__CLIENT_ID", "hush", "a-b: a name has up to 40 letters and digits"),
