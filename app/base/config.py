@@ -94,6 +94,10 @@ class Settings(BaseSettings):
     )
     passwords: bool = Field(True, description="false: nobody logs in with a password or makes an account with one")
 
+    second_factor: Literal["optional", "administrators", "organisers"] = Field(
+        "optional", description="who must log in with a second factor: nobody, administrators, or organisers as well"
+    )
+
     organise: Literal["anybody", "approved", "admins"] = Field(
         "admins",
         description="who may make competitions in the browser: anybody with a confirmed address, whom "
@@ -239,5 +243,7 @@ def get_settings() -> Settings:
 
 def _words(error: ErrorDetails) -> str:
     sentence = error["msg"].removeprefix("Value error, ")
-    names = "".join(f"EVERGOLD_{str(name).upper()}: " for name in error["loc"])
-    return f"The settings cannot be used: {names}{sentence}."
+    if error["type"] == "extra_forbidden":
+        sentence = "there is no such setting"
+    variable = "__".join(str(name).upper() for name in error["loc"])
+    return f"The settings cannot be used: {f'EVERGOLD_{variable}: ' if variable else ''}{sentence}."

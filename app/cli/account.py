@@ -117,6 +117,22 @@ def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
         say(f"{user.email} is {user.username}'s." if changed else f"{user.email} was confirmed already.")
 
 
+@account_commands.command("clear-second-factor")
+def clear_second_factor(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Remove the second factor of a user who has lost it, and end their log-ins."""
+    from app.base.config import get_settings
+    from app.people.rights import find_user
+    from app.people.second_factor import clear
+
+    with server_database(data_dir) as session:
+        user = find_user(session, username)
+        changed = clear(session, user, get_settings(), datetime.now(UTC), actor=None)
+    if as_json:
+        print_json({"username": user.username, "changed": changed})
+    else:
+        say(f"{user.username} {'logs in without a second factor now' if changed else 'had no second factor'}.")
+
+
 @account_commands.command("reset-link")
 def reset_link(
     username: UserArgument,

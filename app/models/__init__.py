@@ -73,7 +73,15 @@ from app.models.judging import (
     JudgingRound as JudgingRound,
     RoundSource as RoundSource,
 )
-from app.models.logins import Identity as Identity, ProviderLogin as ProviderLogin
+from app.models.logins import (
+    Authenticator as Authenticator,
+    Identity as Identity,
+    KnownDevice as KnownDevice,
+    Passkey as Passkey,
+    ProviderLogin as ProviderLogin,
+    RecoveryCode as RecoveryCode,
+    SecondStep as SecondStep,
+)
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
 from app.models.roles import (
     ALL_RIGHTS as ALL_RIGHTS,

@@ -85,6 +85,11 @@ class LoginSession(Base):
     csrf_token: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    way: Mapped[str] = mapped_column(String(60), default="")  # how the first factor was proved, in words
+    device: Mapped[str] = mapped_column(String(100), default="")  # browser and system, in words; no address
+    seen_at: Mapped[datetime | None]  # to a quarter of an hour
+    second_at: Mapped[datetime | None]  # when the second factor was proved; None: the account has none
+    challenge: Mapped[str | None] = mapped_column(String(100))  # of a passkey that is being added
 
     user: Mapped[User] = relationship(lazy="raise")
 

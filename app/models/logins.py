@@ -1,11 +1,11 @@
-"""Log-ins with providers: identities that open an account, and log-ins that are under way."""
+"""Log-ins with providers, second factors, known devices, and log-ins that are under way."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
@@ -54,3 +54,68 @@ class ProviderLogin(Base):
     mailed_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Authenticator(Base):
+    """An app that shows codes (TOTP); one a person. Its secret must be kept as it is, and opens nothing by itself."""
+
+    __tablename__ = "authenticators"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    secret: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+    confirmed_at: Mapped[datetime | None]  # None: no code was entered yet, so it does not count
+    last_step: Mapped[int | None]  # time step of the last code, which is taken once
+
+
+class Passkey(Base):
+    """A passkey, or another key of WebAuthn; only its public half is here."""
+
+    __tablename__ = "passkeys"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    credential: Mapped[str] = mapped_column(String(1400), unique=True)  # its id, in base64url
+    public_key: Mapped[bytes]
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    name: Mapped[str] = mapped_column(String(100))
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+
+
+class RecoveryCode(Base):
+    """A code that replaces the second factor once; only its hash is stored."""
+
+    __tablename__ = "recovery_codes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    code_hash: Mapped[str] = mapped_column(String(64))
+    used_at: Mapped[datetime | None]
+
+
+class SecondStep(Base):
+    """A log-in between its two factors: the first was proved, in the browser whose cookie holds the secret."""
+
+    __tablename__ = "second_steps"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    following: Mapped[str] = mapped_column(String(2000))
+    way: Mapped[str] = mapped_column(String(60))
+    challenge: Mapped[str] = mapped_column(String(100))
+    tries: Mapped[int] = mapped_column(default=0)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class KnownDevice(Base):
+    """A browser in which somebody logged in before; its cookie holds the secret."""
+
+    __tablename__ = "known_devices"
+    __table_args__ = (UniqueConstraint("user_id", "secret_hash"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    secret_hash: Mapped[str] = mapped_column(String(64))
+    seen_at: Mapped[datetime]

@@ -23,7 +23,20 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.db import UtcDateTime
 from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
 from app.base.text import hash_of_secret, is_address, refuse
-from app.models import NO_PASSWORD, ApiToken, Identity, LoginSession, PasswordReset, TokenScope, User
+from app.models import (
+    NO_PASSWORD,
+    ApiToken,
+    Authenticator,
+    Identity,
+    KnownDevice,
+    LoginSession,
+    Passkey,
+    PasswordReset,
+    RecoveryCode,
+    SecondStep,
+    TokenScope,
+    User,
+)
 from app.models.accounts import NO_ADDRESS
 from app.people import audit
 from app.people.mail import drop_links
@@ -129,7 +142,8 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
 def take_over(session: Session, user: User, now: datetime) -> None:
     """Take every way into this account away: it goes to the reader of its address, which nobody had confirmed."""
     session.execute(update(User).where(User.id == user.id).values(password_hash=NO_PASSWORD, orcid=None))
-    session.execute(delete(Identity).where(Identity.user_id == user.id))
+    for table in (Identity, Authenticator, Passkey, RecoveryCode, SecondStep, KnownDevice):
+        session.execute(delete(table).where(table.user_id == user.id))
     end_access(session, user, now)
     _end_links(session, user, now)
 
@@ -207,8 +221,13 @@ def _decoy_hash() -> str:
 # -------------------------------------------------------------------------------------------------- log-in sessions
 
 
-def start_session(session: Session, user: User, now: datetime, hours: int) -> tuple[LoginSession, str]:
-    """Create a log-in; return it with the secret for its cookie."""
+def start_session(
+    session: Session, user: User, now: datetime, hours: int, *, way: str = "", device: str = "", second: bool = False
+) -> tuple[LoginSession, str]:
+    """Create a log-in; return it with the secret for its cookie.
+
+    way: how somebody logged in; device: in which browser, both in words; second: a second factor was proved.
+    """
     secret = secrets.token_urlsafe(32)
     login = LoginSession(
         user_id=user.id,
@@ -216,6 +235,11 @@ def start_session(session: Session, user: User, now: datetime, hours: int) -> tu
         csrf_token=secrets.token_urlsafe(32),
         created_at=now,
         expires_at=now + timedelta(hours=hours),
+        way=way,
+        device=device,
+        seen_at=now,
+        second_at=now if second else None,
+        challenge=None,
     )
     session.execute(delete(LoginSession).where(LoginSession.user_id == user.id, LoginSession.expires_at <= now))
     session.add(login)

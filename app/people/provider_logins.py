@@ -133,7 +133,7 @@ def list_identities(session: Session, user: User) -> Sequence[Identity]:
 
 
 def account_of(session: Session, person: Person, provider: str, settings: Settings, now: datetime) -> User | None:
-    """Return the account that this identity opens; None if there is none yet.
+    """Return the account that this identity opens; None if there is none yet. Raises Forbidden if it cannot log in.
 
     A trusted provider's word for an address that was confirmed here links the identity at once.
     """
@@ -142,7 +142,9 @@ def account_of(session: Session, person: Person, provider: str, settings: Settin
     if found is not None:
         identity, user = found
         identity.last_used_at, identity.label = now, person.label
-        return user if user.password_hash is not None else None
+        if user.password_hash is None:
+            raise Forbidden("This account cannot log in.")
+        return user
     if not (settings.providers[provider].trusted and person.is_email_proved):
         return None
     confirmed = (User.email == person.email) & User.email_confirmed_at.is_not(None) & ~User.is_administrator

@@ -28,12 +28,13 @@ from app.web.declarations.editing_turns import editing_turns
 from app.web.exports import api as organiser_exports
 from app.web.gold import api as gold
 from app.web.health import api as health
-from app.web.html.guards import LogInFirst, to_login
+from app.web.html.guards import LogInFirst, to_login, to_second_factor
 from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
 from app.web.http.arrival import Arrivals, BoundedBodies, FinishedBodies, TimelyBodies
 from app.web.http.context import Server
 from app.web.http.errors import add_error_handlers
+from app.web.http.identity import SecondFactorNeeded
 from app.web.http.middleware import AnswerHead, Surroundings, Upgrading, watched
 from app.web.http.openapi import describe, serve_description
 from app.web.http.rate_limits import Elsewhere, RateLimits, publish_in_flight
@@ -148,6 +149,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     app.mount("/static", StaticAssets(directory=STATIC))
     add_error_handlers(app, error_page)
     app.add_exception_handler(LogInFirst, to_login)
+    app.add_exception_handler(SecondFactorNeeded, to_second_factor)
     pages.check_guards()
     # The middleware added last is the outermost.
     # Compressed fast, for these responses have one reader; cached responses are compressed well, once.

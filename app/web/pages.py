@@ -26,12 +26,14 @@ from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
 from app.web.people import (
+    factor_pages as factors,
     identity_pages as identities,
     organising_request as asking,
     pages as account,
     password_pages as passwords,
     people_page as people,
     provider_pages as providers,
+    second_pages as second,
 )
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
@@ -78,6 +80,8 @@ for part in (
     passwords,
     providers,
     identities,
+    factors,
+    second,
     account,
     messages,
     exports,
@@ -93,6 +97,8 @@ WITHOUT_LOGIN = frozenset(
         "/login/finish/link",
         "/login/finish/mail",
         "/login/finish/password",
+        "/login/second",
+        "/login/second/passkey",
         "/register",
         "/password/forgot",
         "/password/new",

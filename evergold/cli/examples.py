@@ -133,6 +133,7 @@ EXAMPLES = {
     "account answer": "3 --approve --text 'Welcome.'",
     "account promote": "grace",
     "account confirm": "grace",
+    "account clear-second-factor": "grace",
     "account reset-link": "grace",
 }
 

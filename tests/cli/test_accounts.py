@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
+from app.models import Authenticator, LoginSession, OutgoingMail, User
 from app.people import audit
-from app.people.auth import authenticate
+from app.people.auth import authenticate, start_session
 from app.people.organising_requests import ask_to_organise
 from app.people.password_resets import use
 from app.people.rights import find_user
+from app.people.second_factor import has_second_factor
 from app.server.folder import init_server
 from evergold.cli import run
 from evergold.cli.output import Code
@@ -168,3 +171,24 @@ def test_requests_to_organise_are_shown_and_answered_once(
     run(["account", "requests", "--all", "--json", *here])
     (found,) = json.loads(capsys.readouterr().out)["requests"]
     assert (found["is_approved"], found["answer"]) == (True, "Welcome.")
+
+
+def test_who_lost_the_second_factor_gets_in_and_it_is_on_record(
+    server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = get_engine(get_settings().database_address)
+    with writing(engine) as session:
+        ada = session.scalars(select(User).where(User.username == "ada")).one()
+        session.add(Authenticator(user_id=ada.id, secret="A" * 32, created_at=NOW, confirmed_at=NOW, last_step=None))
+        start_session(session, ada, datetime.now(UTC), 24)
+    command = ["account", "clear-second-factor", "ada", "--data-dir", str(server), "--json"]
+    assert run(command) == Code.OK
+    assert json.loads(capsys.readouterr().out) == {"username": "ada", "changed": True}
+    with reading(engine) as session:
+        assert not has_second_factor(session, ada)
+        assert session.scalars(select(LoginSession)).all() == []
+        [entry, *_] = audit.list_entries(session, limit=9, action="second_factor")
+        assert (entry.subject, entry.actor.startswith("command line")) == ("user ada", True)
+        assert "second factor" in session.scalars(select(OutgoingMail.body)).one()
+    assert run(command) == Code.OK
+    assert json.loads(capsys.readouterr().out)["changed"] is False

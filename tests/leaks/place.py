@@ -571,6 +571,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "invitation_id": "1",
         "token_id": str(token),
         "identity_id": "1",
+        "login_id": "0",
+        "passkey_id": "1",
         "provider": "nowhere",
         "competition_id": str(phase_task.phase.competition_id),
         "phase_id": str(phase_task.phase_id),

@@ -24,6 +24,16 @@ POST   /account/confirm-email                                                   
 POST   /account/confirm-email/send                                                                        303 303 303 303 303 303 303
 POST   /account/email                                                                                     303 303 303 303 303 303 303
 GET    /account/logins                                                                                    303 200 200 200 200 200 200
+GET    /account/logins/app                                                                                303 404 404 404 404 404 404
+POST   /account/logins/app                                                                                303 404 404 404 404 404 404
+POST   /account/logins/app/begin                                                                          303 303 303 303 303 303 303
+POST   /account/logins/app/remove                                                                         303 404 404 404 404 404 404
+POST   /account/logins/codes                                                                              303 403 403 403 403 403 403
+POST   /account/logins/end-others                                                                         303 303 303 303 303 303 303
+POST   /account/logins/passkeys                                                                           303 403 403 403 403 403 403
+POST   /account/logins/passkeys/begin                                                                     303 403 403 403 403 403 403
+POST   /account/logins/passkeys/{passkey_id}/remove                                                       303 404 404 404 404 404 404
+POST   /account/logins/{login_id}/end                                                                     303 404 404 404 404 404 404
 POST   /account/logins/orcid                                                                              303 303 303 303 303 303 303
 POST   /account/logins/{identity_id}/unlink                                                               303 404 404 404 404 404 404
 POST   /account/logins/{provider}/link                                                                    303 404 404 404 404 404 404
@@ -317,6 +327,9 @@ POST   /login/finish/mail                                                       
 POST   /login/finish/password                                                                             404 404 404 404 404 404 404
 GET    /login/finish/link                                                                                 404 404 404 404 404 404 404
 POST   /login/finish/link                                                                                 404 404 404 404 404 404 404
+GET    /login/second                                                                                      404 404 404 404 404 404 404
+POST   /login/second                                                                                      404 404 404 404 404 404 404
+POST   /login/second/passkey                                                                              404 404 404 404 404 404 404
 GET    /login/with/{provider}                                                                             404 303 303 303 303 303 303
 GET    /login/with/{provider}/callback                                                                    404 404 404 404 404 404 404
 POST   /logout                                                                                            303 303 303 303 303 303 303

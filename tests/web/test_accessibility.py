@@ -99,6 +99,8 @@ NO_PAGES = {
     "/login/with/{provider}/callback": "leads back from it",
     "/login/finish": "needs a provider: tests/web/people/test_providers.py looks at it",
     "/login/finish/link": "so does this",
+    "/login/second": "needs a second factor: tests/web/people/test_passkeys.py looks at it",
+    "/account/logins/app": "so does this, and tests/web/people/test_second_factor.py looks at it",
     "/healthz": "for whoever runs the server",
     "/readyz": "for whoever runs the server",
     "/metrics": "for whoever runs the server",

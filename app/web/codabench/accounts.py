@@ -10,14 +10,14 @@ from pydantic import Field
 
 from app.base.db import writing
 from app.base.errors import EvergoldError, NotAuthenticated
-from app.people import auth
 from app.people.client_tokens import client_token
 from app.web.codabench.views import ProfileOut, TokenOut
 from app.web.html.guards import HOME, PageForm, sent_fields
 from app.web.http import csrf
 from app.web.http.context import ServerHere
-from app.web.http.identity import ApiUser, set_session_cookie
+from app.web.http.identity import ApiUser
 from app.web.http.routers import page_router
+from app.web.people.log_in import check_password_is_enough, start_log_in
 from app.web.people.passwords import PasswordTurn, check_password
 
 router = page_router()
@@ -53,6 +53,7 @@ def create_token(
 ) -> TokenOut:
     try:
         user = check_password(request, server, username=username, password=password)
+        check_password_is_enough(server, user)
         with writing(server.engine) as session:
             secret = client_token(session, user, password, server.clock())
     except NotAuthenticated as error:
@@ -87,10 +88,9 @@ def log_in(
     request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[CodabenchLoginForm, Form()]
 ) -> Response:
     user = check_password(request, server, username=form.username, password=form.password)
+    check_password_is_enough(server, user)
     with writing(server.engine) as session:
-        _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
-    response = RedirectResponse(HOME, 303)
-    set_session_cookie(response, secret, server.settings)
+        response = start_log_in(request, server, session, user, (HOME, "password"))
     response.delete_cookie(CSRF_COOKIE)
     return response
 

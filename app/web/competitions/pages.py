@@ -127,7 +127,7 @@ GUIDES = {
     "client": ("Python client", "For notebooks and scripts in Python."),
     "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
-    "logging-in": ("Logging in", "For administrators: log-ins with providers, and without passwords."),
+    "logging-in": ("Logging in", "For administrators: providers, second factors, and no passwords."),
     "first-hour": ("The first hour", "For administrators: from an empty machine to three groups at work."),
     "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
     "performance": ("Performance", "For everybody: how fast it is, and how that was measured."),

@@ -20,12 +20,13 @@ from fastapi.dependencies.models import Dependant
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from app.base.api_links import PROGRAMS
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
 from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
-from app.web.http.errors import headers_of
-from app.web.http.identity import Visitor, VisitorHere
+from app.web.http.errors import expected_error, headers_of
+from app.web.http.identity import LOGINS, Visitor, VisitorHere
 from app.web.http.visit import UserVisit, user_visit_of
 
 #: A checkbox: any value means ticked.
@@ -59,6 +60,13 @@ async def to_login(request: Request, error: Exception) -> Response:
     """Handle `LogInFirst` by redirecting to the login page."""
     first = cast(LogInFirst, error)
     return RedirectResponse(f"/login?next={quote(first.back)}{'&done=expired' if first.was_sent else ''}", 303)
+
+
+async def to_second_factor(request: Request, error: Exception) -> Response:
+    """Handle `SecondFactorNeeded` by redirecting people to the page where they set one up; programs get the error."""
+    if request.url.path.startswith(PROGRAMS):
+        return await expected_error(request, error)
+    return RedirectResponse(f"{LOGINS}?done=needed", 303)
 
 
 def local_path(path: str) -> str:

@@ -72,7 +72,7 @@ def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
     """Turn every exception that may leave a route into a response; `page` renders it for browsers."""
     app.state.error_page = page
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
-        EvergoldError: _expected,
+        EvergoldError: expected_error,
         UnknownTask: _task_type_missing,
         RequestValidationError: _invalid,
         HTTPException: _http,
@@ -143,7 +143,7 @@ def phrase(status: int) -> str:
 # ---------------------------------------------------------------------------------------------------------- handlers
 
 
-async def _expected(request: Request, error: Exception) -> Response:
+async def expected_error(request: Request, error: Exception) -> Response:
     known = cast(EvergoldError, error)
     response = error_response(request, known.status, known.code, known.message, **known.details)
     response.headers.update(headers_of(known, request.app.state.server.clock()))

@@ -27,10 +27,16 @@ from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.people.auth import scopes_of
 from app.people.invitations import count_own
+from app.people.logins import SEEN_AFTER, note_seen
+from app.people.second_factor import is_required
 from app.web.http import csrf
 from app.web.http.context import Server, server_of
 
 SESSION_COOKIE = "evergold_session"
+#: The page on which people manage how they log in …
+LOGINS = "/account/logins"
+#: … and the addresses that need no second factor where the server wants one.
+WITHOUT_SECOND = (LOGINS, "/logout")
 #: `last_used_at` of a token is updated at most once a minute to avoid a write per request.
 _TOUCH_AFTER = timedelta(minutes=1)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -57,6 +63,12 @@ class ScopeMissing(Forbidden):
     code = "scope_missing"
 
 
+class SecondFactorNeeded(Forbidden):
+    """The server wants a second factor of this user, who logged in without one."""
+
+    code = "second_factor_needed"
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """An anonymous visitor, or a user with the login session or token that identified them.
@@ -75,7 +87,7 @@ class Identified:
     """The identified visitor. error: the credentials were invalid; routes raise it when they need a user."""
 
     visitor: Visitor = Visitor()
-    error: NotAuthenticated | None = None
+    error: NotAuthenticated | SecondFactorNeeded | None = None
 
 
 async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
@@ -106,15 +118,17 @@ def look_up_visitor(request: Request, server: Server, session: Session) -> Ident
     """
     try:
         found = Identified(_identified(request, server, session))
-    except NotAuthenticated as error:
+    except (NotAuthenticated, SecondFactorNeeded) as error:
         found = Identified(error=error)
     request.state.identified = found
     return found
 
 
 def note_use(server: Server, identified: Identified) -> None:
-    """Record the time when a token was last used."""
-    token, now = identified.visitor.token, server.clock()
+    """Record the time when a token or a log-in was last used."""
+    token, login, now = identified.visitor.token, identified.visitor.login, server.clock()
+    if login is not None and (login.seen_at is None or now - login.seen_at >= SEEN_AFTER):
+        write_together(server.engine, lambda session: note_seen(session, login, now))
     if token is not None and (token.last_used_at is None or now - token.last_used_at >= _TOUCH_AFTER):
         write_together(server.engine, lambda session: auth.note_token_use(session, token, now))
 
@@ -225,7 +239,12 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
     login = auth.find_session(session, secret, now) if secret else None
     if login is None:
         return Visitor()
-    is_page = not request.url.path.startswith(PROGRAMS)
+    path = request.url.path
+    if login.second_at is None and not path.startswith(WITHOUT_SECOND):
+        wanted = server.settings.second_factor
+        if wanted != "optional" and is_required(session, login.user, wanted):
+            raise SecondFactorNeeded("This server wants a second factor of you: set one up on the page 'Logging in'.")
+    is_page = not path.startswith(PROGRAMS)
     return Visitor(login.user, login, invitations=count_own(session, login.user, now) if is_page else 0)
 
 

@@ -227,6 +227,7 @@ class Rules:
     logins_account: Rule
     passwords_address: Rule
     providers_address: Rule
+    failed_second: Rule
     registrations: Rule
     registrations_a_day: Rule
     resets_address: Rule
@@ -240,6 +241,10 @@ class Rules:
 
 #: Joining codes that one person may type: one code in 2^60 is right.
 CODES_PER_HOUR = 10
+
+
+#: Wrong second factors of an account: of a million codes three are right, so a thousand days for one in two.
+SECONDS_AN_HOUR = 20
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -263,6 +268,13 @@ def rules_of(settings: Settings) -> Rules:
             3600,
             "hour",
             "Too many passwords were sent from your network within the last hour; please wait a while.",
+        ),
+        failed_second=Rule(
+            "failed-second",
+            min(SECONDS_AN_HOUR, settings.failed_logins_per_hour_and_account),
+            3600,
+            "hour",
+            "Too many wrong codes; please wait a while. Who is logged in, and every token, goes on working.",
         ),
         providers_address=Rule(
             "providers-address",

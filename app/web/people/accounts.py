@@ -28,6 +28,7 @@ from app.web.http.identity import ANY_SCOPE, ApiOrganiser, ApiSubmitter, ApiUser
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiUserVisit
+from app.web.people.log_in import check_password_is_enough
 from app.web.people.passwords import PasswordTurn, check_password, register_account
 from app.web.people.schemas import Registration, TokenRequest
 
@@ -180,4 +181,6 @@ def _owner(request: Request, server: Server, visitor: Visitor, form: TokenReques
     }
     if form.username is None or form.password is None:
         raise InvalidForm("Send your user name and password, or an API token.", fields=missing)
-    return check_password(request, server, username=form.username, password=form.password.get_secret_value())
+    owner = check_password(request, server, username=form.username, password=form.password.get_secret_value())
+    check_password_is_enough(server, owner)
+    return owner

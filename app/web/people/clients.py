@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from app.base.addresses import public_address
+from app.base import addresses
 from app.base.config import Settings
 from app.base.errors import NotFound
+from app.people.passkeys import Site
 from app.people.provider_logins import MINUTES
+from app.web.http.context import public_address, server_of
 
 if TYPE_CHECKING:
     from app.people.provider_client import Client
@@ -26,7 +30,18 @@ def client_of_provider(settings: Settings, name: str) -> Client:
     provider = settings.providers.get(name)
     if provider is None:
         raise NotFound("Nobody logs in with this provider here.")
-    return Client(name, provider, public_address(settings, f"{LOGIN_PLACE}/with/{name}/callback"))
+    return Client(name, provider, addresses.public_address(settings, f"{LOGIN_PLACE}/with/{name}/callback"))
+
+
+def site_of(request: Request) -> Site | None:
+    """Return this server as browsers know it; None where it has no name or no HTTPS, without which are no passkeys."""
+    parts = urlsplit(public_address(request, server_of(request), "/"))
+    site = Site(f"{parts.scheme}://{parts.netloc}")
+    try:
+        ip_address(site.host)
+    except ValueError:
+        return site if parts.scheme == "https" or site.host == "localhost" else None
+    return None
 
 
 def login_cookie(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""The page about how somebody logs in: the providers that open the account, and the ORCID iD that others see."""
+"""The page about logging in: the providers that open the account, its log-ins, and the ORCID iD that others see."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from pydantic import Field
 from app.base.db import writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached
 from app.models import User
-from app.people import provider_logins
+from app.people import logins, provider_logins, second_factor
 from app.web.html.guards import PageForm, PageUserVisit, Ticked, form_again, form_guard
 from app.web.html.rendering import render, render_page
 from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
+from app.web.http.identity import LOGINS, VisitorHere, known_visitor
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
-from app.web.people.clients import client_of_provider, remember_login
+from app.web.people.clients import client_of_provider, remember_login, site_of
 from app.web.people.log_in import log_in_ways
 from app.web.people.passwords import PasswordTurn, prove_again
 
 router = page_router()
 
-LOGINS = "/account/logins"
 DONE = {
+    "needed": "This server wants a second factor of you. Set one up here, then go on.",
+    "app": "Set up: from now on logging in takes a code of your app.",
+    "passkey": "Added: from now on logging in takes a passkey or a code.",
+    "removed": "Removed.",
+    "ended": "Ended.",
     "linked": "Linked: from now on it opens your account.",
     "unlinked": "Unlinked: it no longer opens your account.",
     "orcid": "Kept.",
@@ -48,13 +52,12 @@ class OrcidForm(PageForm):
 
 @router.get(LOGINS)
 def read_logins(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] = "") -> Response:
-    return _logins_page(visit, done=DONE.get(done, ""))
+    return logins_page(visit, done=DONE.get(done, ""))
 
 
-def _logins_page(
-    visit: UserVisit, form: ProofForm | None = None, done: str = "", error: EvergoldError | None = None
-) -> Response:
-    settings = visit.server.settings
+def logins_page(visit: UserVisit, done: str = "", error: EvergoldError | None = None) -> Response:
+    """Return the page about logging in."""
+    settings, login = visit.server.settings, known_visitor(visit.request).login
     identities = provider_logins.list_identities(visit.session, visit.user)
     titles = dict(log_in_ways(settings))
     return render_page(
@@ -64,15 +67,18 @@ def _logins_page(
         identities=[(one, titles.get(one.provider, one.provider)) for one in identities],
         ways=log_in_ways(settings),
         proves_by_password=settings.passwords and visit.user.has_password,
+        factors=second_factor.factors_of(visit.session, visit.user),
+        has_passkeys=site_of(visit.request) is not None,
+        logins=logins.list_logins(visit.session, visit.user, visit.now),
+        this=login.id if login else 0,
         orcid=provider_logins.proved_orcid(identities, settings),
-        is_wrong=form is not None,
         done=done,
         error=error,
     )
 
 
 @router.post(f"{LOGINS}/{{provider}}/link")
-@form_again(_logins_page, InvalidForm, LimitReached)
+@form_again(logins_page, InvalidForm, LimitReached)
 def begin_link(
     request: Request,
     server: ServerHere,
@@ -97,7 +103,7 @@ def begin_link(
 
 
 @router.post(f"{LOGINS}/{{identity_id}}/unlink")
-@form_again(_logins_page, InvalidForm, LimitReached, Forbidden)
+@form_again(logins_page, InvalidForm, LimitReached, Forbidden)
 def unlink(
     request: Request,
     server: ServerHere,
@@ -118,3 +124,21 @@ def show_orcid(server: ServerHere, user: Sender, form: Annotated[OrcidForm, Form
     with writing(server.engine) as session:
         provider_logins.show_orcid(session, user, form.shown, server.settings, server.clock())
     return RedirectResponse(f"{LOGINS}?done=orcid", 303)
+
+
+# ---------------------------------------------------------------------------------------------------------- log-ins
+
+
+@router.post(f"{LOGINS}/end-others")
+def end_others(server: ServerHere, user: Sender, visitor: VisitorHere) -> Response:
+    if visitor.login is not None:
+        with writing(server.engine) as session:
+            logins.end_others(session, user, visitor.login, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=ended#logins", 303)
+
+
+@router.post(f"{LOGINS}/{{login_id}}/end")
+def end_login(server: ServerHere, user: Sender, login_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        logins.end_login(session, user, login_id, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=ended#logins", 303)

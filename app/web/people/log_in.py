@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
 
 from app.base.config import Settings
-from app.base.db import writing
+from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden
 from app.models import User
-from app.people import auth
+from app.people import auth, logins, second_factor
 from app.web.html.guards import local_path
 from app.web.html.rendering import render
 from app.web.http import csrf
 from app.web.http.context import Server
 from app.web.http.identity import set_session_cookie
 
+#: The second step of a log-in, and the cookie with its secret.
+SECOND, SECOND_COOKIE = "/login/second", "evergold_second"
+#: Tells a browser in which somebody logged in before; sent to the log-in pages only.
+DEVICE_COOKIE = "evergold_device"
+
 
 class PasswordsOff(Forbidden):
     """This server takes no passwords."""
 
     code = "passwords_off"
+
+
+class PasswordIsNotEnough(Forbidden):
+    """The account has a second factor, which programs do not send."""
+
+    code = "second_factor_needed"
 
 
 def check_passwords_taken(settings: Settings) -> None:
@@ -31,8 +43,8 @@ def check_passwords_taken(settings: Settings) -> None:
 
 
 def log_in_ways(settings: Settings) -> list[tuple[str, str]]:
-    """Return name and title of the providers, in the order of the settings."""
-    return [(name, provider.title_of(name)) for name, provider in settings.providers.items()]
+    """Return name and title of the providers, by name."""
+    return [(name, provider.title_of(name)) for name, provider in sorted(settings.providers.items())]
 
 
 def log_in_page(
@@ -52,11 +64,55 @@ def log_in_page(
     )
 
 
-def logged_in(server: Server, user: User, following: str) -> Response:
-    """Log the user in with a new session, whatever cookie was sent."""
+def proved_first(request: Request, server: Server, user: User, following: str, way: str) -> Response:
+    """Log in somebody who proved the first factor, or go on to the second. way: how, in words."""
     with writing(server.engine) as session:
-        _, secret = auth.start_session(session, user, server.clock(), server.settings.session_hours)
-    response = RedirectResponse(local_path(following), 303)
-    set_session_cookie(response, secret, server.settings)
-    response.delete_cookie(csrf.FORM_COOKIE)
+        if not second_factor.has_second_factor(session, user):
+            return start_log_in(request, server, session, user, (following, way))
+        secret = second_factor.begin_step(session, user, following, way, server.clock())
+    response = RedirectResponse(SECOND, 303)
+    response.set_cookie(
+        SECOND_COOKIE,
+        secret,
+        max_age=second_factor.STEP_MINUTES * 60,
+        path="/login",
+        httponly=True,
+        samesite="lax",
+        secure=server.settings.secure_cookies,
+    )
     return response
+
+
+def start_log_in(
+    request: Request, server: Server, session: Session, user: User, how: tuple[str, str], *, second: bool = False
+) -> Response:
+    """Log the user in with a new session, whatever cookie was sent, and note the browser.
+
+    how: where to continue, and how they logged in, in words; second: a second factor was proved.
+    """
+    settings, now = server.settings, server.clock()
+    following, way = how
+    device = logins.device_words(request.headers.get("user-agent", ""))
+    _, secret = auth.start_session(session, user, now, settings.session_hours, way=way, device=device, second=second)
+    known = logins.note_device(session, user, request.cookies.get(DEVICE_COOKIE, ""), (way, device), settings, now)
+    response = RedirectResponse(local_path(following), 303)
+    set_session_cookie(response, secret, settings)
+    response.set_cookie(
+        DEVICE_COOKIE,
+        known,
+        max_age=logins.KNOWN_DAYS * 24 * 3600,
+        path="/login",
+        httponly=True,
+        samesite="lax",
+        secure=settings.secure_cookies,
+    )
+    response.delete_cookie(csrf.FORM_COOKIE)
+    response.delete_cookie(SECOND_COOKIE, path="/login")
+    return response
+
+
+def check_password_is_enough(server: Server, user: User) -> None:
+    """Raise PasswordIsNotEnough where a program sends the password of an account with a second factor."""
+    with reading(server.engine) as session:
+        if second_factor.has_second_factor(session, user):
+            raise PasswordIsNotEnough("This account has a second factor: make an API token on its account page.")

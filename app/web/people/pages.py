@@ -36,7 +36,7 @@ from app.web.http.rate_limits import limits_of
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import PlainPageVisit, UserVisit
-from app.web.people.log_in import log_in_page, log_in_ways, logged_in
+from app.web.people.log_in import log_in_page, log_in_ways, proved_first
 from app.web.people.passwords import PasswordTurn, check_password, prove_again, register_account
 
 router = page_router()
@@ -300,7 +300,7 @@ def _login_page(request: Request, form: LoginForm, done: str = "", error: Evergo
 @form_again(_login_page, NotAuthenticated, LimitReached)
 def log_in(request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[LoginForm, Form()]) -> Response:
     user = check_password(request, server, username=form.username, password=form.password)
-    return logged_in(server, user, form.following)
+    return proved_first(request, server, user, form.following, "password")
 
 
 @router.get("/register")
@@ -330,7 +330,7 @@ def register(
         display_name=form.display_name,
         password=form.password,
     )
-    return logged_in(server, user, form.following)
+    return proved_first(request, server, user, form.following, "password")
 
 
 @router.post("/logout")

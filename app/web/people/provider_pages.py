@@ -20,7 +20,7 @@ from app.base.errors import (
 )
 from app.base.text import is_address, refuse
 from app.models import ProviderLogin, User
-from app.people import email_confirmations, provider_logins
+from app.people import email_confirmations, provider_logins, second_factor
 from app.people.providers import Person
 from app.teams.registration import settle_confirmed
 from app.web.html.guards import OwnForm, PageForm, form_again, local_path
@@ -30,7 +30,7 @@ from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import block_of, client_of, limits_of
 from app.web.http.routers import page_router
 from app.web.people.clients import LOGIN_PLACE, client_of_provider, forget_login, login_cookie, remember_login
-from app.web.people.log_in import log_in_page, logged_in
+from app.web.people.log_in import log_in_page, proved_first
 from app.web.people.passwords import PasswordTurn, check_password
 from app.web.people.provider_turns import ProviderTurn
 
@@ -127,7 +127,7 @@ def from_provider(
             provider_logins.end(session, login)
     if user is None:
         return RedirectResponse(FINISH, 303)
-    return forget_login(logged_in(server, user, login.following))
+    return forget_login(proved_first(request, server, user, login.following, client.title))
 
 
 def _linked(server: Server, user: User | None, login: ProviderLogin, person: Person) -> Response:
@@ -196,21 +196,23 @@ def open_account(request: Request, server: ServerHere, form: Annotated[NewAccoun
         limits.check(rule, key, now)
     try:
         with writing(server.engine) as session:
-            user, following = _new_account(server, session, request, form)
+            user, (following, way) = _new_account(server, session, request, form)
     except NameTaken:  # counts, because it reveals something about others
         for rule, key in counted:
             limits.note(rule, key)
         raise
     for rule, key in counted:
         limits.note(rule, key)
-    return forget_login(logged_in(server, user, following))
+    return forget_login(proved_first(request, server, user, following, way))
 
 
-def _new_account(server: Server, session: Session, request: Request, form: NewAccountForm) -> tuple[User, str]:
-    """Return the account, and where to continue."""
+def _new_account(
+    server: Server, session: Session, request: Request, form: NewAccountForm
+) -> tuple[User, tuple[str, str]]:
+    """Return the account, where to continue, and how its owner logged in."""
     settings, now = server.settings, server.clock()
     login, person = provider_logins.find_answered(session, login_cookie(request), now)
-    following = login.following
+    how = login.following, client_of_provider(settings, login.provider).title
     user = provider_logins.open_account(
         session,
         login,
@@ -222,7 +224,7 @@ def _new_account(server: Server, session: Session, request: Request, form: NewAc
     )
     if not person.is_email_proved:
         email_confirmations.send_link(session, user, settings, now)
-    return user, following
+    return user, how
 
 
 @router.post(f"{FINISH}/password", dependencies=[OwnForm])
@@ -237,9 +239,16 @@ def link_by_password(
     user = check_password(request, server, username=form.owner, password=form.password)
     with writing(server.engine) as session:
         login, _ = provider_logins.find_answered(session, login_cookie(request), now)
+        _check_first_is_enough(session, user)
         following = login.following
         provider_logins.link_answered(session, login, user, server.settings, now)
-    return forget_login(logged_in(server, user, following))
+    return forget_login(proved_first(request, server, user, following, "password"))
+
+
+def _check_first_is_enough(session: Session, user: User) -> None:
+    """Raise Forbidden for an account with a second factor: who has but the first must not add a way in."""
+    if second_factor.has_second_factor(session, user):
+        raise Forbidden("This account has a second factor: log in to it first, then link on the page 'Logging in'.")
 
 
 @router.post(f"{FINISH}/mail", dependencies=[OwnForm])
@@ -275,6 +284,9 @@ def link_by_mail(request: Request, server: ServerHere, form: Annotated[MailedLin
     """Link to the account whose address got the link."""
     now = server.clock()
     with writing(server.engine) as session:
+        _, _, owner = provider_logins.find_mailed(session, login_cookie(request), form.link, now)
+        if owner.email_confirmed:
+            _check_first_is_enough(session, owner)
         user, following = provider_logins.link_mailed(session, login_cookie(request), form.link, server.settings, now)
         settle_confirmed(session, user, now)
-    return forget_login(logged_in(server, user, following))
+    return forget_login(proved_first(request, server, user, following, "mail"))

@@ -1,0 +1,176 @@
+"""Set up and remove second factors: an app, passkeys, recovery codes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base.db import reading, writing
+from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached
+from app.models import LoginSession, User
+from app.people import second_factor
+from app.people.passkeys import Site, creation_options
+from app.web.html.guards import LogInFirst, PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.rendering import render, render_page
+from app.web.http.context import ServerHere
+from app.web.http.identity import LOGINS, Visitor, VisitorHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
+from app.web.people.clients import site_of
+from app.web.people.identity_pages import ProofForm, logins_page
+from app.web.people.passwords import PasswordTurn, prove_again
+
+router = page_router()
+
+APP, PASSKEYS = f"{LOGINS}/app", f"{LOGINS}/passkeys"
+Sender = Annotated[User, Depends(form_guard(LOGINS))]
+Proof = Annotated[ProofForm, Form()]
+
+
+class AppCodeForm(PageForm):
+    """The first code of an app."""
+
+    code: str = Field("", max_length=100, repr=False)
+
+
+class NewPasskeyForm(PageForm):
+    """The browser's answer for a new passkey, as JSON, and a name for it."""
+
+    answer: str = Field("", max_length=20_000, repr=False)
+    name: str = ""
+
+
+@router.post(f"{APP}/begin")
+@form_again(logins_page, InvalidForm, LimitReached, Forbidden)
+def begin_app(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
+) -> Response:
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        second_factor.begin_authenticator(session, user, server.clock())
+    return RedirectResponse(APP, 303)
+
+
+@router.get(APP)
+def read_app(visit: PageUserVisit) -> Response:
+    return _app_page(visit)
+
+
+def _app_page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
+    import segno
+
+    address, secret = second_factor.pending_authenticator(visit.session, visit.user)
+    picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="white")
+    response = render_page(visit, "people/app.html", address=address, secret=secret, picture=picture, error=error)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(APP)
+@form_again(_app_page, InvalidForm)
+def confirm_app(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[AppCodeForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        second_factor.confirm_authenticator(session, user, _login(visitor), form.code, server.settings, server.clock())
+    return _set_up(request, user, "app")
+
+
+@router.post(f"{APP}/remove")
+@form_again(logins_page, InvalidForm, LimitReached)
+def remove_app(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
+) -> Response:
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        second_factor.remove_authenticator(session, user, server.settings, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=removed", 303)
+
+
+@router.post(f"{PASSKEYS}/begin")
+@form_again(logins_page, InvalidForm, LimitReached, Forbidden)
+def begin_passkey(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
+) -> Response:
+    """The page that follows requests a passkey from the browser."""
+    site = _site(request)
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        known = [one.credential for one in second_factor.factors_of(session, user).passkeys]
+        options, challenge = creation_options(site, (user.id, user.username), known)
+        second_factor.keep_challenge(session, _login(visitor), challenge)
+    response = render(request, "people/passkey.html", options=options)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(PASSKEYS)
+@form_again(logins_page, InvalidForm, Forbidden)
+def add_passkey(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[NewPasskeyForm, Form()]
+) -> Response:
+    site, sent, now = _site(request), (form.answer, form.name), server.clock()
+    with writing(server.engine) as session:
+        second_factor.add_passkey(session, user, _login(visitor), sent, site, settings=server.settings, now=now)
+    return _set_up(request, user, "passkey")
+
+
+@router.post(f"{PASSKEYS}/{{passkey_id}}/remove")
+@form_again(logins_page, InvalidForm, LimitReached)
+def remove_passkey(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    visitor: VisitorHere,
+    turn: PasswordTurn,
+    passkey_id: RowId,
+    form: Proof,
+) -> Response:
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        second_factor.remove_passkey(session, user, passkey_id, server.settings, server.clock())
+    return RedirectResponse(f"{LOGINS}?done=removed", 303)
+
+
+@router.post(f"{LOGINS}/codes")
+@form_again(logins_page, InvalidForm, LimitReached, Forbidden)
+def make_codes(
+    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
+) -> Response:
+    """The codes are shown once, on the page that follows."""
+    prove_again(request, server, visitor, form.proof, "proof")
+    return _codes_page(request, user)
+
+
+def _set_up(request: Request, user: User, done: str) -> Response:
+    """Return the page that follows a new factor: recovery codes, if there are none left."""
+    with reading(request.app.state.server.engine) as session:
+        codes = second_factor.factors_of(session, user).codes
+    return RedirectResponse(f"{LOGINS}?done={done}", 303) if codes else _codes_page(request, user)
+
+
+def _codes_page(request: Request, user: User) -> Response:
+    server = request.app.state.server
+    with writing(server.engine) as session:
+        codes = second_factor.new_codes(session, user, server.settings, server.clock())
+    response = render(request, "people/codes.html", codes=codes)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _login(visitor: Visitor) -> LoginSession:
+    """Return the log-in; the guard of the form has seen that there is one."""
+    if visitor.login is None:
+        raise LogInFirst(LOGINS, was_sent=True)
+    return visitor.login
+
+
+def _site(request: Request) -> Site:
+    site = site_of(request)
+    if site is None:
+        raise Forbidden("Passkeys need a server with a name and HTTPS.")
+    return site
