@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.base.storage import stored_path
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, find_phase_task
 from app.gold.checks import record_invalid_gold
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
@@ -388,3 +388,13 @@ def test_gold_that_does_not_fit_its_owner_s_quota_is_refused_and_nothing_of_it_i
     refused = olga.client.post(GOLD, files=files)
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "organiser_quota")
     assert sorted(path.name for path in site.settings.sealed_dir.rglob("*")) == before
+
+
+def test_the_page_advises_once_what_the_task_should_declare(site: Site, browser: httpx.Client) -> None:
+    """Teams read one neutral line, and organisers why their task makes it necessary."""
+    advice = "Advice: declare <code>labels</code>: without it a misspelt label is not refused, but counts as wrong."
+    for options, is_advised in (({}, True), ({"labels": ["a", "b"]}, False)):
+        with writing(site.engine) as session:
+            task = find_phase_task(session, COMPETITION, PHASE, TASK).task
+            task.task_type, task.options = "table", options
+        assert (advice in browser.get(PAGE).text) is is_advised
