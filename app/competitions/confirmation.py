@@ -34,12 +34,13 @@ from app.models import (
 )
 from app.people.audit import record
 from evergold.scoring.characters import can_be_name
-from evergold.scoring.resampling.pairs import ROUNDING
 
 #: The key of a declaration with the reasons, a sentence each.
 CONFIRM_SCORES = "confirm_scores"
 #: A declared score is compared to this many decimals, or as many as are written.
 LEAST_DECIMALS = 4
+#: Share of a score by which rounding alone may move it past the last decimal.
+_ROUNDING = 1e-12
 REASON_CHARACTERS = 300
 _CONFIRMED, _DECLINED = "competition.scores_confirmed", "competition.scores_declined"
 _WORDS = {RunStatus.REJECTED: "rejected", RunStatus.FAILED: "failed"}
@@ -116,7 +117,7 @@ class Confirmation:
 
 def is_as_declared(value: float, declared: float) -> bool:
     """True if a score is the declared one, to the decimals that are written there, but at least LEAST_DECIMALS."""
-    return abs(value - declared) <= 0.5 * 10.0 ** -decimals_of(declared) + ROUNDING * max(1.0, abs(declared))
+    return abs(value - declared) <= 0.5 * 10.0 ** -decimals_of(declared) + _ROUNDING * max(1.0, abs(declared))
 
 
 def decimals_of(declared: float) -> int:

@@ -13,7 +13,7 @@ from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, is_for_another_program, list_gold, phases_with_same_task
-from app.models import Right, User
+from app.models import PhaseTask, Right, User
 from app.web.gold.receiving import check_version_again, receive_gold, use_version
 from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render_page
@@ -25,6 +25,9 @@ from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
 from app.web.submissions.receiving import UploadRequest
+from evergold.scoring.errors import InvalidOptions
+from evergold.scoring.task import read_options
+from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
@@ -58,6 +61,7 @@ def _page(
         versions=versions,
         is_for_another_program=is_for_another_program(session, phase_task, versions),
         others=[other for other in found.phases if phases_with_same_task(phase_task, [other])],
+        advice=_advice(phase_task),
         has_key=has_key,
         limit_bytes=UPLOAD_LIMIT_BYTES,
         typed=typed or {},
@@ -65,6 +69,17 @@ def _page(
     )
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _advice(phase_task: PhaseTask) -> str:
+    """Return what the task type advises organisers to declare, in words; empty if nothing."""
+    task = TASKS.get(phase_task.task.task_type)
+    if task is None or task.advice is None:
+        return ""
+    try:
+        return task.advice(read_options(task, phase_task.options_of(phase_task.task))) or ""
+    except InvalidOptions:
+        return ""
 
 
 def _show_form(visit: UserVisit, upload: SentUpload, names: TaskNames, error: EvergoldError) -> Response:

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.base.storage import stored_path
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, find_phase_task
 from app.gold.checks import record_invalid_gold
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
@@ -421,3 +421,13 @@ def test_an_explanation_is_handed_to_organisers_as_it_is_and_to_nobody_else(
         record_invalid_gold(session, version.id, [Problem("bad-value", "bad value")], 0, NOW, explanation="Ym94")
     assert olga.client.get(GOLD).json()["versions"][0]["explanation"] == "Ym94"
     assert eve.client.get(GOLD).status_code == 403
+
+
+def test_the_page_advises_once_what_the_task_should_declare(site: Site, browser: httpx.Client) -> None:
+    """Teams read one neutral line, and organisers why their task makes it necessary."""
+    advice = "Advice: declare <code>labels</code>: without it a misspelt label is not refused, but counts as wrong."
+    for options, is_advised in (({}, True), ({"labels": ["a", "b"]}, False)):
+        with writing(site.engine) as session:
+            task = find_phase_task(session, COMPETITION, PHASE, TASK).task
+            task.task_type, task.options = "table", options
+        assert (advice in browser.get(PAGE).text) is is_advised
