@@ -214,7 +214,7 @@ def test_scores_are_lines_with_tabs_away_from_a_terminal(ada: str, evergold: Eve
     lines = [line.split("\t") for line in answer.out.splitlines()]
     assert ["Metric", "Split", "Value"] in lines
     scores = {line[1]: float(line[2]) for line in lines if line[0] == "macro_f1"}
-    assert {"zero_shot/all", "one_shot/en"} <= set(scores)
+    assert {"zero-shot · all", "one-shot · English"} <= set(scores)
     assert all(0 <= value <= 1 for value in scores.values())
 
 
