@@ -175,9 +175,12 @@ def test_logout_revokes_the_token(
 
 def test_stored_token_is_not_sent_to_another_server(ada: str, server: Server, evergold: Evergold) -> None:
     other = server.address.replace("127.0.0.1", "localhost")
-    answer = evergold("submit", MAGPIE, "--to", PRACTICE, "--server", other)
-    assert answer.code == Code.ERROR
-    assert "not logged in" in answer.err
+    for command in (("submit", MAGPIE, "--to", PRACTICE), ("submissions",), ("withdraw", "abc", "--yes")):
+        answer = evergold(*command, "--server", other)
+        assert (answer.code, answer.err) == (
+            Code.ERROR,
+            f"Error: You are not logged in to {other}: `evergold login`.\n",
+        ), command
 
 
 def test_environment_comes_before_what_is_stored(
