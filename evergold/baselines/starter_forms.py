@@ -18,7 +18,7 @@ from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, SCORE
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How one task type is predicted.
+    """The middle of the program for one task type.
 
     - imports: lines at the top of the program.
     - predict: the function that users replace.

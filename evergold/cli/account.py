@@ -36,7 +36,7 @@ def register(
     username = username or ask("User name", "--username and --password-stdin")
     email = email or ask("E-mail address", "--email")
     password = read_password(password_stdin, confirm=True)
-    with connected(address, None) as client:
+    with connected(address, None, is_log_in=True) as client:
         client.register(username=username, email=email, password=password, display_name=display_name)
         document = _log_in(client, address, username, password)
     _say_logged_in(document, as_json)
@@ -59,7 +59,7 @@ def login(
     else:
         username = username or ask("User name or e-mail address", "--username and --password-stdin")
         password = read_password(password_stdin, confirm=False)
-        with connected(address, None) as client:
+        with connected(address, None, is_log_in=True) as client:
             document = _log_in(client, address, username, password)
     _say_logged_in(document, as_json)
 

@@ -13,6 +13,7 @@ from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, 
 from evergold.cli.output import LOCAL, Code, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
+from evergold.split_titles import split_title
 
 if TYPE_CHECKING:
     from evergold.scoring.resampling.pairs import Difference
@@ -62,7 +63,7 @@ def compare(
     if as_json:
         print_json(_document(reader, [first, second], found))
     else:
-        _show(found)
+        show_differences(found)
 
 
 def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, resamples: int) -> dict[Name, Difference]:
@@ -79,15 +80,20 @@ def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, re
 
 
 def named_scores(runs: Sequence[Scored], metrics: Sequence[str]) -> Collection[Name] | None:
-    """Return the scores that --metric selects: all of a metric, or one split of it."""
+    """Return the scores that --metric selects: all of a metric, or one split of it, also as tables show it."""
     if not metrics:
         return None
     known = [(score.metric, score.split) for score in runs[0].scores]
     for metric in metrics:
-        if not any(metric in (name, f"{name} {split}") for name, split in known):
+        if not any(metric in _ways_to_name(score) for score in known):
             offered = ", ".join(dict.fromkeys(name for name, _ in known))
             raise CommandError(f"There is no score '{metric}'; the metrics are {offered}.", Code.USAGE)
-    return {name for name in known if name[0] in metrics or " ".join(name) in metrics}
+    return {name for name in known if not _ways_to_name(name).isdisjoint(metrics)}
+
+
+def _ways_to_name(score: Name) -> set[str]:
+    metric, split = score
+    return {metric, f"{metric} {split}", f"{metric} {split_title(split)}"}
 
 
 def _document(reader: Reader, paths: Sequence[Path], found: dict[Name, Difference]) -> dict[str, Any]:
@@ -117,11 +123,21 @@ def _score_document(name: Name, difference: Difference, corrected: float) -> dic
     return {"metric": name[0], "split": name[1], **fields, "interval": interval, "method": difference.method}
 
 
-def _show(found: dict[Name, Difference]) -> None:
+def show_differences(found: dict[Name, Difference]) -> None:
+    """Print a row for each score, and below the table what limits its numbers."""
     from evergold.scoring.resampling.pairs import MOST_UNDEFINED
 
     rows = [
-        (*name, f"{one.first:.6f}", f"{one.second:.6f}", f"{one.difference:+.6f}", _ends(one), p_text(one.p), p_text(p))
+        (
+            name[0],
+            split_title(name[1]),
+            f"{one.first:.6f}",
+            f"{one.second:.6f}",
+            f"{one.difference:+.6f}",
+            _ends(one),
+            p_text(one.p),
+            p_text(p),
+        )
         for (name, one), p in zip(found.items(), _corrected(found), strict=True)
     ]
     print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])

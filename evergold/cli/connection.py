@@ -36,8 +36,11 @@ def chosen(server: str | None) -> tuple[str, str | None]:
 
 
 @contextmanager
-def connected(address: str, token: str | None) -> Iterator[Client]:
-    """Yield a client for the server; errors inside become a CommandError with its exit code."""
+def connected(address: str, token: str | None, *, is_log_in: bool = False) -> Iterator[Client]:
+    """Yield a client for the server; errors inside become a CommandError with its exit code.
+
+    is_log_in: there is no token yet, and the server's own words about the password are shown.
+    """
     from evergold.client import Client, Refused, Unreachable
 
     try:
@@ -46,7 +49,13 @@ def connected(address: str, token: str | None) -> Iterator[Client]:
     except Unreachable as error:
         raise CommandError(f"Cannot reach {address}: {error}.", Code.NETWORK, name="network") from None
     except Refused as error:
+        if error.status == 401 and not token and not is_log_in:
+            raise _not_logged_in(address) from None
         raise refused(error, address) from None
+
+
+def _not_logged_in(address: str) -> CommandError:
+    return CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
 
 
 @contextmanager
@@ -54,7 +63,7 @@ def logged_in(server: str | None) -> Iterator[tuple[Client, str]]:
     """Yield a client with a token, and the server's address; raises CommandError if there is no token."""
     address, token = chosen(server)
     if not token:
-        raise CommandError(f"You are not logged in to {address}: `evergold login`.", name="not_authenticated")
+        raise _not_logged_in(address)
     with connected(address, token) as client:
         yield client, address
 

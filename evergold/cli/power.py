@@ -12,6 +12,7 @@ from evergold.cli.offline_options import GoldOption, ItemsOption, MetricOption, 
 from evergold.cli.output import LOCAL, CommandError, JsonOption, print_json, print_table, remark
 from evergold.cli.score import in_words
 from evergold.cli.validate import OptionOption, task_options
+from evergold.split_titles import split_title
 
 if TYPE_CHECKING:
     from evergold.scoring.resampling.power import Resolution
@@ -65,7 +66,10 @@ def power(
     if as_json:
         print_json(_document(reader, systems, share, found))
         return
-    rows = [(*name, str(one.size), f"{one.score:.4f}", f"{one.smallest:.4f}") for name, one in found.items()]
+    rows = [
+        (metric, split_title(split), str(one.size), f"{one.score:.4f}", f"{one.smallest:.4f}")
+        for (metric, split), one in found.items()
+    ]
     print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
     remark(f"Found {100 * share:.0f} times in 100, at p < .05, of two systems alone; from {systems}.")
 

@@ -23,6 +23,7 @@ from evergold.cli.output import (
     remark,
     say,
 )
+from evergold.split_titles import split_title
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -146,11 +147,14 @@ def show_scores(scores: list[Json], precision: int | None) -> None:
     missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
     shown = [score for number, score in enumerate(scores) if number not in missing.rows]
     if shown:
-        rows = [(score["metric"], score["split"], _value(score, precision), *_interval(score)) for score in shown]
+        rows = [
+            (score["metric"], split_title(score["split"]), _value(score, precision), *_interval(score))
+            for score in shown
+        ]
         columns = ["Metric", "Split", "Value", *([INTERVAL] if len(rows[0]) > 3 else ())]
         print_table(columns, rows, numbers=["Value", INTERVAL])
     if missing.parts:
-        remark(f"Not entered: {', '.join(missing.parts)}.")
+        remark(f"Not entered: {', '.join(map(split_title, missing.parts))}.")
 
 
 def _in_words(submission: Json) -> str:

@@ -175,9 +175,12 @@ def test_logout_revokes_the_token(
 
 def test_stored_token_is_not_sent_to_another_server(ada: str, server: Server, evergold: Evergold) -> None:
     other = server.address.replace("127.0.0.1", "localhost")
-    answer = evergold("submit", MAGPIE, "--to", PRACTICE, "--server", other)
-    assert answer.code == Code.ERROR
-    assert "not logged in" in answer.err
+    for command in (("submit", MAGPIE, "--to", PRACTICE), ("submissions",), ("withdraw", "abc", "--yes")):
+        answer = evergold(*command, "--server", other)
+        assert (answer.code, answer.err) == (
+            Code.ERROR,
+            f"Error: You are not logged in to {other}: `evergold login`.\n",
+        ), command
 
 
 def test_environment_comes_before_what_is_stored(
@@ -214,7 +217,7 @@ def test_scores_are_lines_with_tabs_away_from_a_terminal(ada: str, evergold: Eve
     lines = [line.split("\t") for line in answer.out.splitlines()]
     assert ["Metric", "Split", "Value"] in lines
     scores = {line[1]: float(line[2]) for line in lines if line[0] == "macro_f1"}
-    assert {"zero_shot/all", "one_shot/en"} <= set(scores)
+    assert {"zero-shot · all", "one-shot · English"} <= set(scores)
     assert all(0 <= value <= 1 for value in scores.values())
 
 

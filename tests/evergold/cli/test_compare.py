@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from evergold.cli import run
-from evergold.cli.compare import p_text
+from evergold.cli.compare import p_text, show_differences
+from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.tasks import get_task
 from evergold.scoring.uncertainty import Reader, differences, gold_digest
 
@@ -35,7 +36,7 @@ def test_table_has_an_interval_behind_each_score(capsys: pytest.CaptureFixture[s
     assert lines[0] == "Metric\tSplit\tValue\t95 % interval"
     metric, split, value, interval = lines[1].split("\t")
     low, high = (float(end) for end in interval.split(" to "))
-    assert (metric, split) == ("macro_f1", "zero_shot/all")
+    assert (metric, split) == ("macro_f1", "zero-shot · all")
     assert 0 < low < float(value) < high < 1
 
 
@@ -85,6 +86,42 @@ def test_corrected_p_takes_all_listed_scores_together(other: str, capsys: pytest
     scores = sorted(json.loads(capsys.readouterr().out)["scores"], key=lambda one: one["p"])
     steps = [min(1.0, (len(scores) - place) * one["p"]) for place, one in enumerate(scores)]
     assert [one["corrected"] for one in scores] == pytest.approx([max(steps[: at + 1]) for at in range(len(steps))])
+
+
+def difference(
+    *, undefined: int = 0, resamples: int = 200, ends: tuple[float, float] | None = (-0.1, 0.1)
+) -> Difference:
+    low, high = ends or (None, None)
+    return Difference(0.5, 0.6, 0.1, low, high, 0.04, undefined, resamples, 0.95, "paired:1")
+
+
+def test_the_most_resamples_without_a_score_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"en": 3, "pt": 7, "gl": 0}
+    show_differences({("accuracy", split): difference(undefined=count) for split, count in counts.items()})
+    told = capsys.readouterr()
+    assert "In up to 7 resamples a score was undefined" in told.err
+    assert [line.split("\t")[1] for line in told.out.splitlines()[1:]] == ["English", "Portuguese", "Galician"]
+    show_differences({("accuracy", "en"): difference()})
+    assert "undefined" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("undefined", "is_told"), [(0, True), (10, True), (11, False)])
+def test_no_interval_is_explained_unless_too_many_resamples_have_no_score(
+    undefined: int, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of 200 resamples 10 are one in twenty; one more is why there is no interval, and that is told already."""
+    found = {("accuracy", "all"): difference(), ("macro_f1", "all"): difference(undefined=undefined, ends=None)}
+    show_differences(found)
+    assert ("No resample changes a difference" in capsys.readouterr().err) is is_told
+
+
+def test_a_split_is_chosen_as_tables_show_it(other: str, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = []
+    for name in ("accuracy zero_shot/en", "accuracy zero-shot · English"):
+        assert run([*compare(PREDICTION, other), "--metric", name, "--json"]) == 0
+        documents.append(json.loads(capsys.readouterr().out)["scores"])
+    assert documents[0] == documents[1]
+    assert [one["split"] for one in documents[0]] == ["zero_shot/en"]
 
 
 def test_json_has_both_values_their_difference_its_interval_and_p(

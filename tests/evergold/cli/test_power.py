@@ -96,7 +96,7 @@ def test_table_says_what_it_was_made_from(gold: Path, capsys: pytest.CaptureFixt
     output = capsys.readouterr()
     lines = output.out.splitlines()
     assert lines[0] == "Metric\tSplit\tUnits\tScore\tSmallest difference"
-    assert [line.split("\t")[:3] for line in lines[1:]] == [["macro_f1", "zero_shot/pt", "100"]]
+    assert [line.split("\t")[:3] for line in lines[1:]] == [["macro_f1", "zero-shot · Portuguese", "100"]]
     assert "80 times in 100" in output.err
 
 

@@ -35,9 +35,9 @@ def test_table_shows_every_score_and_says_once_what_was_not_entered(capsys: pyte
     assert run(SCORE) == 0
     output = capsys.readouterr()
     lines = output.out.splitlines()
-    assert lines[:2] == ["Metric\tSplit\tValue", "macro_f1\tzero_shot/all\t0.666667"]
+    assert lines[:2] == ["Metric\tSplit\tValue", "macro_f1\tzero-shot · all\t0.666667"]
     assert len(lines) == 1 + 2 * 3
-    assert output.err == "Not entered: one_shot.\n"
+    assert output.err == "Not entered: one-shot.\n"
 
 
 def test_json_is_one_document_with_signatures(capsys: pytest.CaptureFixture[str]) -> None:

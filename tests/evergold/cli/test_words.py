@@ -81,8 +81,8 @@ def test_scores_have_the_digits_of_the_phase_and_six_at_most(
     assert capsys.readouterr().out.splitlines() == [
         "Scored.",
         "Metric\tSplit\tValue",
-        f"macro_f1\ten\t{value}",
-        "macro_f1\tpt\t– (no positive item)",
+        f"macro_f1\tEnglish\t{value}",
+        "macro_f1\tPortuguese\t– (no positive item)",
     ]
 
 
