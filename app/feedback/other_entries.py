@@ -53,7 +53,7 @@ class Others:
 def other_entries(
     session: Session, submission: Submission, standings: Sequence[RunStanding], own: OwnScores
 ) -> dict[str, Others]:
-    """Return the others by board, for boards where it is told whether the submission counts.
+    """Return the others by board, for boards that show whether the submission counts.
 
     standings: of the submission, from `standings_known`; own: its visible scores.
     """

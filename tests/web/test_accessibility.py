@@ -199,8 +199,11 @@ IDIOMS = [
     Visit(BOARD, BOARD_PAGE, OLGA),
     Visit(f"{BOARD}/pictures", f"{BOARD_PAGE}/pictures"),
     Visit(BOARD, f"{BOARD_PAGE}?sort=team&order=desc&delta=Majority&since=2026-01-01&kind=team"),
+    Visit(BOARD, f"{BOARD_PAGE}?pick=yes"),
     Visit(f"{BOARD}/rows/{{submission_id}}", "{row}"),
     Visit(f"{BOARD}/rows/{{submission_id}}", "{row}", ADA),
+    Visit(f"{BOARD}/compare", "{row_comparison}"),
+    Visit(f"{BOARD}/compare", "{row_comparison}", ADA),
     Visit(f"{BOARD}/official/{{number}}/rows/{{submission_id}}", "{official_row}"),
     Visit(f"{BOARD}/official", f"{BOARD_PAGE}/official"),
     Visit(f"{BOARD}/official/{{number}}", f"{BOARD_PAGE}/official/1"),
@@ -351,6 +354,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         paths = {state: f"/submissions/{id_}" for state, id_ in states.items()}
         paths |= write_a_competition(site)
         paths["row"] = f"{BOARD_PAGE}/rows/{states['scored']}"
+        paths["row_comparison"] = f"{BOARD_PAGE}/compare"
         paths["official_row"] = f"{BOARD_PAGE}/official/1/rows/{states['scored']}"
         with writing(site.engine) as session:
             post = find_phase_task(session, COMPETITION, "post", TASK)
