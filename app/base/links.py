@@ -248,6 +248,16 @@ def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> s
     return f"{path}{f'/{page}' if page else ''}{query}"
 
 
+def setup(competition_name: str, step: str = "publish") -> str:
+    """Link to a step of setting up a draft."""
+    return f"{competition(competition_name)}/setup/{step}"
+
+
+def setup_items(competition_name: str) -> str:
+    """Link that takes the items of a draft."""
+    return f"{competition(competition_name)}/setup-items"
+
+
 def rewrite(competition_name: str) -> str:
     """Link to the start of editing a competition's whole declaration."""
     return f"{competition(competition_name)}/rewrite"

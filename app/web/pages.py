@@ -9,7 +9,12 @@ from fastapi.routing import APIRoute
 
 from app.web.boards import page as board, pages as boards, row_pages as rows
 from app.web.competitions import allowances_page as allowances, desk, life_page as life, pages as competitions, rooms
-from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
+from app.web.declarations import (
+    blueprint_pages as blueprints,
+    images as declared_images,
+    pages as declarations,
+    setup_pages as setup,
+)
 from app.web.exports import pages as exports
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
@@ -50,6 +55,7 @@ for part in (
     life,
     people,
     blueprints,
+    setup,
     declarations,
     judging,
     judging_marks,

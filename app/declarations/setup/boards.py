@@ -92,7 +92,7 @@ def with_metrics(document: Document, metrics: Collection[str], first: str = "") 
 
 
 def _usual(metric: str, columns: Sequence[Column]) -> Iterator[Score]:
-    """Yield the splits of a metric that a board usually has: the mean of groups, each group; all items without groups."""
+    """Yield the usual scores of a metric: the mean of groups, and each group; over all items if there are none."""
     own = [one.split for one in columns if one.metric == metric]
     grouped = [split for split in own if "/" in split]
     means = [split for split in grouped if split.endswith("/mean")]
@@ -111,7 +111,7 @@ def with_columns(document: Document, keys: Sequence[str], rank: str) -> Document
 
 
 def with_possible_columns(document: Document) -> Document:
-    """Return a copy whose first board has no column that the task no longer computes, and the usual ones if none is left.
+    """Return a copy without columns that the task no longer computes, with the usual ones if none is left.
 
     Columns of groups are added where there were none before.
     """
@@ -120,7 +120,8 @@ def with_possible_columns(document: Document) -> Document:
     has_groups = any("/" in split for _, split in there)
     if shown and rank_of(document) in there and (not has_groups or any("/" in split for _, split in shown)):
         return _with_columns(document, shown, rank_of(document))
-    return with_metrics(document, shown_metrics(document) or list(metrics_offered(document["tasks"][0]))[:2])
+    metrics = shown_metrics(document) or list(metrics_offered(document["tasks"][0]))[:2]
+    return with_metrics(document, metrics, metrics[0] if metrics else "")
 
 
 def _with_columns(document: Document, columns: Sequence[Score], rank: Score) -> Document:

@@ -39,6 +39,7 @@ class Role(StrEnum):
     ID = "id"
     ANSWER = "answer"
     GROUP = "group"
+    HIDDEN_GROUP = "hidden-group"
     SHOWN = "shown"
     LEFT_OUT = "left-out"
 
@@ -47,6 +48,7 @@ ROLE_WORDS = {
     Role.ID: "the item's id",
     Role.ANSWER: "the answer",
     Role.GROUP: "a group to score by",
+    Role.HIDDEN_GROUP: "a group that teams do not see",
     Role.SHOWN: "shown to teams",
     Role.LEFT_OUT: "left out",
 }
@@ -161,7 +163,7 @@ def roles_sent(form: Mapping[str, str]) -> Roles:
     answers = names[Role.ANSWER] or [form.get("answer", "").strip()]
     _check_roles(names[Role.ID], answers)
     typed = _lines(form.get("labels", ""))
-    groups = {name: values[name] for name in names[Role.GROUP]}
+    groups = {name: values[name] for name in (*names[Role.GROUP], *names[Role.HIDDEN_GROUP])}
     if empty := [name for name, found in groups.items() if not 1 <= len(found) <= MOST_GROUPS]:
         raise _impossible(f"A group needs 1 to {MOST_GROUPS} different values. Choose another role for {empty[0]}.")
     return Roles(names[Role.ID][0], answers[0], groups, typed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -77,8 +79,8 @@ KINDS = (
     Kind("ranking", "A ranking", "query → documents", ranking.NAME),
     Kind("corpus", "An annotated corpus", "multiword expressions in CUPT", mwe_identification.NAME),
 )
-#: A kind without its own entry: any other task type.
-OTHER = "other"
+#: Leaves room for a number behind it.
+_NAME_CHARACTERS = 50
 
 #: What a metric rewards, where its own description is a definition.
 _REWARDS = {
@@ -97,6 +99,12 @@ _REWARDS = {
     "bleu": "shared sequences of words",
     "ter": "few edits to reach a reference; lower is better",
 }
+
+
+def name_from(title: str) -> str:
+    """Return a name for addresses from a title: letters without marks, digits, hyphens."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_CHARACTERS].strip("-") or "competition"
 
 
 def kind_named(name: str) -> Kind | None:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError
+from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.base.storage import Storage, local_file, storage_of
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.calendar import calendar_of
@@ -24,7 +24,7 @@ from app.competitions.find import organised, organised_by
 from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
 from app.declarations.blueprints import forms, schemas, stories
 from app.declarations.blueprints.abandoned import clears_at
-from app.declarations.blueprints.build import build_changes, build_competition, problems_of
+from app.declarations.blueprints.build import build_changes, build_competition, build_draft, problems_of
 from app.declarations.blueprints.kept import (
     begin_blueprint,
     begin_changes,
@@ -43,6 +43,7 @@ from app.declarations.images.texts import image_texts, media_type_of
 from app.declarations.leaks import declared_leaks
 from app.declarations.revisions.documents import Document
 from app.declarations.revisions.kept import present_revision
+from app.declarations.setup.kinds import KINDS, begun_document, kind_named, name_from
 from app.declarations.values import NAME_PATTERN
 from app.models import Blueprint, Right, User
 from app.texts.html import Images, ShownImage
@@ -189,6 +190,7 @@ def _start_page(
         own=own,
         may_create=may_create(user, visit.server.settings.organise),
         rule=visit.server.settings.organise,
+        kinds=KINDS,
         task_types=sorted(TASKS.values(), key=lambda one: one.title),
         typed=form or {},
         faults=error.fields if error else {},
@@ -200,9 +202,31 @@ def _start_page(
 @form_again(_start_page)
 def send_start(request: Request, server: ServerHere, user: SentForm, form: SentFields) -> Response:
     check_may_create(user, server.settings.organise)
+    if "kind" in form:
+        return RedirectResponse(links.setup(_begin_draft(server, user, form), "files"), 303)
     with writing(server.engine) as session:
         blueprint = _begin(session, user, form, limits_of(server.settings), server.clock())
         return RedirectResponse(links.organise(blueprint.id), 303)
+
+
+def _begin_draft(server: Server, user: User, form: Mapping[str, str]) -> str:
+    """Create a draft from a title and a kind of answers; return its name, which follows from the title."""
+    title, kind = one_line(form.get("title", "")), kind_named(form.get("kind", ""))
+    refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
+    if kind is None:
+        raise InvalidForm("Choose what systems send.")
+    typed, limits, now = form.get("name", "").strip(), limits_of(server.settings), server.clock()
+    if typed and not _is_name(typed):
+        refuse({"name": _NAME_WORDS})
+    storage, name = storage_of(server.settings), typed or name_from(title)
+    for number in range(2, _NAMES_TRIED):
+        try:
+            return build_draft(server.engine, storage, user, begun_document(name, title, kind, now), limits, now)
+        except NameTaken:
+            if typed:
+                raise
+            name = f"{name_from(title)}-{number}"
+    raise NameTaken("Many competitions have a title like this: choose a name for addresses.")
 
 
 def _begin(session: Session, user: User, form: Mapping[str, str], limits: OrganiserLimits, now: datetime) -> Blueprint:
@@ -211,7 +235,7 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
     refuse(
         {
             "title": wrong_text(title, 200),
-            "name": "" if _is_name(name) else "Lower-case letters a-z, digits, and single hyphens between them.",
+            "name": "" if _is_name(name) else _NAME_WORDS,
             "type": "" if copied else _wrong_type(task_type),
         }
     )
@@ -229,6 +253,11 @@ def _wrong_type(task_type: str) -> str:
     if TASKS[task_type].run is None:
         return ""
     return "Your own program comes with its files: zip its folder with a competition.yaml, and upload that below."
+
+
+_NAME_WORDS = "Lower-case letters a-z, digits, and single hyphens between them."
+#: How many names are tried for titles that are alike.
+_NAMES_TRIED = 30
 
 
 def _is_name(name: str) -> bool:
