@@ -56,7 +56,11 @@ def life_of(competition: Competition) -> Life:
 def change_life(
     session: Session, competition: Competition, wanted: Life, *, actor: User | str | None, now: datetime
 ) -> bool:
-    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotReady."""
+    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotReady.
+
+    actor: as for `app.people.audit.record`; a user publishes a draft only once nothing is missing, unlike the operator of
+    the server.
+    """
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})
     session.refresh(competition, with_for_update=True)
@@ -67,7 +71,7 @@ def change_life(
         raise ImpossibleStage("This competition is scheduled for deletion. Cancel the deletion first.")
     if before.stage is not after.stage:
         _check_stage(session, competition, after.stage)
-    if before.stage is Stage.DRAFT and after.stage is Stage.PUBLISHED:
+    if before.stage is Stage.DRAFT and after.stage is Stage.PUBLISHED and isinstance(actor, User):
         _check_ready(session, competition, now)
     _put(competition, after)
     details = {"before": _words(before), "after": _words(after)}

@@ -102,7 +102,7 @@ def _usual(metric: str, columns: Sequence[Column]) -> Iterator[Score]:
 def with_columns(document: Document, keys: Sequence[str], rank: str) -> Document:
     """Return a copy whose first board has these columns; rank: the key of the one that ranks. Raises InvalidForm."""
     there = {key_of((one.metric, one.split)): (one.metric, one.split) for one in _columns(document)}
-    chosen = [there[key] for key in there if key in keys]
+    chosen = [there[one.key] for one in offered(document) if one.key in keys]
     if not chosen:
         raise InvalidForm("Please tick a column.", fields={"columns": "A board needs at least one column."})
     if there.get(rank) not in chosen:

@@ -21,6 +21,7 @@ from app.competitions.life import (
     plan_deletion,
     submitting_teams,
 )
+from app.competitions.readiness import readiness
 from app.models import Halt, Right, Stage, User
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
@@ -67,6 +68,7 @@ def _page(
         "competitions/life.html",
         competition=found,
         workspace=workspace,
+        points=readiness(session, found, visit.now) if found.stage == Stage.DRAFT else [],
         chosen=form.wanted if form else life_of(found),
         can_be_deleted=can_be_deleted,
         waiting_days=WAITING.days,

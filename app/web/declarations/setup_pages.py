@@ -337,6 +337,8 @@ def send_step(
     if step == "publish":
         return _send_publish(server, user, competition)
     if step not in _CHANGES:
+        with reading(server.engine) as session:
+            organised(session, user, competition, Right.EDIT)
         raise NotFound("There is no such step.")
     _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
     if form.get("stay") or "add" in form or "remove" in form:

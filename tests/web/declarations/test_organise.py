@@ -32,7 +32,7 @@ def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site
     assert made.url.path == "/competitions/irony/life"
     told = text_of(made.text)
     assert "Draft: organisers and testers alone see it." in told
-    assert "nothing can be scored yet" in told
+    assert "No gold yet: Evaluation." in told
     assert ada.browser.get(place).status_code == 404, "it is a competition now"
     with reading(site.engine) as session:
         found = find_competition(session, "irony")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import httpx
-from sqlalchemy import select
 
-from app.base.db import reading, writing
+from app.base.db import reading
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
-from app.models import GoldCheck, GoldVersion, PhaseTask, Stage, User
+from app.models import Stage
 from tests.web.declarations.linguist import Linguist
 from tests.web.reading import text_of
-from tests.web.site import Site, log_in
+from tests.web.site import Site
 
 ITEMS = b"id,language,text\n" + b"".join(
     f"{language}-{number},{language},words {number}\n".encode() for language in ("en", "pt") for number in range(8)
