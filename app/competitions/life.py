@@ -58,8 +58,8 @@ def change_life(
 ) -> bool:
     """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotReady.
 
-    actor: as for `app.people.audit.record`; a user publishes a draft only once nothing is missing, unlike the operator of
-    the server.
+    actor: as for `app.people.audit.record`; a user publishes a draft only once nothing is missing, which does not hold
+    for the operator of the server.
     """
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})

@@ -43,9 +43,7 @@ class NewPhase:
 
 NEW_PHASES = (
     NewPhase("practice", "Practice", "Before the others, to try the format.", after=False),
-    NewPhase(
-        "post-evaluation", "Post-evaluation", "Stays open afterwards; its board begins with the last one's.", after=True
-    ),
+    NewPhase("post-evaluation", "Post-evaluation", "Stays open afterwards.", after=True),
 )
 
 
@@ -87,6 +85,8 @@ def with_dates(document: Document, form: Mapping[str, str]) -> Document:
             phase["start"] = start
         if end is None:
             phase.pop("end", None)
+            if any("shown_from" not in task["private_part"] for task in _divided(phase)):
+                faults[f"{prefix}end"] = "Half of the items are private until it closes, so it needs an end."
         elif isinstance(end, InvalidMoment):
             faults[f"{prefix}end"] = end.sentence
         else:
@@ -96,6 +96,11 @@ def with_dates(document: Document, form: Mapping[str, str]) -> Document:
     if faults:
         raise InvalidForm("Please look at the dates once more.", fields=faults)
     return changed
+
+
+def _divided(phase: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tasks of a phase that have a private part."""
+    return [task for task in phase["tasks"].values() if task and task.get("private_part")]
 
 
 def with_phase(document: Document, name: str) -> Document:
@@ -111,7 +116,12 @@ def with_phase(document: Document, name: str) -> Document:
     nearest = phases[-1] if new.after else phases[0]
     phase = {"name": new.name, "title": new.title, "tasks": copy.deepcopy(nearest["tasks"])}
     if new.after:
-        phase |= {"start": nearest.get("end") or nearest["start"], "carry_over": nearest["name"]}
+        phase["start"] = nearest.get("end") or nearest["start"]
+        if divided := _divided(phase):  # nothing is private behind the last close, and other items decide
+            for task in divided:
+                del task["private_part"]
+        else:
+            phase["carry_over"] = nearest["name"]
         phases.append(phase)
     else:
         begins = parse_moment(nearest["start"])

@@ -19,7 +19,8 @@ from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NotFound
 from app.base.storage import Storage, StoredFile, UploadWriter, local_file, storage_of
-from app.competitions.find import organised
+from app.boards.leaderboard import build_leaderboard
+from app.competitions.find import boards_of, organised
 from app.competitions.leak import percent
 from app.competitions.life import ImpossibleStage, Life, change_life
 from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
@@ -207,7 +208,19 @@ def _metrics(draft: Draft) -> dict[str, Any]:
         "ranking": shown[0] if shown else "",
         "baselines": _declared_baselines(draft.document),
         "scores": {name: _overall(scores) for name, scores in _scores(draft).items()},
+        "is_outdated": _is_outdated(draft),
+        "is_divided": "private_part" in next(iter(columns.places_of(draft.document)), {}),
     }
+
+
+def _is_outdated(draft: Draft) -> bool:
+    """Return whether a row of the first board was scored against other gold than the one in use."""
+    session, found, viewer = draft.visit.session, draft.competition, draft.visit.viewer
+    phase = next((phase for phase in found.phases if phase.name == _first_phase(draft.document)), None)
+    boards_there = boards_of(found, phase) if phase is not None else []
+    if phase is None or not boards_there:
+        return False
+    return any(row.is_outdated for row in build_leaderboard(session, phase, boards_there[0], viewer).rows)
 
 
 def _overall(scores: Mapping[tuple[str, str], float | None]) -> dict[str, float | None]:
