@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -64,6 +65,8 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit, user_visit_of
+from evergold.scoring.halves import SEED_CHARACTERS
+from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
 
@@ -344,6 +347,9 @@ def _page(
             asked=_tasks_by_phase(blueprint.document),
             **calendar_aid(visit.server, blueprint.document),
             problems=problems,
+            places={
+                path: forms.located(blueprint.document, path) for path in (*problems, *(error.fields if error else ()))
+            },
             text=typed.get("yaml") or yaml_of(blueprint.document),
             note=typed.get("note", ""),
             note_characters=NOTE_CHARACTERS,
@@ -396,6 +402,8 @@ def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: Evergold
             crumbs=_crumbs(blueprint, steps),
             fields=[one for one in fields if steps or one.name not in _APART],
             problems=problems,
+            places={path: forms.located(document, path) for path in problems},
+            metrics=_metrics_at(document, steps),
             here=problems.get(forms.path_of(document, steps)) if steps else None,
             files=[file.path for file in blueprint.files],
             texts=image_texts(fields, steps),
@@ -407,6 +415,13 @@ def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: Evergold
             **visibility_aid(document, steps),
         )
     )
+
+
+def _metrics_at(document: Document, steps: schemas.Steps) -> Mapping[str, Metric]:
+    """Return the metrics of the task whose options these steps lead to, by name."""
+    task = schemas.part_at(document, steps[:-1]) if steps[-1:] == ("options",) else None
+    type_ = TASKS.get(task.get("type", "")) if isinstance(task, dict) else None
+    return type_.metrics if type_ is not None else {}
 
 
 _NO_CALENDAR: dict[str, None] = {"calendar": None}
@@ -446,6 +461,8 @@ def send_part(
     at: At = "",
 ) -> Response:
     steps = forms.steps_of(at)
+    if form.get("make") == "seed":
+        form = {**form, "seed": secrets.token_hex(SEED_CHARACTERS)}
 
     def changed(document: Document) -> Document:
         return with_story_sent(forms.with_form(document, steps, form), steps, document, form)

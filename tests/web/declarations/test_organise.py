@@ -57,7 +57,7 @@ def test_what_is_wrong_stands_beside_its_field_and_is_kept(ada: Linguist) -> Non
     assert 'value="tomorrow"' in ada.browser.get(f"{place}/part", params={"at": "phases/0"}).text
     refused = ada.send(f"{place}/build")
     assert refused.status_code == 422
-    assert "phases.evaluation.start" in refused.text
+    assert "Phases › Evaluation › Start" in text_of(refused.text)
 
 
 def test_a_form_takes_nothing_away_that_it_does_not_show(ada: Linguist) -> None:
