@@ -117,6 +117,8 @@ class SetupFiles {
     this.items.hidden = true;
     this.itemsFile.required = false;
     this.update();
+    const copies = this.form.elements["baseline.copy"];
+    if (copies) copies.checked = this.form.elements.copied.options.length > 0;
   }
 
   // ----------------------------------------------------------------------------------------------------------- columns
@@ -175,7 +177,8 @@ class SetupFiles {
     const lengths = values.map(([value]) => value.split(/\s+/).filter(Boolean).length);
     const longest = lengths.reduce((one, other) => Math.max(one, other), 0);
     if (longest < 3) return `${values.length} different`;
-    return `${values.length} different, ${lengths.reduce((one, other) => Math.min(one, other))} to ${longest} words`;
+    const shortest = lengths.reduce((one, other) => Math.min(one, other));
+    return `${values.length} different, ${shortest === longest ? longest : `${shortest} to ${longest}`} words`;
   }
 
   answer() { return this.columns.find((one) => one.role === "answer"); }

@@ -8,6 +8,7 @@ from app.base.errors import NotFound
 from app.declarations.blueprints.forms import (
     data_values,
     fields_of,
+    in_words,
     located,
     path_of,
     steps_of,
@@ -157,3 +158,7 @@ def test_a_finding_is_named_by_titles_and_leads_to_its_page() -> None:
     where, at = located(DOCUMENT, "phases.open.start")
     assert (where, at) == ("Phases › Open › Start", "phases/0")
     assert located(DOCUMENT, "declaration") == ("Declaration", "")
+    assert (
+        in_words("phases.open.share", "'share' must be a number, but is 'half'") == "It must be a number, but is 'half'"
+    )
+    assert in_words("phases.open", "The phase has no end.") == "The phase has no end."

@@ -25,7 +25,7 @@ from app.declarations.blueprints.schemas import (
     properties_of,
     schema_at,
 )
-from app.declarations.blueprints.wording import EXAMPLES, fits_metrics, label_of
+from app.declarations.blueprints.wording import EXAMPLES, fits_metrics, hint_of, label_of
 from app.declarations.edits.texts import read_values
 from app.declarations.revisions.documents import Document, dotted, name_of
 from evergold.scoring.tasks import TASKS, table
@@ -105,6 +105,12 @@ def path_of(document: Document, steps: Steps) -> str:
         is_place = isinstance(part_at(document, steps[:place]), list) and is_position(step)
         named.append(name_of(part_at(document, steps[: place + 1]), int(step)) if is_place else step)
     return dotted(tuple(named))
+
+
+def in_words(path: str, sentence: str) -> str:
+    """Return the sentence of a finding without the name of its own key, which pages show by its label."""
+    key = f"'{path.rsplit(_SEPARATOR, 1)[-1]}' "
+    return f"It {sentence.removeprefix(key)}" if sentence.startswith(key) else sentence
 
 
 def located(document: Document, path: str) -> tuple[str, str]:
@@ -289,7 +295,7 @@ def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_requi
     return Field(
         name=name,
         label=label_of(name),
-        hint=schema.get("description", ""),
+        hint=hint_of(name, schema.get("description", "")),
         kind=kind,
         path=path_of(document, steps),
         is_required=is_required,

@@ -68,12 +68,13 @@ EXAMPLES = {
     "rename_until": "2027-01-31 23:59 AoE",
     "resample_by": "document",
     "scores": "macro_f1 all: 0.71",
-    "seed": "a long text that nobody guesses",
     "share": "0.5",
     "shown_from": "close",
     "start": "2027-01-10 12:00 UTC",
     "website": "https://example.org/task",
 }
+#: What is said of keys otherwise than in the declaration's own description.
+HINTS = {"seed": "chooses the items, and reveals them: nobody should guess it"}
 #: Options of tables that only one kind of metrics has.
 _OF_KIND = {
     "labels": "labels",
@@ -91,6 +92,11 @@ _OF_KIND = {
 def label_of(name: str) -> str:
     """Return the label of a key."""
     return LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def hint_of(name: str, description: str) -> str:
+    """Return what is said of a key. description: of the model, in which `None` is an empty field."""
+    return HINTS.get(name) or description.replace("(None: ", "(empty: ")
 
 
 def fits_metrics(name: str, metrics: Any) -> bool:

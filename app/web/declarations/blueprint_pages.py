@@ -365,7 +365,8 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
     settings = server.settings
-    return blueprint, problems_of(server.engine, storage_of(settings), user, blueprint_id, server.clock())
+    problems = problems_of(server.engine, storage_of(settings), user, blueprint_id, server.clock())
+    return blueprint, {path: forms.in_words(path, sentence) for path, sentence in problems.items()}
 
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:

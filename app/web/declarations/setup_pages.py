@@ -26,6 +26,7 @@ from app.competitions.life import ImpossibleStage, Life, change_life
 from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
 from app.competitions.readiness import readiness
 from app.declarations.blueprints import stories
+from app.declarations.blueprints.forms import in_words
 from app.declarations.blueprints.preview import declaration_of, scores_of_baselines
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
@@ -126,7 +127,7 @@ def _page(
         base=draft.present.number,
         document=draft.document,
         typed=form or {},
-        faults=error.fields if error else {},
+        faults={path: in_words(path, sentence) for path, sentence in error.fields.items()} if error else {},
         error=error,
         **_CONTENTS[step](draft),
     )
