@@ -73,7 +73,7 @@ EXAMPLES = {
     "start": "2027-01-10 12:00 UTC",
     "website": "https://example.org/task",
 }
-#: What is said of keys otherwise than in the declaration's own description.
+#: Explanations that differ from the declaration's own description.
 HINTS = {"seed": "chooses the items, and reveals them: nobody should guess it"}
 #: Options of tables that only one kind of metrics has.
 _OF_KIND = {
@@ -95,7 +95,7 @@ def label_of(name: str) -> str:
 
 
 def hint_of(name: str, description: str) -> str:
-    """Return what is said of a key. description: of the model, in which `None` is an empty field."""
+    """Return the explanation of a key. description: of the model, in which `None` is an empty field."""
     return HINTS.get(name) or description.replace("(None: ", "(empty: ")
 
 

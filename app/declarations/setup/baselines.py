@@ -56,7 +56,7 @@ def baselines_for(answer: str | None) -> Sequence[SimpleBaseline]:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What baselines need to know besides the items.
+    """Facts that baselines need besides the items.
 
     usual: the most frequent label, or the mean; low, high: bounds of numbers; copied: the column whose text is copied.
     """
@@ -121,7 +121,7 @@ def made(head: dict[str, Any], _: bytes) -> Message:
 
 
 def _answers(head: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | str:
-    """Return an answer for each row, or a sentence that says what is missing."""
+    """Return an answer for each row, or a sentence that names what is missing."""
     usual, low, high, copied = head["facts"]
     if head["baseline"] == COPY.name:
         if copied not in header:

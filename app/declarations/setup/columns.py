@@ -34,7 +34,7 @@ _GROUP_NAMES = ("language", "languages", "lang", "group", "domain", "genre", "sp
 
 
 class Role(StrEnum):
-    """What a column is."""
+    """The use of a column."""
 
     ID = "id"
     ANSWER = "answer"
