@@ -225,10 +225,11 @@ def _is_outdated(draft: Draft) -> bool:
 
 
 def _overall(scores: Mapping[tuple[str, str], float | None]) -> dict[str, float | None]:
-    """Return each metric's first score, which is over all items."""
+    """Return each metric's first score over all items; none for a metric of single labels or groups."""
     found: dict[str, float | None] = {}
-    for (metric, _), value in scores.items():
-        found.setdefault(metric, value)
+    for (metric, split), value in scores.items():
+        if "/" not in split:
+            found.setdefault(metric, value)
     return found
 
 
