@@ -264,6 +264,16 @@ def ask_to_organise() -> str:
     return "/account/organise"
 
 
+def setup(competition_name: str, step: str = "publish") -> str:
+    """Link to a step of setting up a draft."""
+    return f"{competition(competition_name)}/setup/{step}"
+
+
+def setup_items(competition_name: str) -> str:
+    """Link that takes the items of a draft."""
+    return f"{competition(competition_name)}/setup-items"
+
+
 def rewrite(competition_name: str) -> str:
     """Link to the start of editing a competition's whole declaration."""
     return f"{competition(competition_name)}/rewrite"

@@ -17,6 +17,7 @@ from app.base.db import Base
 from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse
 from app.competitions.confirmation import check_confirmed
+from app.competitions.readiness import missing_points
 from app.models import Competition, Halt, Phase, PhaseTask, Stage, Submission, Team, TeamKind, User
 from app.people.audit import record
 from evergold.scoring.characters import can_be_name
@@ -31,6 +32,12 @@ class ImpossibleStage(EvergoldError):
 
     status = 409
     code = "impossible_stage"
+
+
+class NotReady(ImpossibleStage):
+    """A draft lacks what teams need. `details` has missing: [{name, title, words, step}]."""
+
+    code = "not_ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,11 @@ def life_of(competition: Competition) -> Life:
 def change_life(
     session: Session, competition: Competition, wanted: Life, *, actor: User | str | None, now: datetime
 ) -> bool:
-    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotConfirmed."""
+    """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotReady, NotConfirmed.
+
+    actor: as for `app.people.audit.record`; a user publishes a draft only once nothing is missing, which does not hold
+    for the operator of the server.
+    """
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})
     session.refresh(competition, with_for_update=True)
@@ -61,6 +72,8 @@ def change_life(
         raise ImpossibleStage("This competition is scheduled for deletion. Cancel the deletion first.")
     if before.stage is not after.stage:
         _check_stage(session, competition, after.stage)
+    if before.stage is Stage.DRAFT and after.stage is Stage.PUBLISHED and isinstance(actor, User):
+        _check_ready(session, competition, now)
     _put(competition, after)
     details = {"before": _words(before), "after": _words(after)}
     record(session, actor, "competition.life", f"competition {competition.name}", details, now=now)
@@ -117,6 +130,15 @@ def _check_stage(session: Session, competition: Competition, stage: Stage) -> No
         raise ImpossibleStage("There is nothing to take part in yet: it has no phase with a task.")
     if stage is not Stage.DRAFT:
         check_confirmed(session, competition)
+
+
+def _check_ready(session: Session, competition: Competition, now: datetime) -> None:
+    if missing := missing_points(session, competition, now):
+        named = ", ".join(point.title.lower() for point in missing)
+        details = [
+            {"name": point.name, "title": point.title, "words": point.words, "step": point.step} for point in missing
+        ]
+        raise NotReady(f"It cannot be published yet. Missing: {named}.", missing=details)
 
 
 def _reason_fault(halt: Halt, reason: str) -> str:

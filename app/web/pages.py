@@ -18,7 +18,12 @@ from app.web.competitions import (
     rooms,
     search_page as search,
 )
-from app.web.declarations import blueprint_pages as blueprints, images as declared_images, pages as declarations
+from app.web.declarations import (
+    blueprint_pages as blueprints,
+    images as declared_images,
+    pages as declarations,
+    setup_pages as setup,
+)
 from app.web.exports import pages as exports, wheels
 from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
@@ -73,6 +78,7 @@ for part in (
     people,
     asking,
     blueprints,
+    setup,
     declarations,
     judging,
     judging_marks,

@@ -8,6 +8,8 @@ from app.base.errors import NotFound
 from app.declarations.blueprints.forms import (
     data_values,
     fields_of,
+    in_words,
+    located,
     path_of,
     steps_of,
     typed,
@@ -15,6 +17,7 @@ from app.declarations.blueprints.forms import (
     with_new,
     without,
 )
+from app.declarations.blueprints.wording import fits_metrics
 from app.declarations.revisions.documents import Document
 from app.models import PROGRAM
 from evergold.scoring.tasks import TASKS
@@ -75,7 +78,8 @@ def test_the_options_of_a_task_type_are_explained_by_its_model() -> None:
 def test_the_options_of_every_task_type_have_a_form(name: str) -> None:
     document = {"tasks": [{"name": "main", "type": name, "options": {}}]}
     names = [field.name for field in fields_of(document, steps_of("tasks/0/options"))]
-    assert names == [one for one in TASKS[name].options.model_fields if one != PROGRAM], "the server fills that in"
+    asked = [one for one in TASKS[name].options.model_fields if one != PROGRAM]  # the server fills that in
+    assert names == [one for one in asked if name != "table" or fits_metrics(one, None)]
 
 
 def test_a_phase_sets_the_options_of_the_task_that_it_asks() -> None:
@@ -129,8 +133,43 @@ def test_there_is_no_form_for_what_cannot_be_said(at: str) -> None:
 
 def test_data_is_yaml_of_bounded_size() -> None:
     """An alias of an alias of an alias … stands for millions of values in a few lines: it stays a text."""
-    field = next(one for one in fields_of(DOCUMENT, steps_of("tasks/0/options")) if one.name == "groups")
-    assert typed(field, "language: [en, pt]", data_values(["language: [en, pt]"])) == {"language": ["en", "pt"]}
+    document = {**DOCUMENT, "tasks": [{"name": "main", "type": "program"}]}
+    field = next(one for one in fields_of(document, steps_of("tasks/0/options")) if one.name == "tables")
+    assert typed(field, "out.csv: [id, label]", data_values(["out.csv: [id, label]"])) == {"out.csv": ["id", "label"]}
     levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 50)}]" for level in range(1, 5)]
     bomb = "\n".join(["a0: &a0 [x]", *levels])
     assert typed(field, bomb, data_values([bomb])) == bomb
+
+
+def test_groups_and_expected_scores_are_typed_a_name_a_line() -> None:
+    groups = next(one for one in fields_of(DOCUMENT, steps_of("tasks/0/options")) if one.name == "groups")
+    assert typed(groups, "language: en, pt\ndomain: news", {}) == {"language": ["en", "pt"], "domain": ["news"]}
+    assert typed(groups, "language", {}) == "language", "what is no group stays as typed, and is reported"
+    document = with_form(DOCUMENT, steps_of("tasks/0/options"), {"groups": "language: en, pt", "metrics.mcc": "yes"})
+    assert document["tasks"][0]["options"] == {"groups": {"language": ["en", "pt"]}, "metrics": ["mcc"]}
+    shown = {one.name: one for one in fields_of(document, steps_of("tasks/0/options"))}
+    assert (shown["groups"].value, shown["metrics"].ticked) == ("language: en, pt", ("mcc",))
+
+
+def test_options_of_other_metrics_are_not_asked_for() -> None:
+    """Unless they are declared: then they must be seen to be removed."""
+
+    def names(**options: object) -> set[str]:
+        document = {**DOCUMENT, "tasks": [{"name": "main", "type": "table", "options": options}]}
+        return {one.name for one in fields_of(document, steps_of("tasks/0/options"))}
+
+    assert "labels" in names()
+    assert not names() & {"minimum", "bleu_tokenize", "references"}
+    assert {"minimum", "maximum"} <= names(metrics=["spearman"])
+    assert "labels" not in names(metrics=["spearman"])
+    assert "bleu_tokenize" in names(bleu_tokenize="13a")
+
+
+def test_a_finding_is_named_by_titles_and_leads_to_its_page() -> None:
+    where, at = located(DOCUMENT, "phases.open.start")
+    assert (where, at) == ("Phases › Open › Start", "phases/0")
+    assert located(DOCUMENT, "declaration") == ("Declaration", "")
+    assert (
+        in_words("phases.open.share", "'share' must be a number, but is 'half'") == "It must be a number, but is 'half'"
+    )
+    assert in_words("phases.open", "The phase has no end.") == "The phase has no end."

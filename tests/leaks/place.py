@@ -203,6 +203,7 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
     "/api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations": {"phase": "practice"},
     "/competitions/{competition}/phases/{phase}/tasks/{task}/validate": {"phase": "practice"},
     "/guide/{name}": {"name": "api"},
+    "/competitions/{competition}/setup/{step}": {"step": "files"},
     "/api/v1/competitions/{competition}/roles/organiser/{username}/rights": {"username": "edda"},
     "/submissions/{submission_id}/report/figures/{name}.svg": {"name": "languages"},
 }

@@ -354,6 +354,9 @@ GET    /organise/{blueprint_id}/preview                                         
 POST   /organise/{blueprint_id}/remove                                                                    303 404 404 404 404 404 404
 POST   /organise/{blueprint_id}/yaml                                                                      303 404 404 404 404 404 404
 POST   /competitions/{competition}/rewrite                                                                303 403 403 403 403 303 303 303 403 403 403
+GET    /competitions/{competition}/setup/{step}                                                           303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/setup/{step}                                                           303 403 403 403 403 409 409 409 403 403 403
+POST   /competitions/{competition}/setup-items                                                            303 403 403 403 403 409 409 409 403 403 403
 POST   /api/v1/competitions                                                                               401 403 403 403 403 403 422 403 403 403 403
 GET    /competitions/{competition}/people                                                                 303 403 403 403 403 200 200 200 200 200 200
 POST   /competitions/{competition}/people/invite                                                          303 403 403 403 403 303 303 303 403 403 403

@@ -91,6 +91,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /organise/{blueprint_id}/files": _file("id"),
     "POST /organise/{blueprint_id}/images": _file("no image", text="description", alt="A cat"),
     "GET /organise/{blueprint_id}/images": {"params": {"path": "figure.png"}},
+    f"POST {_COMPETITION}/setup-items": _file("id\n1\n"),
     f"POST {_COMPETITION}/edit/images": _file("no image", text="description", alt="A cat"),
     "POST /organise/{blueprint_id}/add": {"params": {"at": "tasks"}},
     "POST /organise/{blueprint_id}/remove": {"params": {"at": "tasks/0"}},

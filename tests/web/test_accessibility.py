@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,9 +20,13 @@ from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
 from app.base.db import reading, writing
+from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
+from app.competitions.organisers import limits_of
+from app.declarations.blueprints.build import build_draft
 from app.declarations.blueprints.kept import begin_blueprint
 from app.declarations.blueprints.stories import first_document
+from app.declarations.setup.kinds import KINDS, begun_document
 from app.judging.marks import save_marks, worksheet
 from app.judging.rounds import publish_round
 from app.messages.announcements import AnnouncementForm, group_of, publish
@@ -50,6 +54,7 @@ from app.teams.find import find_team
 from app.teams.membership import invite
 from app.teams.registration import register, rules_of
 from app.web.competitions.pages import GUIDES
+from app.web.declarations.setup_pages import STEPS
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import ItemResult
 from tests import letters, world
@@ -215,6 +220,7 @@ IDIOMS = [
     Visit(f"{ASKED}/gold", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/gold", OLGA),
     Visit("/competitions/{competition}/edit", f"{COMPETITION_PAGE}/edit", OLGA),
     Visit("/competitions/{competition}/edit/texts", f"{COMPETITION_PAGE}/edit/texts", OLGA),
+    *(Visit("/competitions/{competition}/setup/{step}", f"{{draft}}/{step}", OLGA) for step in STEPS),
     Visit("/competitions/{competition}/history", f"{COMPETITION_PAGE}/history", OLGA),
     Visit("/competitions/{competition}/history/{number}", f"{COMPETITION_PAGE}/history/1", OLGA),
     Visit(f"{ASKED}/rows", f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/rows", OLGA),
@@ -375,7 +381,11 @@ def write_a_competition(site: Site) -> dict[str, str]:
         olga = session.scalars(select(User).where(User.username == "olga")).one()
         blueprint = begin_blueprint(session, olga, first_document("next", "הבא", "table", NOW), NOW)
         secret = make_link(session, find_competition(session, COMPETITION), by=olga, now=site.now)
-        return {"blueprint": f"/organise/{blueprint.id}", "guests": secret}
+        document = begun_document("irony", "هل يمزحون؟", KINDS[0], site.now)
+        limits = replace(limits_of(site.settings), rule="anybody")
+        place = f"/organise/{blueprint.id}"
+    draft = build_draft(site.engine, storage_of(site.settings), olga, document, limits, site.now)
+    return {"blueprint": place, "draft": f"/competitions/{draft}/setup", "guests": secret}
 
 
 def show_items(site: Site) -> None:

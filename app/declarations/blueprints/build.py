@@ -70,6 +70,25 @@ def build_competition(
     return loaded.declaration.name
 
 
+def build_draft(
+    engine: Engine, storage: Storage, user: User, document: Document, limits: OrganiserLimits, now: datetime
+) -> str:
+    """Create a draft competition owned by this user from a first declaration without files; return its name.
+
+    Raises the errors of `build_competition`.
+    """
+    check_may_create(user, limits.rule)
+    with (
+        checked(Wanted(document, {}, RevisionSource.EDIT), storage, now, ()) as (loaded, _),
+        writing(engine) as session,
+    ):
+        check_competitions_left(session, user, limits)
+        lock_declarations(session)
+        _check_name(session, loaded)
+        _add(Work(session, storage, now, Changes(), stage=Stage.DRAFT), loaded, user)
+    return loaded.declaration.name
+
+
 def build_changes(
     engine: Engine, storage: Storage, user: User, blueprint_id: int, edit: Edit, now: datetime
 ) -> Outcome:

@@ -25,9 +25,10 @@ from app.declarations.blueprints.schemas import (
     properties_of,
     schema_at,
 )
+from app.declarations.blueprints.wording import EXAMPLES, fits_metrics, hint_of, label_of
 from app.declarations.edits.texts import read_values
 from app.declarations.revisions.documents import Document, dotted, name_of
-from evergold.scoring.tasks import TASKS
+from evergold.scoring.tasks import TASKS, table
 
 YES, NO = "yes", "no"
 #: Empty rows at the end of a table.
@@ -35,6 +36,7 @@ _MORE_ROWS = 3
 #: A list that is declared as empty, which is not the same as none: an environment without packages.
 _NO_LINES = "[]"
 _SEPARATOR = "."
+_OF_LINES = ("text", "lines", "ticks", "groups", "numbers", "data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Field:
     """A key of the declaration.
 
     `value` is the text in the form; `columns` and `rows` belong to a table; `parts` are (title, steps) of parts with
-    their own page; `path` is the name used in findings.
+    their own page; `path` is the name used in findings; `ticked` are those of `choices` that are chosen.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Field:
     columns: tuple[Field, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
+    example: str = ""
+    ticked: tuple[str, ...] = ()
 
 
 def steps_of(text: str) -> Steps:
@@ -74,7 +78,14 @@ def fields_of(document: Document, steps: Steps) -> list[Field]:
     return [
         _field(document, (*steps, name), inner, said.get(name), name in required)
         for name, inner in properties_of(schema, document, steps)
+        if name in said or not _is_table_option(document, steps) or fits_metrics(name, said.get("metrics"))
     ]
+
+
+def _is_table_option(document: Document, steps: Steps) -> bool:
+    """Return whether the part is the options of a task of the type `table`."""
+    task = part_at(document, steps[:-1]) if steps[-1:] == ("options",) and steps[0] == "tasks" else None
+    return isinstance(task, dict) and task.get("type") == table.NAME
 
 
 def title_of(document: Document, steps: Steps) -> str:
@@ -98,6 +109,33 @@ def path_of(document: Document, steps: Steps) -> str:
     return dotted(tuple(named))
 
 
+def in_words(path: str, sentence: str) -> str:
+    """Return the sentence of a finding without the name of its own key, which pages show by its label."""
+    key = f"'{path.rsplit(_SEPARATOR, 1)[-1]}' "
+    return f"It {sentence.removeprefix(key)}" if sentence.startswith(key) else sentence
+
+
+def located(document: Document, path: str) -> tuple[str, str]:
+    """Return where a finding is: titles of the parts above it and its label, and the steps of the page that has it.
+
+    path: as from `path_of`; one that leads nowhere is the whole.
+    """
+    steps: Steps = ()
+    titles: list[str] = []
+    page: Steps = ()
+    for name in filter(None, path.split(_SEPARATOR)):
+        above = part_at(document, steps)
+        place = next((at for at, one in enumerate(above) if name_of(one, at) == name), None) if _list(above) else None
+        steps = (*steps, name if place is None else str(place))
+        titles.append(title_of(document, steps) if place is not None else label_of(name))
+        try:
+            if "properties" in schema_at(document, steps) and isinstance(part_at(document, steps), dict):
+                page = steps
+        except NotFound:
+            break
+    return " › ".join(titles), "/".join(page)
+
+
 # ---------------------------------------------------------------------------------------------------------- changing
 
 
@@ -110,7 +148,7 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
     for field in fields:
         if field.kind in ("part", "list", "named"):
             continue
-        value = _rows_typed(field, form, data) if field.kind == "rows" else typed(field, form.get(field.name, ""), data)
+        value = _sent(field, form, data)
         if value is None:
             said.pop(field.name, None)
         else:
@@ -118,6 +156,16 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
     if not said and steps and isinstance(above := part_at(changed, steps[:-1]), dict) and _is_own_key(changed, steps):
         del above[steps[-1]]
     return changed
+
+
+def _sent(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) -> Any:
+    """Return the value of a field in a form; None for nothing."""
+    if field.kind == "rows":
+        return _rows_typed(field, form, data)
+    if field.kind == "ticks" and field.name not in form:
+        known = [one for one in field.choices if form.get(_SEPARATOR.join((field.name, one)))]
+        return [*known, *(one for one in field.ticked if one not in field.choices)] or None
+    return typed(field, form.get(field.name, ""), data)
 
 
 def _opened(document: Document, steps: Steps) -> dict[str, Any]:
@@ -174,13 +222,29 @@ def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
         return _number(text)
     if field.kind == "choice" and field.choices == (YES, NO):
         return text == YES
-    if field.kind == "lines":
-        return [] if text == _NO_LINES else [line.strip() for line in text.split("\n") if line.strip()]
+    if field.kind == "lines" and text == _NO_LINES:
+        return []
+    if field.kind in ("groups", "numbers"):
+        return _by_name(text, field.kind)
+    if field.kind in ("lines", "ticks"):
+        return [line.strip() for line in text.split("\n") if line.strip()]
     return data[text] if field.kind == "data" else text
 
 
+def _by_name(text: str, kind: Kind) -> dict[str, Any] | str:
+    """Return what stands behind each name, a name a line; the text itself if a line has none."""
+    found: dict[str, Any] = {}
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        name, separator, said = line.partition(":")
+        if not separator:
+            return text
+        values = [one.strip() for one in said.strip(" []").split(",") if one.strip()]
+        found[name.strip()] = values if kind == "groups" else _number(said.strip())
+    return found
+
+
 def _tidy(field: Field, text: str) -> str:
-    return many_lines(text) if field.kind in ("text", "lines", "data") else text.strip()
+    return many_lines(text) if field.kind in _OF_LINES else text.strip()
 
 
 def _number(text: str) -> int | float | str:
@@ -229,23 +293,36 @@ def _rows_typed(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) 
 def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_required: bool) -> Field:
     kind, name = kind_of(schema), steps[-1]
     default = schema.get("default")
+    choices = _choices(document, steps, schema)
+    if kind == "lines" and choices:
+        kind = "ticks"
     return Field(
         name=name,
-        label=name.replace("_", " ").capitalize(),
-        hint=schema.get("description", ""),
+        label=label_of(name),
+        hint=hint_of(name, schema.get("description", "")),
         kind=kind,
         path=path_of(document, steps),
         is_required=is_required,
         value=_shown(kind, said),
         default=_shown(kind, default) if default not in (None, "", [], {}) and kind not in ("part", "rows") else "",
-        choices=_choices(document, steps, schema),
+        choices=choices,
         columns=_columns(schema) if kind == "rows" else (),
         rows=_rows(_columns(schema), said) if kind == "rows" else (),
         parts=tuple(_parts(document, steps, kind, said)),
+        example=EXAMPLES.get(name, ""),
+        ticked=tuple(map(str, _list(said) or _list(default))) if kind == "ticks" else (),
     )
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...]:
+    if steps[-2:] == ("options", "metrics") and steps[0] == "tasks":
+        task = part_at(document, steps[:-2])
+        type_ = TASKS.get(task.get("type", "")) if isinstance(task, dict) else None
+        return tuple(type_.metrics) if type_ is not None and schema.get("items") == {"type": "string"} else ()
     if schema.get("type") == "boolean":
         return (YES, NO)
     if steps[-1] == "type" and steps[0] == "tasks":
@@ -258,7 +335,7 @@ def _columns(schema: Schema) -> tuple[Field, ...]:
     return tuple(
         Field(
             name=name,
-            label=name.replace("_", " ").capitalize(),
+            label=label_of(name),
             hint=inner.get("description", ""),
             kind="line" if kind_of(inner) == "text" else kind_of(inner),
             path=name,
@@ -293,6 +370,10 @@ def _shown(kind: Kind, value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return YES if value else NO
-    if kind == "lines" and isinstance(value, list):
-        return "\n".join(str(one) for one in value) or _NO_LINES
+    if kind == "groups" and isinstance(value, dict):
+        return "\n".join(f"{name}: {', '.join(map(str, _list(said)))}" for name, said in value.items())
+    if kind == "numbers" and isinstance(value, dict):
+        return "\n".join(f"{name}: {said}" for name, said in value.items())
+    if kind in ("lines", "ticks") and isinstance(value, list):
+        return "\n".join(str(one) for one in value) or (_NO_LINES if kind == "lines" else "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

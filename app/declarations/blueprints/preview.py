@@ -219,3 +219,11 @@ def _reports(session: Session, competition: Competition) -> Iterator[tuple[tuple
     for phase, task, name, sha256, report in session.execute(query):
         if report is not None:
             yield (phase, task, name), sha256, report
+
+
+def scores_of_baselines(session: Session, competition: Competition) -> BaselineScores:
+    """Return the scores of all baselines of a competition that a worker has scored, for organisers who may see them."""
+    return {
+        place: {(score.metric, score.split): score.value for score in scores_of_report(report)}
+        for place, _, report in _reports(session, competition)
+    }

@@ -15,7 +15,10 @@ from evergold.scoring.tasks import TASKS
 
 Schema = dict[str, Any]
 Steps = tuple[str, ...]
-Kind = Literal["line", "text", "number", "choice", "lines", "data", "rows", "part", "list", "named"]
+#: `groups` are texts by name, `numbers` one number by name: a name a line. `ticks` are some of a few known names.
+Kind = Literal[
+    "line", "text", "number", "choice", "lines", "groups", "numbers", "ticks", "data", "rows", "part", "list", "named"
+]
 
 #: Texts that may be longer get a large field.
 _LONG = 320
@@ -142,12 +145,20 @@ def kind_of(schema: Schema) -> Kind:
         case "object" if schema.get("patternProperties"):
             return "named"
         case "object":
-            return "data"
+            return _kind_of_mapping(schema.get("additionalProperties"))
     if "enum" in schema:
         return "choice"
     if schema.get("type") != "string":
         return "data"
     return "text" if schema.get("maxLength", 0) > _LONG and "pattern" not in schema else "line"
+
+
+def _kind_of_mapping(values: Any) -> Kind:
+    if not isinstance(values, dict):
+        return "data"
+    if values.get("type") == "array" and values.get("items") == {"type": "string"} and "minItems" not in values:
+        return "groups"
+    return "numbers" if values.get("type") == "number" else "data"
 
 
 def _kind_of_list(items: Schema) -> Kind:

@@ -22,6 +22,7 @@ from app.competitions.life import (
     plan_deletion,
     submitting_teams,
 )
+from app.competitions.readiness import readiness
 from app.models import Halt, Right, Stage, User
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
@@ -75,6 +76,7 @@ def _page(
         "competitions/life.html",
         competition=found,
         workspace=workspace,
+        points=readiness(session, found, visit.now) if found.stage == Stage.DRAFT else [],
         chosen=form.wanted if isinstance(form, LifeForm) else life_of(found),
         confirmation=confirmation_of(session, found),
         shown=shown,

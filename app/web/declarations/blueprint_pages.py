@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import reading, writing
-from app.base.errors import EvergoldError
+from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.base.storage import Storage, local_file, storage_of
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.calendar import calendar_of
@@ -24,7 +25,7 @@ from app.competitions.find import organised, organised_by
 from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
 from app.declarations.blueprints import forms, schemas, stories
 from app.declarations.blueprints.abandoned import clears_at
-from app.declarations.blueprints.build import build_changes, build_competition, problems_of
+from app.declarations.blueprints.build import build_changes, build_competition, build_draft, problems_of
 from app.declarations.blueprints.kept import (
     begin_blueprint,
     begin_changes,
@@ -43,6 +44,7 @@ from app.declarations.images.texts import image_texts, media_type_of
 from app.declarations.leaks import declared_leaks
 from app.declarations.revisions.documents import Document
 from app.declarations.revisions.kept import present_revision
+from app.declarations.setup.kinds import KINDS, begun_document, kind_named, name_from
 from app.declarations.values import NAME_PATTERN
 from app.models import Blueprint, Right, User
 from app.texts.html import Images, ShownImage
@@ -63,6 +65,8 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit, user_visit_of
+from evergold.scoring.halves import SEED_CHARACTERS
+from evergold.scoring.task import Metric
 from evergold.scoring.tasks import TASKS
 
 
@@ -189,6 +193,7 @@ def _start_page(
         own=own,
         may_create=may_create(user, visit.server.settings.organise),
         rule=visit.server.settings.organise,
+        kinds=KINDS,
         task_types=sorted(TASKS.values(), key=lambda one: one.title),
         typed=form or {},
         faults=error.fields if error else {},
@@ -200,9 +205,31 @@ def _start_page(
 @form_again(_start_page)
 def send_start(request: Request, server: ServerHere, user: SentForm, form: SentFields) -> Response:
     check_may_create(user, server.settings.organise)
+    if "kind" in form:
+        return RedirectResponse(links.setup(_begin_draft(server, user, form), "files"), 303)
     with writing(server.engine) as session:
         blueprint = _begin(session, user, form, limits_of(server.settings), server.clock())
         return RedirectResponse(links.organise(blueprint.id), 303)
+
+
+def _begin_draft(server: Server, user: User, form: Mapping[str, str]) -> str:
+    """Create a draft from a title and a kind of answers; return its name, which follows from the title."""
+    title, kind = one_line(form.get("title", "")), kind_named(form.get("kind", ""))
+    refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
+    if kind is None:
+        raise InvalidForm("Choose what systems send.")
+    typed, limits, now = form.get("name", "").strip(), limits_of(server.settings), server.clock()
+    if typed and not _is_name(typed):
+        refuse({"name": _NAME_WORDS})
+    storage, name = storage_of(server.settings), typed or name_from(title)
+    for number in range(2, _NAMES_TRIED):
+        try:
+            return build_draft(server.engine, storage, user, begun_document(name, title, kind, now), limits, now)
+        except NameTaken:
+            if typed:
+                raise
+            name = f"{name_from(title)}-{number}"
+    raise NameTaken("Many competitions have a title like this: choose a name for addresses.")
 
 
 def _begin(session: Session, user: User, form: Mapping[str, str], limits: OrganiserLimits, now: datetime) -> Blueprint:
@@ -211,7 +238,7 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
     refuse(
         {
             "title": wrong_text(title, 200),
-            "name": "" if _is_name(name) else "Lower-case letters a-z, digits, and single hyphens between them.",
+            "name": "" if _is_name(name) else _NAME_WORDS,
             "type": "" if copied else _wrong_type(task_type),
         }
     )
@@ -229,6 +256,11 @@ def _wrong_type(task_type: str) -> str:
     if TASKS[task_type].run is None:
         return ""
     return "Your own program comes with its files: zip its folder with a competition.yaml, and upload that below."
+
+
+_NAME_WORDS = "Lower-case letters a-z, digits, and single hyphens between them."
+#: How many names are tried for titles that are alike.
+_NAMES_TRIED = 30
 
 
 def _is_name(name: str) -> bool:
@@ -315,6 +347,9 @@ def _page(
             asked=_tasks_by_phase(blueprint.document),
             **calendar_aid(visit.server, blueprint.document),
             problems=problems,
+            places={
+                path: forms.located(blueprint.document, path) for path in (*problems, *(error.fields if error else ()))
+            },
             text=typed.get("yaml") or yaml_of(blueprint.document),
             note=typed.get("note", ""),
             note_characters=NOTE_CHARACTERS,
@@ -330,7 +365,8 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
     settings = server.settings
-    return blueprint, problems_of(server.engine, storage_of(settings), user, blueprint_id, server.clock())
+    problems = problems_of(server.engine, storage_of(settings), user, blueprint_id, server.clock())
+    return blueprint, {path: forms.in_words(path, sentence) for path, sentence in problems.items()}
 
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:
@@ -367,6 +403,8 @@ def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: Evergold
             crumbs=_crumbs(blueprint, steps),
             fields=[one for one in fields if steps or one.name not in _APART],
             problems=problems,
+            places={path: forms.located(document, path) for path in problems},
+            metrics=_metrics_at(document, steps),
             here=problems.get(forms.path_of(document, steps)) if steps else None,
             files=[file.path for file in blueprint.files],
             texts=image_texts(fields, steps),
@@ -378,6 +416,13 @@ def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: Evergold
             **visibility_aid(document, steps),
         )
     )
+
+
+def _metrics_at(document: Document, steps: schemas.Steps) -> Mapping[str, Metric]:
+    """Return the metrics of the task whose options these steps lead to, by name."""
+    task = schemas.part_at(document, steps[:-1]) if steps[-1:] == ("options",) else None
+    type_ = TASKS.get(task.get("type", "")) if isinstance(task, dict) else None
+    return type_.metrics if type_ is not None else {}
 
 
 _NO_CALENDAR: dict[str, None] = {"calendar": None}
@@ -417,6 +462,8 @@ def send_part(
     at: At = "",
 ) -> Response:
     steps = forms.steps_of(at)
+    if form.get("make") == "seed":
+        form = {**form, "seed": secrets.token_hex(SEED_CHARACTERS)}
 
     def changed(document: Document) -> Document:
         return with_story_sent(forms.with_form(document, steps, form), steps, document, form)

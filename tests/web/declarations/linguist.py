@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 import httpx
@@ -55,8 +57,11 @@ def version_of(page: str) -> str:
 
 def _shown(page: str) -> dict[str, str]:
     """The values that stand in the form to be saved, the last one of the page."""
-    inputs = [one for one in read(page).all("input") if one.get("type") != "radio" or "checked" in one]
-    values = {one["name"]: one.get("value", "") for one in inputs if one.get("name")}
+    sent = [one for one in read(page).all("input") if one.get("type") not in ("radio", "checkbox") or "checked" in one]
+    values = {one["name"]: one.get("value", "") for one in sent if one.get("name")}
+    for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL):
+        if chosen := re.search(r"<option selected>([^<]*)", options):
+            values[name] = html.unescape(chosen[1])
     return {name: value for name, value in values.items() if name not in ("q", "csrf_token", "version")}
 
 

@@ -32,7 +32,7 @@ def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site
     assert made.url.path == "/competitions/irony/life"
     told = text_of(made.text)
     assert "Draft: organisers and testers alone see it." in told
-    assert "nothing can be scored yet" in told
+    assert "No gold yet: Evaluation." in told
     assert ada.browser.get(place).status_code == 404, "it is a competition now"
     with reading(site.engine) as session:
         found = find_competition(session, "irony")
@@ -57,7 +57,7 @@ def test_what_is_wrong_stands_beside_its_field_and_is_kept(ada: Linguist) -> Non
     assert 'value="tomorrow"' in ada.browser.get(f"{place}/part", params={"at": "phases/0"}).text
     refused = ada.send(f"{place}/build")
     assert refused.status_code == 422
-    assert "phases.evaluation.start" in refused.text
+    assert "Phases › Evaluation › Start" in text_of(refused.text)
 
 
 def test_a_form_takes_nothing_away_that_it_does_not_show(ada: Linguist) -> None:

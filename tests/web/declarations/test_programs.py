@@ -52,7 +52,11 @@ def person(site: Site, name: str) -> Linguist:
 
 def competition_zip(folder: Path) -> bytes:
     """The whole competition as somebody zips their folder."""
-    main = write_competition(folder)
+    (folder / "programs").mkdir(parents=True, exist_ok=True)
+    (folder / "example.csv").write_text("lemma,form\n", encoding="utf-8")
+    said = programs.document()
+    said["phases"][0]["tasks"][TASK] = {"downloads": [{"file": "example.csv", "title": "Example"}]}
+    main = write_competition(folder, {**said, "description": "Inflect each form."})
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert main.name in files
     return zipped(files, outer="forms/")
@@ -208,10 +212,10 @@ def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, t
         assert archive.read("forms/programs/forms/metadata.yaml").decode() == METADATA
         declared = archive.read("forms/competition.yaml").decode()
     inside = [f"forms/programs/forms/{name}" for name in ("metadata.yaml", "requirements.txt", "score.py")]
-    assert names == ["forms/competition.yaml", *inside]
+    assert names == ["forms/competition.yaml", "forms/example.csv", *inside]
     renamed = declared.replace("name: forms\n    title: Forms\n    tasks", "name: again\n    title: Forms\n    tasks")
     programs_files = {f"programs/forms/{name}": text for name, text in programs.files_of().items()}
-    again = zipped({"competition.yaml": renamed, **programs_files})
+    again = zipped({"competition.yaml": renamed, "example.csv": "lemma,form\n", **programs_files})
     place = olga.upload("/organise/zip", "again.zip", again).url.path
     assert olga.send(f"{place}/build").url.path == "/competitions/again/life"
     with reading(site.engine) as session:

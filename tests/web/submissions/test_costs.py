@@ -1,5 +1,7 @@
-"""What a team looks at after a run costs the same on a board of few rows and of thousands, with few submissions or many:
-as many statements, and hardly more steps of SQLite's machine."""
+"""Pages after a run cost the same on a board of few rows and of thousands, with few submissions or many.
+
+As many statements, and hardly more steps of SQLite's machine.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,131 @@
+"""Checklist of a competition before it is published: what teams need in order to take part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.competitions.find import find_competition
+from app.models import Competition, GoldCheck, GoldVersion, PhaseTask, PublicFile
+from evergold.scoring.program.results import NAME as PROGRAM_TYPE
+
+#: Task types whose submissions are the items with annotations added.
+_ITEMS_SHOW_FORMAT = frozenset({"mwe-identification"})
+#: Where a point is mended; also the names of its step.
+Step = Literal["files", "metrics", "phases", "texts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of the checklist. words: what is there, or what is missing; step: where it is mended."""
+
+    name: Literal["items", "gold", "description", "dates", "example", "metric"]
+    title: str
+    is_there: bool
+    words: str
+    step: Step
+
+
+class Place(NamedTuple):
+    """A task in a phase, with the title of the phase."""
+
+    title: str
+    phase_task: PhaseTask
+
+
+def readiness(session: Session, competition: Competition, now: datetime) -> list[Point]:
+    """Return all points, present and missing. competition: its parts need not be loaded."""
+    found = find_competition(session, competition.name)
+    places = [Place(phase.title, one) for phase in found.phases for one in phase.phase_tasks]
+    asked = [place.phase_task for place in places]
+    return [
+        _items(places),
+        _gold(session, places),
+        _description(found),
+        _dates(found, now),
+        _example(session, places),
+        _metric(found, asked),
+    ]
+
+
+def missing_points(session: Session, competition: Competition, now: datetime) -> list[Point]:
+    """Return the points that are missing."""
+    return [point for point in readiness(session, competition, now) if not point.is_there]
+
+
+def _reads_items(phase_task: PhaseTask) -> bool:
+    """Return whether the task type checks files against blind items; a program of the organisers decides for itself."""
+    return phase_task.task.task_type != PROGRAM_TYPE
+
+
+def _where(places: list[Place]) -> str:
+    return ", ".join(dict.fromkeys(place.title for place in places))
+
+
+def _items(places: list[Place]) -> Point:
+    without = [one for one in places if one.phase_task.items_sha256 is None and _reads_items(one.phase_task)]
+    words = f"No items for teams yet: {_where(without)}." if without else "Teams download them."
+    return Point("items", "Items", bool(places) and not without, words, "files")
+
+
+def _gold(session: Session, places: list[Place]) -> Point:
+    without = [one for one in places if not one.phase_task.gold]
+    if not without:
+        is_sealed = all(one.phase_task.sealed_gold_is_public is not None for one in places)
+        return Point(
+            "gold", "Gold", bool(places), "Checked by a worker." if is_sealed else "The workers have it.", "files"
+        )
+    states = set(
+        session.scalars(
+            select(GoldVersion.check_state).where(GoldVersion.phase_task_id.in_([one.phase_task.id for one in without]))
+        )
+    )
+    if GoldCheck.WAITING in states:
+        words = "A worker is checking it."
+    elif GoldCheck.INVALID in states:
+        words = "It cannot be used: the page of the gold explains why."
+    else:
+        words = f"No gold yet: {_where(without)}."
+    return Point("gold", "Gold", False, words, "files")
+
+
+def _description(competition: Competition) -> Point:
+    texts = [competition.description, *(task.description for task in competition.tasks)]
+    is_there = any(text.strip() for text in texts)
+    return Point(
+        "description", "Description", is_there, "Written." if is_there else "Teams need to know what to do.", "texts"
+    )
+
+
+def _dates(competition: Competition, now: datetime) -> Point:
+    """A competition of which all phases are over may be shown, too: one that was held elsewhere."""
+    is_ahead = any(phase.ends_at is None or phase.ends_at > now for phase in competition.phases)
+    words = "A phase is open or ahead." if is_ahead else "All phases are over." if competition.phases else "No phase."
+    return Point("dates", "Dates", bool(competition.phases), words, "phases")
+
+
+def _example(session: Session, places: list[Place]) -> Point:
+    """A template is made from items; where files are items with more in them, the items are enough."""
+    without = [place for place in places if not _shows_format(session, place.phase_task)]
+    words = f"Nothing shows the format of a submission: {_where(without)}." if without else "Teams download it."
+    return Point("example", "Format example", bool(places) and not without, words, "files")
+
+
+def _shows_format(session: Session, phase_task: PhaseTask) -> bool:
+    """Return whether there is a download besides the items, or the items show the format themselves."""
+    files = select(PublicFile.id).where(PublicFile.phase_task_id == phase_task.id)
+    if phase_task.task.task_type not in _ITEMS_SHOW_FORMAT and phase_task.items_sha256 is not None:
+        files = files.where(PublicFile.sha256 != phase_task.items_sha256)
+    return session.scalar(files.limit(1)) is not None
+
+
+def _metric(competition: Competition, asked: list[PhaseTask]) -> Point:
+    ranked = {board.task_id for board in competition.boards if board.rank_metric}
+    is_there = bool(asked) and all(one.task_id in ranked for one in asked)
+    return Point(
+        "metric", "Metric", is_there, "A board ranks by it." if is_there else "A task has no board.", "metrics"
+    )

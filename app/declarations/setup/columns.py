@@ -1,0 +1,219 @@
+"""Columns of an organiser's table: their names and values, and what they become in a declaration.
+
+Items may be read here, in the helper. Columns of gold are read in the organiser's own browser, and only their roles,
+names of groups and labels arrive, all of which the declaration makes public anyway.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from app.base.errors import InvalidForm
+from app.declarations.revisions.documents import Document
+from app.declarations.setup.kinds import Kind
+from app.helper.process import Job, TooMuchWork, run
+from app.helper.wire import Message
+
+_READ = Job("app.declarations.setup.columns:columns_read", processor_seconds=20, seconds=40, mebibytes=1024, waiting=6)
+#: Values of a column with more different ones are not listed.
+MOST_VALUES = 200
+#: Values of a group that are worth scores of their own.
+MOST_GROUPS = 40
+_SHOWN_CHARACTERS = 100
+_ID_NAMES = ("id", "ids", "item", "item_id", "sent_id", "sentence_id", "guid", "uid")
+_GROUP_NAMES = ("language", "languages", "lang", "group", "domain", "genre", "split")
+
+
+class Role(StrEnum):
+    """The use of a column."""
+
+    ID = "id"
+    ANSWER = "answer"
+    GROUP = "group"
+    HIDDEN_GROUP = "hidden-group"
+    SHOWN = "shown"
+    LEFT_OUT = "left-out"
+
+
+ROLE_WORDS = {
+    Role.ID: "the item's id",
+    Role.ANSWER: "the answer",
+    Role.GROUP: "a group to score by",
+    Role.HIDDEN_GROUP: "a group that teams do not see",
+    Role.SHOWN: "shown to teams",
+    Role.LEFT_OUT: "left out",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRead:
+    """A column of a table.
+
+    different: number of different values; values: each with its number of rows, the most frequent first, empty if there
+    are more than `MOST_VALUES`.
+    """
+
+    name: str
+    different: int
+    rows: int
+    values: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The values in a few words."""
+        if self.values and len(self.values) <= 12 and self.different < self.rows:
+            return " · ".join(f"{value or '(empty)'} {count}" for value, count in self.values)
+        return f"{self.different:,} different"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Roles of columns as an organiser chose them.
+
+    groups: the values of each grouping column; labels: of the answer, empty where any is allowed.
+    """
+
+    id: str
+    answer: str
+    groups: Mapping[str, Sequence[str]]
+    labels: Sequence[str] = ()
+
+
+def read_columns(path: Path) -> list[ColumnRead]:
+    """Return the columns of a stored table, read in the helper; empty if it is none."""
+    try:
+        answer, _ = run(_READ, {"path": str(path.absolute())})
+    except TooMuchWork:
+        return []
+    return [
+        ColumnRead(name, different, rows, tuple((value, count) for value, count in values))
+        for name, different, rows, values in answer["columns"]
+    ]
+
+
+def columns_read(head: dict[str, Any], _: bytes) -> Message:
+    """Return `columns` as [name, different, rows, [[value, count], …]]. A job of the helper."""
+    try:
+        header, rows = table_of(Path(head["path"]).read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, csv.Error, ValueError):
+        return {"columns": []}, b""
+    return {"columns": [_described(name, [row[place] for row in rows]) for place, name in enumerate(header)]}, b""
+
+
+def table_of(text: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of CSV, TSV or JSON lines; rows that do not fit the header are left out."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        objects = [one for line in text.splitlines() if line.strip() and isinstance(one := json.loads(line), dict)]
+        names = list(dict.fromkeys(name for one in objects for name in one))
+        return names, [[_cell(one.get(name)) for name in names] for one in objects]
+    tabs = "\t" in first
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter="\t" if tabs else ",",
+        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
+    )
+    header = next(reader, [])
+    return header, [row for row in reader if len(row) == len(header)]
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _described(name: str, cells: Sequence[str]) -> list[Any]:
+    counts = Counter(cells)
+    is_short = len(counts) <= MOST_VALUES and all(len(value) <= _SHOWN_CHARACTERS for value in counts)
+    return [name, len(counts), len(cells), counts.most_common() if is_short else []]
+
+
+def guessed_role(column: ColumnRead, answer: str) -> Role:
+    """Guess what a column of items is. answer: the name of the answer's column."""
+    if column.name == answer:
+        return Role.ANSWER
+    if column.name.lower() in _ID_NAMES and column.different == column.rows:
+        return Role.ID
+    is_group = column.name.lower() in _GROUP_NAMES and 2 <= len(column.values) <= MOST_GROUPS
+    return Role.GROUP if is_group else Role.SHOWN
+
+
+def roles_sent(form: Mapping[str, str]) -> Roles:
+    """Return the roles that a form has, in fields such as `column.0.role`; raise InvalidForm for an impossible choice.
+
+    The values of a column are sent one a line.
+    """
+    names: dict[Role, list[str]] = {role: [] for role in Role}
+    values: dict[str, list[str]] = {}
+    place = 0
+    while (name := form.get(f"column.{place}.name")) is not None:
+        role = form.get(f"column.{place}.role", "")
+        if role in list(Role):
+            names[Role(role)].append(name)
+        values[name] = _lines(form.get(f"column.{place}.values", ""))
+        place += 1
+    answers = names[Role.ANSWER] or [form.get("answer", "").strip()]
+    _check_roles(names[Role.ID], answers)
+    typed = _lines(form.get("labels", ""))
+    groups = {name: values[name] for name in (*names[Role.GROUP], *names[Role.HIDDEN_GROUP])}
+    if empty := [name for name, found in groups.items() if not 1 <= len(found) <= MOST_GROUPS]:
+        raise _impossible(f"A group needs 1 to {MOST_GROUPS} different values. Choose another role for {empty[0]}.")
+    return Roles(names[Role.ID][0], answers[0], groups, typed)
+
+
+def _check_roles(ids: Sequence[str], answers: Sequence[str]) -> None:
+    if len(ids) != 1:
+        raise _impossible("Choose one column that is the item's id.")
+    if len(answers) != 1 or not answers[0]:
+        raise _impossible("Choose one column that is the answer.")
+
+
+def _impossible(sentence: str) -> InvalidForm:
+    return InvalidForm("Please look at the columns once more.", fields={"columns": sentence})
+
+
+def _lines(text: str) -> list[str]:
+    return list(dict.fromkeys(line for line in (line.strip("\r") for line in text.split("\n")) if line))
+
+
+def with_roles(document: Document, kind: Kind, roles: Roles) -> Document:
+    """Return a copy whose first task reads these columns; columns of its board that are gone are replaced."""
+    changed = copy.deepcopy(document)
+    task = changed["tasks"][0]
+    options = dict(task.get("options") or {})
+    options |= {"id": roles.id, "value": roles.answer}
+    options.pop("gold_value", None)
+    _set(options, "labels", list(roles.labels) if kind.answer in ("label", "labels") else [])
+    if kind.answer != "labels":
+        _set(options, "groups", {name: list(values) for name, values in roles.groups.items()})
+    task["options"] = options
+    return changed
+
+
+def _set(options: dict[str, Any], name: str, value: Any) -> None:
+    if value:
+        options[name] = value
+    else:
+        options.pop(name, None)
+
+
+def answer_of(document: Document) -> str:
+    """Return the name of the first task's answer column."""
+    options = document["tasks"][0].get("options") or {}
+    return str(options.get("gold_value") or options.get("value") or "label")
+
+
+def places_of(document: Document) -> Iterable[dict[str, Any]]:
+    """Yield the first task in each phase that has it, for changing."""
+    name = document["tasks"][0]["name"]
+    for phase in document["phases"]:
+        if name in phase["tasks"]:
+            yield phase["tasks"][name]

@@ -1,0 +1,347 @@
+// Setting up a draft: reads the organiser's own gold here, in their browser, before it is sealed, and fills the form of
+// columns from it; adds the reader's time zone; shows the board while its columns are ticked. Without scripts each form
+// is sent by itself.
+"use strict";
+
+const ID_NAMES = ["id", "ids", "item", "item_id", "sent_id", "sentence_id", "guid", "uid"];
+const GROUP_NAMES = ["language", "languages", "lang", "group", "domain", "genre", "split"];
+const ANSWER_NAMES = {
+  label: ["label", "labels", "gold", "answer", "class", "target", "category", "sentiment"],
+  labels: ["labels", "label", "gold", "answers", "classes", "categories"],
+  number: ["score", "value", "gold", "label", "similarity", "rating", "target"],
+  text: ["reference", "target", "answer", "gold", "paraphrase", "output", "summary", "translation", "text"],
+};
+const ROLES = {
+  id: "the item's id", answer: "the answer", group: "a group to score by", "hidden-group": "a group that teams do not see",
+  shown: "shown to teams", "left-out": "left out",
+};
+const GROUP_VALUE = /^[A-Za-z0-9]+([_.-][A-Za-z0-9]+)*$/;
+const MOST_GROUPS = 40;
+const MOST_LISTED = 12;
+const PREVIEWED = 5;
+
+/** Split CSV or TSV into rows of cells; tabs have no quotation marks. */
+const parseTable = (text, separator) => {
+  if (separator === "\t") return text.split(/\r?\n/).filter((line) => line).map((line) => line.split("\t"));
+  const rows = [];
+  let row = [], cell = "", quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at];
+    if (quoted) {
+      if (one !== '"') cell += one;
+      else if (text[at + 1] === '"') { cell += '"'; at++; }
+      else quoted = false;
+    } else if (one === '"') quoted = true;
+    else if (one === separator) { row.push(cell); cell = ""; }
+    else if (one === "\n" || one === "\r") {
+      if (one === "\r" && text[at + 1] === "\n") at++;
+      row.push(cell);
+      if (row.length > 1 || row[0]) rows.push(row);
+      row = []; cell = "";
+    } else cell += one;
+  }
+  if (cell || row.length) { row.push(cell); rows.push(row); }
+  return rows;
+};
+
+const cellOf = (value) => value == null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+
+/** Read a table of text into header and rows; null if it is none. */
+const readTable = (content) => {
+  const text = content.replace(/^\uFEFF/, "");
+  const first = text.split(/\r?\n/).find((line) => line.trim()) ?? "";
+  if (first.trimStart().startsWith("{")) {
+    const objects = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => JSON.parse(line));
+    const header = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+    return { header, rows: objects.map((one) => header.map((name) => cellOf(one[name]))), isCsv: false };
+  }
+  const separator = first.includes("\t") ? "\t" : ",";
+  const [header, ...rows] = parseTable(text, separator);
+  if (!header || !rows.length) return null;
+  return { header, rows: rows.filter((row) => row.length === header.length), isCsv: separator === "," };
+};
+
+const inCsv = (rows) => rows.map((row) => row.map((cell) =>
+  /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell).join(",") + "\n").join("");
+
+const counted = (cells) => {
+  const counts = new Map();
+  for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1]);
+};
+
+const makeElement = (name, properties = {}, ...inside) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+};
+
+class SetupFiles {
+  constructor(place) {
+    this.place = place;
+    this.kind = place.dataset.answer;
+    this.part = (name) => place.querySelector(`[data-${name}]`);
+    this.gold = this.part("gold-form");
+    this.form = this.part("columns-form");
+    this.items = this.part("items-form");
+    this.table = null;
+    if (!this.gold || !this.form) return;
+    this.goldFile = this.gold.querySelector("input[type=file]");
+    this.itemsFile = this.items.querySelector("input[type=file]");
+    this.goldFile.addEventListener("change", () => this.goldChosen());
+    this.form.addEventListener("submit", (event) => this.submitted(event));
+    this.part("preview-items").addEventListener("click", () => this.showItems());
+    this.part("make-items").addEventListener("change", () => this.items.toggleAttribute("hidden", this.makesItems()));
+  }
+
+  makesItems() { return this.table !== null && this.part("make-items").checked; }
+
+  async goldChosen() {
+    const [file] = this.goldFile.files;
+    this.table = null;
+    this.part("too-large").hidden = !file || file.size <= Number(this.gold.dataset.limitBytes);
+    if (!file || !this.part("too-large").hidden) return;
+    try {
+      this.table = readTable(await file.text());
+    } catch {
+      this.table = null;
+    }
+    if (!this.table) return;
+    this.mended = false;
+    const { header, rows } = this.table;
+    this.columns = header.map((name, place) => ({ name, values: counted(rows.map((row) => row[place])) }));
+    this.guess();
+    this.draw();
+    for (const name of ["plain-gold", "plain-items", "typed-answer", "typed-labels"]) this.part(name)?.setAttribute("hidden", "");
+    this.part("made-items").hidden = false;
+    this.items.hidden = true;
+    this.itemsFile.required = false;
+    this.update();
+    const copies = this.form.elements["baseline.copy"];
+    if (copies) copies.checked = this.form.elements.copied.options.length > 0;
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- columns
+
+  guess() {
+    const rows = this.table.rows.length;
+    const named = (names, fits = () => true) => names.map((name) =>
+      this.columns.find((one) => one.name.toLowerCase() === name && !one.role && fits(one))).find(Boolean);
+    const isWhole = (one) => one.values.length === rows;
+    const id = named(ID_NAMES, isWhole) ?? this.columns.find(isWhole);
+    if (id) id.role = "id";
+    const few = (one) => one.values.length >= 2 && one.values.length <= MOST_GROUPS;
+    for (const one of this.columns) {
+      if (!one.role && GROUP_NAMES.includes(one.name.toLowerCase()) && few(one) && this.canGroup(one)) one.role = "group";
+    }
+    const fits = this.kind === "label" ? (one) => one.values.length <= MOST_GROUPS * 5 : undefined;
+    const answer = named(ANSWER_NAMES[this.kind], fits) ?? this.columns.findLast((one) => !one.role);
+    if (answer) answer.role = "answer";
+    for (const one of this.columns) one.role ??= "shown";
+  }
+
+  canGroup(column) {
+    return column.values.length <= MOST_GROUPS &&
+      column.values.every(([value]) => GROUP_VALUE.test(value) && value !== "all" && value !== "mean") &&
+      GROUP_VALUE.test(column.name);
+  }
+
+  draw() {
+    const table = this.part("columns-table");
+    table.hidden = false;
+    const body = table.querySelector("tbody");
+    body.replaceChildren(...this.columns.map((column, place) => {
+      const role = makeElement("select", { name: `column.${place}.role`, ariaLabel: `What ${column.name} is` },
+        ...Object.entries(ROLES).map(([value, words]) => makeElement("option", {
+          value, textContent: words, selected: value === column.role,
+          disabled: value.endsWith("group") && !this.canGroup(column),
+        })));
+      role.addEventListener("change", () => { column.role = role.value; this.update(); });
+      return makeElement("tr", {}, makeElement("th", { scope: "row", textContent: column.name }),
+        makeElement("td", {},
+          makeElement("input", { type: "hidden", name: `column.${place}.name`, value: column.name }),
+          makeElement("input", { type: "hidden", name: `column.${place}.values` }), role),
+        makeElement("td", { textContent: this.words(column) }));
+    }));
+  }
+
+  words(column) {
+    const { values } = column;
+    if (values.length <= MOST_LISTED && values.length < this.table.rows.length) {
+      return values.map(([value, count]) => `${value || "(empty)"} ${count}`).join(" · ");
+    }
+    const numbers = values.map(([value]) => Number(value));
+    if (values.length && numbers.every((number, at) => values[at][0].trim() && Number.isFinite(number))) {
+      return `${numbers.reduce((one, other) => Math.min(one, other))} to ${numbers.reduce((one, other) => Math.max(one, other))}`;
+    }
+    const lengths = values.map(([value]) => value.split(/\s+/).filter(Boolean).length);
+    const longest = lengths.reduce((one, other) => Math.max(one, other), 0);
+    if (longest < 3) return `${values.length} different`;
+    const shortest = lengths.reduce((one, other) => Math.min(one, other));
+    return `${values.length} different, ${shortest === longest ? longest : `${shortest} to ${longest}`} words`;
+  }
+
+  answer() { return this.columns.find((one) => one.role === "answer"); }
+
+  /** Fill in what the form sends and shows, after a role has changed. */
+  update() {
+    this.columns.forEach((column, place) => {
+      const values = this.form.elements[`column.${place}.values`];
+      values.value = column.role.endsWith("group") ? column.values.map(([value]) => value).sort().join("\n") : "";
+    });
+    const answer = this.answer();
+    this.part("answer-name").textContent = answer?.name ?? "the answer";
+    if (answer) this.fillFacts(answer);
+    const copied = this.form.elements.copied;
+    if (copied) {
+      copied.replaceChildren(...this.columns.filter((one) => one.role === "shown").map((one) =>
+        makeElement("option", { textContent: one.name })));
+    }
+    this.noteSlips();
+    if (!this.part("items-preview").hidden) this.showItems();
+  }
+
+  fillFacts(answer) {
+    const { usual, low, high, labels } = this.form.elements;
+    if (this.kind === "label" || this.kind === "labels") {
+      const cells = answer.values.flatMap(([value, count]) =>
+        (this.kind === "labels" ? value.split("|").filter(Boolean) : [value]).map((one) => [one, count]));
+      const counts = new Map();
+      for (const [value, count] of cells) counts.set(value, (counts.get(value) ?? 0) + count);
+      const ordered = [...counts].sort((one, other) => other[1] - one[1]).map(([value]) => value);
+      usual.value = ordered[0] ?? "";
+      labels.value = [...ordered].sort().join("\n");
+    } else if (this.kind === "number") {
+      const place = this.table.header.indexOf(answer.name);
+      const numbers = this.table.rows.map((row) => Number(row[place])).filter(Number.isFinite);
+      if (!numbers.length) return;
+      usual.value = String(numbers.reduce((sum, one) => sum + one, 0) / numbers.length);
+      low.value = String(numbers.reduce((one, other) => Math.min(one, other)));
+      high.value = String(numbers.reduce((one, other) => Math.max(one, other)));
+    }
+  }
+
+  /** Name labels and groups with spaces around them, which look like other ones, and offer to mend them. */
+  noteSlips() {
+    const line = this.part("slips");
+    const checked = this.columns.filter((one) => one.role === "group" || (one.role === "answer" && this.kind === "label"));
+    const slip = checked.flatMap((column) => column.values.filter(([value]) => value !== value.trim())
+      .map(([value]) => ({ column, value })))[0];
+    line.hidden = !slip;
+    if (!slip) return line.replaceChildren();
+    const place = this.table.header.indexOf(slip.column.name);
+    const row = this.table.rows.findIndex((one) => one[place] === slip.value);
+    line.replaceChildren(`${slip.column.name}: “${slip.value}” has a space around it (row ${row + 1}). `);
+    if (!this.table.isCsv) return;
+    const mend = makeElement("button", { type: "button", className: "button quiet small", textContent: "Mend it" });
+    mend.addEventListener("click", () => this.mend(checked));
+    line.append(mend);
+  }
+
+  mend(columns) {
+    for (const column of columns) {
+      const place = this.table.header.indexOf(column.name);
+      for (const row of this.table.rows) row[place] = row[place].trim();
+      column.values = counted(this.table.rows.map((row) => row[place]));
+    }
+    this.mended = true;
+    this.draw();
+    this.update();
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- items
+
+  /** Return the items, header first, without answers; by id, since the order of gold could tell something. */
+  itemRows() {
+    const kept = this.columns.map((one, place) => [one.role, place])
+      .filter(([role]) => ["id", "group", "shown"].includes(role)).map(([, place]) => place);
+    const id = this.columns.findIndex((one) => one.role === "id");
+    const byId = ([one], [other]) => one.length - other.length || (one < other ? -1 : one > other ? 1 : 0);
+    const rows = this.table.rows.map((row) => [row[id] ?? "", kept.map((place) => row[place])]).sort(byId);
+    return [kept.map((place) => this.table.header[place]), ...rows.map(([, cells]) => cells)];
+  }
+
+  showItems() {
+    const [header, ...rows] = this.itemRows();
+    const preview = this.part("items-preview");
+    preview.querySelector("thead tr").replaceChildren(...header.map((name) =>
+      makeElement("th", { scope: "col", textContent: name })));
+    preview.querySelector("tbody").replaceChildren(...rows.slice(0, PREVIEWED).map((row) =>
+      makeElement("tr", {}, ...row.map((cell) => makeElement("td", { textContent: cell })))));
+    preview.hidden = false;
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- sending
+
+  async submitted(event) {
+    if (!this.table) return;
+    event.preventDefault();
+    const failed = this.part("failed"), working = this.part("working");
+    failed.hidden = true;
+    working.hidden = false;
+    try {
+      await this.sendItems();
+      await this.sendGold();
+      window.location.assign(this.place.dataset.next);
+    } catch (error) {
+      failed.textContent = error.message;
+      failed.hidden = false;
+      working.hidden = true;
+      failed.scrollIntoView({ block: "center" });
+    }
+  }
+
+  async sendItems() {
+    const answers = new URLSearchParams(new FormData(this.form));
+    for (const name of ["csrf_token", "base"]) answers.delete(name);
+    const [chosen] = this.itemsFile.files;
+    const file = this.makesItems() ? new File([inCsv(this.itemRows())], "items.csv", { type: "text/csv" }) : chosen;
+    if (!file) return this.send(this.form.action, new URLSearchParams(new FormData(this.form)));
+    const body = new FormData();
+    body.append("csrf_token", this.form.elements.csrf_token.value);
+    body.append("answers", answers.toString());
+    body.append("file", file);
+    return this.send(this.place.dataset.items, body);
+  }
+
+  sendGold() {
+    const [chosen] = this.goldFile.files;
+    const { header, rows } = this.table;
+    const file = this.mended ? new File([inCsv([header, ...rows])], chosen.name, { type: "text/csv" }) : chosen;
+    const body = new FormData();
+    for (const [name, value] of new FormData(this.gold)) if (name !== "file") body.append(name, value);
+    body.append("file", file);
+    return this.send(this.place.dataset.gold, body);
+  }
+
+  async send(address, body) {
+    const answer = await fetch(address, { method: "POST", body, headers: { Accept: "text/html" } });
+    if (answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const told = [...page.querySelectorAll("main .notice.bad p, main .notice.bad li, main .error:not([hidden])")]
+      .map((one) => one.textContent.trim()).filter(Boolean);
+    throw new Error([...new Set(told)].join(" ") || `The server answered ${answer.status}. Please try again.`);
+  }
+}
+
+document.querySelectorAll("[data-setup-files]").forEach((place) => new SetupFiles(place));
+
+for (const select of document.querySelectorAll("select[data-zone]")) {
+  const mine = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (mine && mine !== "UTC" && ![...select.options].some((one) => one.value === mine)) {
+    select.append(makeElement("option", { value: mine, textContent: `Mine, ${mine}` }));
+  }
+}
+
+for (const form of document.querySelectorAll("[data-setup-board]")) {
+  const preview = document.querySelector("[data-board-preview]");
+  form.addEventListener("change", () => {
+    for (const tick of form.querySelectorAll("[data-column]")) {
+      for (const cell of preview.querySelectorAll(`[data-cell="${tick.dataset.column}"]`)) cell.hidden = !tick.checked;
+    }
+    const rank = form.querySelector("[data-rank]:checked");
+    for (const heading of preview.querySelectorAll("th[data-cell]")) {
+      heading.querySelector("[data-ranking]").hidden = heading.dataset.cell !== rank?.dataset.rank;
+    }
+  });
+}

@@ -1,0 +1,227 @@
+"""A draft set up a question a page, by somebody who knows no key: from the kind of answers to a published task."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from app.base.db import reading, writing
+from app.competitions.find import find_competition
+from app.declarations.revisions.kept import present_revision
+from app.models import Stage, User
+from tests.web.declarations.linguist import Linguist
+from tests.web.reading import text_of
+from tests.web.site import Site, log_in
+from tests.whole import open_to_organisers, work
+
+ITEMS = b"id,language,text\n" + b"".join(
+    f"{language}-{number},{language},words {number}\n".encode() for language in ("en", "pt") for number in range(8)
+)
+#: What the script of the page sends for a gold with these columns.
+COLUMNS = {
+    "column.0.name": "id",
+    "column.0.role": "id",
+    "column.1.name": "language",
+    "column.1.role": "group",
+    "column.1.values": "en\npt",
+    "column.2.name": "label",
+    "column.2.role": "answer",
+    "column.3.name": "text",
+    "column.3.role": "shown",
+    "labels": "insult\npraise",
+    "usual": "praise",
+    "baseline.majority": "yes",
+    "baseline.random": "yes",
+}
+
+
+def begun(ada: Linguist, kind: str = "label", title: str = "Praise, or insulté?") -> str:
+    """The address of the setup of a draft just begun."""
+    made = ada.send("/organise", title=title, kind=kind)
+    assert made.status_code == 200, made.text
+    return made.url.path.removesuffix("/files")
+
+
+def send_items(ada: Linguist, place: str, answers: dict[str, str], content: bytes = ITEMS) -> httpx.Response:
+    files: list[tuple[str, tuple[str | None, bytes]]] = [
+        ("csrf_token", (None, ada.token.encode())),
+        ("answers", (None, urlencode(answers).encode())),
+        ("file", ("items.csv", content)),
+    ]
+    return ada.browser.post(f"{place}-items", files=files)
+
+
+def document_of(site: Site, name: str) -> dict[str, Any]:
+    with reading(site.engine) as session:
+        return present_revision(session, find_competition(session, name)).document
+
+
+def test_the_kind_of_answers_makes_a_draft_with_an_address_from_its_title(site: Site, ada: Linguist) -> None:
+    assert begun(ada) == "/competitions/praise-or-insulte/setup"
+    assert begun(ada) == "/competitions/praise-or-insulte-2/setup", "the first name is taken"
+    with reading(site.engine) as session:
+        found = find_competition(session, "praise-or-insulte")
+        assert (found.stage, found.tasks[0].task_type) == (Stage.DRAFT, "table")
+    nothing = ada.send("/organise", title="", kind="label")
+    assert nothing.status_code == 422
+    assert ada.send("/organise", title="A title", kind="nonsense").status_code == 422
+
+
+def test_every_kind_opens_at_every_step(ada: Linguist) -> None:
+    for kind in ("labels", "number", "text", "ranking"):
+        place = begun(ada, kind, f"Of kind {kind}")
+        for step in ("files", "metrics", "board", "phases", "visibility", "texts", "rules", "rehearse", "publish"):
+            answer = ada.browser.get(f"{place}/{step}")
+            assert answer.status_code == 200, (kind, step, answer.text)
+        assert ada.browser.get(f"{place}/nothing").status_code == 404
+        ada.send(place.removesuffix("/setup") + "/life/deletion")
+
+
+def test_items_and_columns_become_options_board_and_baselines(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    assert send_items(ada, place, COLUMNS).status_code == 200
+    document = document_of(site, "praise-or-insulte")
+    task, board = document["tasks"][0], document["boards"][0]
+    assert task["options"]["groups"] == {"language": ["en", "pt"]}
+    assert task["options"]["labels"] == ["insult", "praise"]
+    assert (task["options"]["id"], task["options"]["value"]) == ("id", "label")
+    assert board["columns"][0] == {"metric": "macro_f1", "split": "language/mean"}
+    asked = document["phases"][0]["tasks"]["main"]
+    assert [one["name"] for one in asked["baselines"]] == ["Majority", "Random"]
+    with reading(site.engine) as session:
+        found = find_competition(session, "praise-or-insulte")
+        files = {file.path for file in present_revision(session, found).files}
+    assert files == {"items.csv", "baseline-majority.csv", "baseline-random.csv"}
+    page = text_of(ada.browser.get(f"{place}/files").text)
+    assert "en 8 · pt 8" in page
+
+
+def test_without_scripts_columns_are_read_from_the_items(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    content = ITEMS.replace(b"id,language", b"sent_id,language", 1)
+    page = send_items(ada, place, {}, content).text
+    assert "en 8 · pt 8" in text_of(page)
+    options = document_of(site, "praise-or-insulte")["tasks"][0]["options"]
+    assert (options["id"], options["groups"]) == ("sent_id", {"language": ["en", "pt"]})
+
+
+def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
+    place = begun(ada)
+    refused = send_items(ada, place, {**COLUMNS, "column.0.role": "shown"})
+    assert refused.status_code == 422
+    assert "Choose one column that is the item's id." in text_of(refused.text)
+    nothing = ada.send(f"{place}/metrics", base="1")
+    assert "A board needs at least one metric." in text_of(nothing.text)
+    late = ada.send(f"{place}/phases", **{"phase.0.start": "2027-02-30T10:00", "phase.0.zone": "AoE"})
+    assert "Write the day and the time as 2027-01-31 23:59." in text_of(late.text)
+    assert 'value="2027-02-30T10:00"' in late.text, "what was typed stays"
+    limits = ada.send(f"{place}/rules", mode="confirmed", per_day="half")
+    assert "A whole number from 1 on, or nothing." in text_of(limits.text)
+
+
+def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    dates = {"phase.0.title": "Evaluation", "phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00"}
+    sent = ada.send(f"{place}/phases", **dates, **{"phase.0.zone": "Europe/Paris", "add": "post-evaluation"})
+    assert sent.status_code == 200, text_of(sent.text)
+    first, second = document_of(site, "praise-or-insulte")["phases"]
+    assert (first["start"], first["end"]) == ("2027-03-27 12:00 +01:00", "2027-03-28 12:00 +02:00"), "summer begins"
+    assert (second["start"], "end" in second) == (first["end"], False)
+    assert "private_part" in first["tasks"]["main"]
+    assert "private_part" not in second["tasks"]["main"], "nothing is private for ever"
+    endless = ada.send(f"{place}/phases", **{**dates, "phase.0.end": "", "phase.0.zone": "UTC"})
+    assert "Half of the items are private until it closes, so it needs an end." in text_of(endless.text)
+    again = {**dates, "phase.0.zone": "UTC", "phase.1.start": "2027-03-28T12:00", "phase.1.zone": "UTC"}
+    ada.send(f"{place}/phases", **again, remove="post-evaluation")
+    assert [phase["name"] for phase in document_of(site, "praise-or-insulte")["phases"]] == ["evaluation"]
+
+
+def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    send_items(ada, place, COLUMNS)
+    page = text_of(ada.browser.get(f"{place}/visibility").text)
+    assert "of the public half, and nothing of the half that decides" in page
+    assert "of your gold in this phase" in page
+    ada.send(f"{place}/visibility", **{"story.0": "until-close"})
+    phase = document_of(site, "praise-or-insulte")["phases"][0]
+    assert phase["visibility"] == {"board": "hidden", "public_from": "close"}
+
+
+def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada)
+        page = ada.browser.get(f"{place}/publish").text
+        assert text_of(page).count("missing") >= 4
+        assert ">Publish</button>" not in page
+        refused = ada.send(f"{place}/publish")
+        assert refused.status_code == 409
+        assert "Missing: items, gold, description, format example." in text_of(refused.text)
+        assert ada.send("/competitions/praise-or-insulte/life", stage="published").status_code == 409
+
+        send_items(ada, place, COLUMNS)
+        gold = ITEMS.replace(b"id,language,text", b"id,language,text,label", 1)
+        gold = b"".join(
+            line + (b"\n" if number == 0 else b",praise\n" if number % 3 else b",insult\n")
+            for number, line in enumerate(gold.splitlines())
+        )
+        address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
+        assert ada.upload(address, "gold.csv", gold).status_code == 200
+        assert "A worker is checking it." in text_of(ada.browser.get(f"{place}/publish").text)
+        work(site)
+        proposed = text_of(ada.browser.get(f"{place}/texts").text)
+        assert "The labels are `insult`, `praise`." in proposed
+        ada.send(f"{place}/texts", title="Praise", description="Label each item.")
+
+        shown = text_of(ada.browser.get(f"{place}/rehearse", params={"baseline": "Random"}).text)
+        assert "The file passes the check: 16 items." in shown
+        assert "A worker scored it against the sealed gold." in shown
+        for view in ("Readers", "The team", "Organisers"):
+            assert shown.count(view) >= 2, "while it is open, and after it has closed"
+        assert "Test team" in shown
+        ada.send(f"{place}/visibility", **{"story.0": "sealed"})
+        sealed = text_of(ada.browser.get(f"{place}/rehearse").text)
+        assert "The board is hidden." in sealed
+        assert "Does not see its own scores." in sealed
+        published = ada.send(f"{place}/publish")
+        assert published.url.path == "/competitions/praise-or-insulte"
+        assert ada.browser.get(f"{place}/files").url.path == "/competitions/praise-or-insulte/edit", (
+            "edited like any other"
+        )
+        assert ada.send(f"{place}/metrics").status_code == 409
+
+
+def test_a_corrected_gold_is_noticed_where_scores_are_shown(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada)
+        send_items(ada, place, COLUMNS)
+        address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
+        ids = [line.split(b",")[:2] for line in ITEMS.splitlines()[1:]]
+        for label in (b"praise", b"insult"):
+            others = b"".join(b"%s,%s,%s\n" % (one, language, label) for one, language in ids[2:])
+            first = b"".join(b"%s,%s,praise\n" % (one, language) for one, language in ids[:2])
+            files: list[tuple[str, tuple[str | None, bytes]]] = [
+                ("csrf_token", (None, ada.token.encode())),
+                ("publish", (None, b"true")),
+                ("file", ("gold.csv", b"id,language,label\n" + first + others)),
+            ]
+            assert ada.browser.post(address, files=files).status_code == 200
+            work(site)
+        assert "These scores are against an earlier gold." in text_of(ada.browser.get(f"{place}/metrics").text)
