@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from sqlalchemy.exc import DBAPIError
+
 from app.base.config import get_settings
 from app.base.db import get_engine, reading
 from workers.sandbox.building import CannotBuild, build_environment, identity_of
@@ -65,6 +67,13 @@ class WrongList(Exception):
 
 def needed(competitions: Sequence[str]) -> list[Need]:
     """Return the needs of these competitions, of all if none is named. Raises WrongList."""
+    try:
+        return _needed(competitions)
+    except DBAPIError as error:
+        raise WrongList(f"the database cannot be asked what is declared: {error.orig}; is it migrated?") from None
+
+
+def _needed(competitions: Sequence[str]) -> list[Need]:
     with reading(get_engine(get_settings().database_address)) as session:
         if unknown := unknown_competitions(session, competitions):
             raise WrongList(f"there is no competition {', '.join(unknown)}")

@@ -102,6 +102,13 @@ def _sandbox(trials: list[Trial]) -> Finding:
     return Finding("sandbox", True, f"starts {', '.join(lacking)}: {strictest}", advice)
 
 
+#: Sandboxes have no /etc, and so no list of folders with libraries.
+_OTHER_PYTHON = (
+    "this Python finds its own library by /etc/ld.so.cache alone, which sandboxes do not have: install the package "
+    "python3 and set EVERGOLD_SANDBOX_PYTHON to /usr/bin/python3, or build that Python with an rpath"
+)
+
+
 def advice_of(words: str) -> str:
     """Return what to set where bubblewrap failed with these words."""
     if re.search(r"namespace|user_namespaces|uid map", words):
@@ -111,6 +118,8 @@ def advice_of(words: str) -> str:
             if (path := Path("/proc/sys", name)).exists() and path.read_text().strip() != allowing
         ]
         return "; or ".join([*switches, _IN_CONTAINER])
+    if "shared libraries" in words:
+        return _OTHER_PYTHON
     if "cannot become user" in words or "Python" in words:
         return words
     return 'see "Organisers\' own programs" in docs/running.md'

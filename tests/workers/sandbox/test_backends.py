@@ -144,6 +144,7 @@ def test_doctor_refuses_an_old_bubblewrap(other_bubblewrap: Path) -> None:
         ),
         ("bwrap: setting up uid map: Permission denied", PROFILE),
         ("this worker is root and cannot become user 65534 (…)", "this worker is root and cannot become user"),
+        ("python3: error while loading shared libraries: libpython3.12.so.1.0: …", "EVERGOLD_SANDBOX_PYTHON"),
         ("something else", "docs/running.md"),
     ],
 )

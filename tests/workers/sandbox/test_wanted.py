@@ -165,3 +165,12 @@ def test_what_one_machine_wants_another_one_builds(
     listed.write_text('{"wanted": [{}]}')
     assert main(["build", f"--from={listed}"]) == 1
     assert "is not what `evergold environments wanted --json` prints" in capsys.readouterr().err
+
+
+def test_tables_that_are_not_there_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
+    get_settings.cache_clear()
+    assert main(["wanted"]) == 1
+    assert "the database cannot be asked what is declared: no such table: competitions" in capsys.readouterr().err
