@@ -86,6 +86,8 @@ NOBODY, ADA, OLGA = RIGHTS = "nobody", "ada", "olga"
 ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
+    "/competitions/{competition_id:int}/": "sends on to the page",
+    "/wheels/{filename}": "a file",
     "/accounts/login/": "a form that clients of Codabench fill in",
     "/datasets/download/{key}/": "a file to download",
     "/competitions/{competition}/images/{sha256}": "an image of a text",
@@ -157,6 +159,7 @@ IDIOMS = [
     Visit("/password/new", "/password/new?link=old", status=404),
     Visit("/status"),
     Visit("/guide"),
+    Visit("/wheels/"),
     Visit("/search", "/search?q=idioms"),
     Visit("/search", "/search?q=a"),
     Visit("/competitions/{competition}/data", f"{COMPETITION_PAGE}/data"),

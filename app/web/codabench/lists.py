@@ -14,6 +14,8 @@ from app.web.codabench.views import Paged
 from app.web.http.context import ServerHere, public_address
 
 LARGEST_PAGE = 1000
+#: More than any list has.
+MOST_ENTRIES = 1_000_000
 #: Words for the last page, and for a page as large as possible.
 LAST, ALL = "last", "all"
 
@@ -32,8 +34,7 @@ class Asked:
         """Return the place of this page in a list of `count` entries. Raises NotFound for a page that is not there."""
         size = self._size(usual_size)
         last = max(1, -(-count // size))
-        is_number = self.page.isascii() and self.page.isdigit()
-        page = last if self.page == LAST else int(self.page) if is_number else 0
+        page = last if self.page == LAST else self._page
         if not 1 <= page <= last:
             raise NotFound(f"This list has the pages 1 to {last}.")
         return Cut(self, count, size, page, last)
@@ -43,6 +44,14 @@ class Asked:
         size = {"page_size": self.page_size} if self.page_size else {}
         mark = "&" if "?" in self.address else "?"
         return f"{self.address}{mark}{urlencode({'page': page, **size})}"
+
+    def reach(self, usual_size: int) -> int:
+        """Return how many entries have to be known for this page, and for whether there is a next one."""
+        return MOST_ENTRIES if self.page == LAST else self._page * self._size(usual_size) + 1
+
+    @property
+    def _page(self) -> int:
+        return int(self.page) if self.page.isascii() and self.page.isdigit() else 0
 
     def _size(self, usual: int) -> int:
         if self.page_size.lower() == ALL:

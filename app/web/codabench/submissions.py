@@ -16,7 +16,7 @@ from app.base.zip_stream import EARLIEST, ZipStream
 from app.competitions.find import find_competition
 from app.competitions.visibility import Viewer
 from app.feedback.scores import OwnScores, own_scores_of_all
-from app.models import Board, Competition, RunStatus, Submission
+from app.models import Board, Competition, RunStatus, Submission, User
 from app.submissions.find import current_run, load_submissions, newest_own
 from app.web.codabench.describing import column_key, decimal_of, describe_boards, primary_key_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, upload_of
@@ -33,8 +33,8 @@ router = page_router()
 
 #: Uploads on a page, unless a client asks for another number.
 ON_A_PAGE = 50
-#: The newest submissions, which the list has; more than anybody's limits allow in years.
-LISTED = 10_000
+#: The newest submissions that are looked up for a page; later pages take more, so that none costs as much as ever was.
+FIRST_READ = 200
 #: Of an upload, by the states of its submissions: the first that one of them is in.
 STATUSES = {
     RunStatus.RUNNING: "Running",
@@ -57,12 +57,9 @@ def read_submissions(
     if phase is not None:
         competition, found = phase_by_id(session, phase, user)
         competition_name, phase_name = competition.name, found.name
-    newest = newest_own(session, user, (competition_name, phase_name, None), limit=LISTED)
-    by_number: dict[int, list[UUID]] = {}
-    for submission_id in newest:
-        by_number.setdefault(number_of(submission_id), []).append(submission_id)
-    cut = asked.cut(len(by_number), ON_A_PAGE)
-    ids = [one for some in list(by_number.values())[cut.entries] for one in some]
+    newest = _newest_uploads(session, user, (competition_name, phase_name, None), asked.reach(ON_A_PAGE))
+    cut = asked.cut(len(newest), ON_A_PAGE)
+    ids = [one for some in newest[cut.entries] for one in some]
     uploads: dict[tuple[int, tuple[int, int, str]], list[Submission]] = {}
     for one in load_submissions(session, ids):
         uploads.setdefault((number_of(one.id), upload_of(one)), []).append(one)
@@ -112,6 +109,24 @@ def download_scores(visit: ApiUserVisit, viewer: ApiViewer, submission_number: S
         "Cache-Control": "private, no-cache",
     }
     return Response(content, headers=headers, media_type="application/zip")
+
+
+def _newest_uploads(
+    session: Session, user: User, names: tuple[str | None, str | None, None], wanted: int
+) -> list[list[UUID]]:
+    """Return the ids of the newest uploads, by upload: at least `wanted` of them, or all. names: as `newest_own`."""
+    limit = FIRST_READ
+    while True:
+        ids = newest_own(session, user, names, limit=limit)
+        by_number: dict[int, list[UUID]] = {}
+        for submission_id in ids:
+            by_number.setdefault(number_of(submission_id), []).append(submission_id)
+        found = list(by_number.values())
+        if len(ids) < limit:
+            return found
+        if len(found) > wanted:
+            return found[:-1]  # of the last one there may be more
+        limit *= 2
 
 
 def _describe(session: Session, uploads: Sequence[Sequence[Submission]], viewer: Viewer) -> list[SubmissionOut]:

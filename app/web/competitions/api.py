@@ -27,7 +27,7 @@ from evergold.baselines.starter_kit import FOLDER, StarterTask, starter_kit
 router = api_router("competitions")
 _ZIP: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A zip of `starter.py` and `starter.ipynb`.",
+        "description": "A zip of `README.md`, `starter.py` and `starter.ipynb`.",
         "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
     },
     304: {"description": "You have it already (If-None-Match)."},
@@ -38,8 +38,8 @@ _ZIP: dict[int | str, dict[str, Any]] = {
     "/competitions/{competition}/phases/{phase}/tasks/{task}/starter-kit.zip",
     operation_id="download_starter_kit",
     summary="A script and a notebook to begin with",
-    description="Both load the blind file, write a baseline's predictions, validate and, with an option, submit "
-    "them. 404 where the task has no blind file, or its type no baseline.",
+    description="Both load the blind file, call `predict` for each item, write the file, validate and, with an option, "
+    "submit it. 404 where the task has no blind file, or its type no baseline.",
     response_class=Response,
     responses=_ZIP | error_responses(401, 404),
 )

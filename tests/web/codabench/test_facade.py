@@ -156,6 +156,19 @@ def test_lists_come_in_pages_by_number_and_by_address(ada: Person) -> None:
     assert listed(ada, page_size=2)["next"].startswith("http")
 
 
+def test_pages_go_on_behind_what_is_looked_up_at_first(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.web.codabench.submissions.FIRST_READ", 2)
+    ids = [submit_with(ada, number_of(uuid4()), f"{second}.csv", second) for second in range(5)]
+    page, found = listed(ada, page_size=1), []
+    assert page["count"] < len(ids), "nobody counted all of them for the first page"
+    while page["next"]:
+        found += [one["id"] for one in page["results"]]
+        page = ada.client.get(page["next"]).json()
+    assert [*found, *(one["id"] for one in page["results"])] == [number_of(one) for one in reversed(ids)]
+    assert page["count"] == len(ids)
+    assert listed(ada, page_size=1, page="last")["results"] == page["results"]
+
+
 # ----------------------------------------------------------------------------------------------------- who sees what
 
 
