@@ -94,7 +94,7 @@ def _text(axis: AxisOut, entry: PointOut) -> str:
 
 
 def _spot(entry: PointOut) -> tuple[object, ...]:
-    """Return all that tells entries apart."""
+    """Return all by which entries differ."""
     return entry.x, entry.y, entry.label
 
 

@@ -78,9 +78,9 @@ def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, i
 def entries_around(
     session: Session, rows: KeptRows, value: float, beside: int, without: Collection[int]
 ) -> list[BoardEntry]:
-    """Return the entries with a value, and so many next to it on either side, with all that are equal to these.
+    """Return the entries with a value, and the next ones on either side, with all that are equal to these.
 
-    without: teams whose entries are left out.
+    beside: the number of next ones; without: teams whose entries are left out.
     """
     place = {**rows.here, "value": value, "beside": beside, "without": without}
     return stored_entries(session.connection().execute(_around(of_gold=rows.gold is not None), place))

@@ -1,4 +1,4 @@
-"""What a team looks at after a run costs the same on a board of few rows and of thousands, with few submissions or many:
+"""What a team looks at after a run costs the same on a board of few rows or thousands, with few submissions or many:
 as many statements, and hardly more steps of SQLite's machine."""
 
 from __future__ import annotations
