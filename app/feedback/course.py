@@ -72,7 +72,7 @@ def _tries_until(
 
 
 class _Barred:
-    """Tries without a rank, by today's marks: those with a mark, and baselines that are not ranked."""
+    """The tries without a rank, by today's marks: those with a mark, and those of baselines that are not ranked."""
 
     def __init__(self, teams: Collection[int], ranked_baselines: Collection[int]) -> None:
         self._teams, self._ranked_baselines = teams, ranked_baselines
@@ -87,7 +87,7 @@ def _barred(session: Session, phase_task: PhaseTask) -> _Barred:
 
 
 class _Entries:
-    """The entries of a board while tries and choices come in; computed again only for teams that did something."""
+    """The entries of a board while tries and choices come in, chosen again only for teams that did something."""
 
     def __init__(self, rules: Rules, team_id: int, barred: _Barred) -> None:
         self._rules, self._team_id, self._barred = rules, team_id, barred

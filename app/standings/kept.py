@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.base.db import among
@@ -70,8 +70,9 @@ def kept_values(session: Session, rows: KeptRows, teams: Collection[int] | None 
 def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, int]:
     """Return how many teams have a better value, and how many have any."""
     where = {**rows.here, "value": value}
-    more, less, every = session.connection().execute(_counts(of_gold=rows.gold is not None), where).one()
-    return more if rows.rules.higher_is_better else less, every
+    statement = _counts(of_gold=rows.gold is not None, is_higher=rows.rules.higher_is_better)
+    better, every = session.connection().execute(statement, where).one()
+    return better, every
 
 
 def entries_around(
@@ -79,7 +80,7 @@ def entries_around(
 ) -> list[BoardEntry]:
     """Return the entries with a value, and the next ones on either side, with all that are equal to these.
 
-    without: teams whose entries are left out.
+    beside: the number of next ones; without: teams whose entries are left out.
     """
     place = {**rows.here, "value": value, "beside": beside, "without": without}
     return stored_entries(session.connection().execute(_around(of_gold=rows.gold is not None), place))
@@ -142,14 +143,13 @@ def _values(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _counts(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
-    """Select the numbers of higher, of lower, and of all values."""
-    asked = bindparam("value", type_=Float())
-    return select(
-        func.count(case((Standing.value > asked, 1))),
-        func.count(case((Standing.value < asked, 1))),
-        func.count(Standing.value),
-    ).where(_place(of_gold=of_gold))
+def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
+    """Select the numbers of better and of all values, each a range of the index."""
+    asked, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
+    is_better = Standing.value > asked if is_higher else Standing.value < asked
+    better = select(func.count()).select_from(Standing).where(here, is_better)
+    every = select(func.count()).select_from(Standing).where(here, Standing.value.is_not(None))
+    return select(better.scalar_subquery(), every.scalar_subquery())
 
 
 @cache

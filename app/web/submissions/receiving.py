@@ -177,7 +177,6 @@ def _attach_relations(accepted: Accepted, phase_task: PhaseTask, user: User) -> 
     }
     for name, value in known.items():
         set_committed_value(accepted.submission, name, value)
-    set_committed_value(accepted.run, "scores", [])
 
 
 def _form(
