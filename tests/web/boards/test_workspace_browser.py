@@ -36,7 +36,8 @@ IN_VIEW = """() => {
     decimals: [...new Set(ranked.map(decimals))],
     rights: [...new Set(ranked.map(rights))],
     wider: document.documentElement.scrollWidth - innerWidth,
-    order: [...document.querySelectorAll(".board-scroll thead th")].slice(0, 3).map((one) => one.classList[0]),
+    order: [...document.querySelectorAll(".board-scroll thead tr:last-child th")].slice(0, 3)
+      .map((one) => one.classList[0]),
     inner: [...document.querySelectorAll("main *")].filter((one) => one.scrollHeight > one.clientHeight + 1 &&
       ["auto", "scroll"].includes(getComputedStyle(one).overflowY) && one.checkVisibility()).length,
   };
