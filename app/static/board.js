@@ -85,7 +85,7 @@ function floating(scroller, part, edge) {
   holder.append(inside);
   const fit = () => {
     copy.style.width = `${table.getBoundingClientRect().width}px`;
-    columns.replaceChildren(...[...[...table.tHead.rows].at(-1).cells].map((cell) => {
+    columns.replaceChildren(...[...[...table.tHead.rows].at(-1).cells].filter((cell) => cell.getClientRects().length).map((cell) => {
       const column = document.createElement("col");
       column.style.width = `${cell.getBoundingClientRect().width}px`;
       return column;

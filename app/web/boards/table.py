@@ -335,8 +335,9 @@ class TableShown:
     headings: of scores; others: headings of other columns by sort key; clear: address of the unfiltered board; kept:
     parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
     desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one);
-    groups: the metrics above the headings of scores, each with the number of table columns below it; none where the
-    headings name the metrics themselves; picking, unpicked: addresses of the table with and without boxes.
+    groups: the metrics above the headings of scores, each with the number of scores below it, and whether the dots are
+    beside one of these; none where the headings name the metrics themselves;
+    picking, unpicked: addresses of the table with and without boxes.
     """
 
     query: BoardQuery
@@ -353,7 +354,7 @@ class TableShown:
     axis: AxisShown | None = None
     fits: bool = False
     aspects: Sequence[tuple[str, str, bool]] = ()
-    groups: Sequence[tuple[str, int]] = ()
+    groups: Sequence[tuple[str, int, bool]] = ()
     picking: str = ""
     unpicked: str = ""
 
@@ -424,14 +425,14 @@ def table_of(
     )
 
 
-def _groups(headings: Sequence[Heading], *, has_dots: bool) -> list[tuple[str, int]]:
+def _groups(headings: Sequence[Heading], *, has_dots: bool) -> list[tuple[str, int, bool]]:
     """Return the metric of each run of columns; "" where the heading of a single column names it."""
     found = []
     for metric, group in groupby(headings, key=lambda one: one.metric):
         columns = list(group)
         is_named = len(columns) == 1 and columns[0].title == metric
-        found.append(("" if is_named else metric, len(columns) + (has_dots and any(one.is_ranking for one in columns))))
-    return found if any(metric for metric, _ in found) else []
+        found.append(("" if is_named else metric, len(columns), has_dots and any(one.is_ranking for one in columns)))
+    return found if any(metric for metric, *_ in found) else []
 
 
 def known_metrics(board: Board) -> dict[str, Metric]:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
 
-from app.base.db import reading
+from app.base.db import writing
 from app.models import TeamKind, User
 from tests import world
 from tests.competitions.embargo import enter
@@ -36,7 +36,8 @@ IN_VIEW = """() => {
     decimals: [...new Set(ranked.map(decimals))],
     rights: [...new Set(ranked.map(rights))],
     wider: document.documentElement.scrollWidth - innerWidth,
-    order: [...document.querySelectorAll(".board-scroll thead th")].slice(0, 3).map((one) => one.classList[0]),
+    order: [...document.querySelectorAll(".board-scroll thead tr:last-child th")].slice(0, 3)
+      .map((one) => one.classList[0]),
     inner: [...document.querySelectorAll("main *")].filter((one) => one.scrollHeight > one.clientHeight + 1 &&
       ["auto", "scroll"].includes(getComputedStyle(one).overflowY) && one.checkVisibility()).length,
   };
@@ -60,8 +61,9 @@ def test_a_board_is_read_at_a_glance(look: Any, filled: Site) -> None:  # noqa: 
     looking = look()
     page = looking.page
     looking.register()
-    with reading(filled.engine) as session:
+    with writing(filled.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
+        ada.email_confirmed_at = filled.now
     enter(filled.engine, ada, 0.1, at=filled.now)
     for (name, ((width, height), lowest)), scheme in product(SIZES.items(), ("light", "dark")):
         page.emulate_media(color_scheme=scheme)
