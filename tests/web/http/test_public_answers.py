@@ -202,7 +202,7 @@ def test_that_submissions_wait_for_a_worker_is_said_and_unsaid_at_once(
     scored: Site, nobody: httpx.Client, eve: Person
 ) -> None:
     """Although no score changes with that, and no declared moment passes."""
-    words = "Scoring for this task is delayed since 2026-01-10 12:00 UTC; nothing is lost."
+    words = "Scoring for this task is delayed since 10 Jan 2026, 12:00 UTC; nothing is lost."
     become_paraphrasing(scored.engine)
     assert words not in nobody.get(BOARD_PAGE).text
     world.submit(scored.engine, eve.user, content="b")
