@@ -233,9 +233,9 @@ def test_the_official_board_is_linked_when_it_is_frozen(scored: Site, nobody: ht
 
 
 def test_a_new_file_is_offered_at_once(scored: Site, nobody: httpx.Client) -> None:
-    assert "blind.csv" not in nobody.get(COMPETITION_PAGE).text
+    assert "blind.csv" not in nobody.get(f"{COMPETITION_PAGE}/data").text
     scored.add_file("blind.csv", b"ID\n")
-    assert "blind.csv" in nobody.get(COMPETITION_PAGE).text
+    assert "blind.csv" in nobody.get(f"{COMPETITION_PAGE}/data").text
 
 
 # ------------------------------------------------------------------------------------------------------ never another's
