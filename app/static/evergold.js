@@ -30,7 +30,8 @@ function showOwnClocks() {
     const here = new Date(element.dateTime);
     const yearThere = new Date(here.getTime() - 12 * HOUR * 1000).getUTCFullYear();
     const year = here.getFullYear() === yearThere ? "" : ` ${here.getFullYear()}`;
-    const clock = [here.getHours(), here.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+    const parts = [here.getHours(), here.getMinutes(), ...(here.getSeconds() ? [here.getSeconds()] : [])];
+    const clock = parts.map((part) => String(part).padStart(2, "0")).join(":");
     const place = element.querySelector(".other-clock > span");
     place.textContent = `(${here.getDate()} ${MONTHS[here.getMonth()]}${year}, ${clock} your time)`;
   }

@@ -123,12 +123,12 @@ def test_the_page_and_the_pages_of_its_rows_link_to_the_successor(frozen: Site) 
         row = row_page(reader)
         reopened(frozen, CLOSE + DAY)
         told = text_of(reader.get(f"{PAGE}/official/1").text)
-        assert "Superseded by the live board : the phase was opened again, until 2026-01-11" in told
+        assert "Superseded by the live board : the phase was opened again, until 11 Jan 2026" in told
         assert "New official results follow." in told
         closed(frozen, CLOSE + DAY)
         for path in (f"{PAGE}/official/1", row):
             page = reader.get(path).text
-            assert "Superseded by official results no. 2 , closed 2026-01-11" in text_of(page)
+            assert "Superseded by official results no. 2 , closed 11 Jan 2026" in text_of(page)
             assert f'href="{PAGE}/official/2" rel="successor-version"' in page
         page = reader.get(f"{PAGE}/official").text
         assert "Superseded" not in page

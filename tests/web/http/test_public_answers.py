@@ -202,7 +202,7 @@ def test_that_submissions_wait_for_a_worker_is_said_and_unsaid_at_once(
     scored: Site, nobody: httpx.Client, eve: Person
 ) -> None:
     """Although no score changes with that, and no declared moment passes."""
-    words = "Scoring for this task is delayed since 2026-01-10 12:00 UTC; nothing is lost."
+    words = "Scoring for this task is delayed since 10 Jan 2026, 12:00 UTC; nothing is lost."
     become_paraphrasing(scored.engine)
     assert words not in nobody.get(BOARD_PAGE).text
     world.submit(scored.engine, eve.user, content="b")
@@ -233,9 +233,9 @@ def test_the_official_board_is_linked_when_it_is_frozen(scored: Site, nobody: ht
 
 
 def test_a_new_file_is_offered_at_once(scored: Site, nobody: httpx.Client) -> None:
-    assert "blind.csv" not in nobody.get(COMPETITION_PAGE).text
+    assert "blind.csv" not in nobody.get(f"{COMPETITION_PAGE}/data").text
     scored.add_file("blind.csv", b"ID\n")
-    assert "blind.csv" in nobody.get(COMPETITION_PAGE).text
+    assert "blind.csv" in nobody.get(f"{COMPETITION_PAGE}/data").text
 
 
 # ------------------------------------------------------------------------------------------------------ never another's

@@ -162,7 +162,7 @@ def test_participants_are_listed(evergold: Evergold) -> None:
     assert lines[1:] == [
         "ada\tada@example.org\tAda\tAda\t10 Jan 2026, 12:00 UTC\tevaluation 1",
         "bob\tbob@example.org\tBob\tBob\t10 Jan 2026, 12:00 UTC\tevaluation 1",
-        "earl\tearl@example.org\tEarl\t\t2026-01-01\tearlier 1",
+        "earl\tearl@example.org\tEarl\t\t1 Jan 2026, 13:00 UTC\tearlier 1",
     ]
     assert evergold("export", "participants", COMPETITION, "--csv")[1].splitlines()[0].startswith("username,email,")
     assert len(json.loads(evergold("export", "participants", COMPETITION, "--json")[1])["participants"]) == 3
@@ -177,8 +177,8 @@ def test_an_invitation_is_listed_and_accepted(site: Site, evergold: Evergold) ->
             invite(session, found, "ada", role, rights=[Right.GOLD], by=olga, settings=site.settings, now=NOW)
     listed = evergold("invitations", who="ada")[1].splitlines()
     assert sorted(listed[1:]) == [
-        f"1\t{COMPETITION}\torganiser\tgold\tolga\t2026-02-09",
-        f"2\t{COMPETITION}\ttester\t\tolga\t2026-02-09",
+        f"1\t{COMPETITION}\torganiser\tgold\tolga\tMon 9 Feb 2026, 00:00 AoE (9 Feb, 12:00 your time)",
+        f"2\t{COMPETITION}\ttester\t\tolga\tMon 9 Feb 2026, 00:00 AoE (9 Feb, 12:00 your time)",
     ]
     assert evergold("invitations", "--accept", 1, who="bob")[0] == Code.ERROR, "it is another's"
     assert evergold("invitations", "--accept", 1, "--decline", 2, who="ada")[0] == Code.USAGE
