@@ -156,7 +156,7 @@ def _files(draft: Draft) -> dict[str, Any]:
         "roles": columns.ROLE_WORDS,
         "answer": answer,
         "labels": (task.get("options") or {}).get("labels") or [],
-        "simple": [(one, file_of(one) in made or not made) for one in baselines_for(kind.answer if kind else None)],
+        "simple": [(one, file_of(one) in made) for one in baselines_for(kind.answer if kind else None)],
         "gold": _gold_states(draft, asked),
         "gold_address": links.gold(found.name, first, task["name"]),
         "also": ", ".join(others),
