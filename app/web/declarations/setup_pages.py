@@ -283,7 +283,9 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
         return StoryShown(story, seen, "", is_warning=False)
     leak = leaks[0].leak
     words = f"One team can learn {percent(leak.share)} of your gold in this phase."
-    if leak.is_divided:
+    if not leak.told:
+        words = "Teams learn nothing of your gold in this phase."
+    elif leak.is_divided:
         words = f"One team can learn {percent(leak.told)} of the public half, and nothing of the half that decides."
     return StoryShown(story, seen, words, leaks[0].is_warning)
 
