@@ -112,13 +112,14 @@ class SetupFiles {
     this.columns = header.map((name, place) => ({ name, values: counted(rows.map((row) => row[place])) }));
     this.guess();
     this.draw();
-    for (const name of ["plain-gold", "plain-items", "typed-answer", "typed-labels"]) this.part(name)?.setAttribute("hidden", "");
+    for (const name of ["plain-gold", "plain-items", "typed-answer", "typed-labels", "typed-facts"]) this.part(name)?.setAttribute("hidden", "");
     this.part("made-items").hidden = false;
     this.items.hidden = true;
     this.itemsFile.required = false;
     this.update();
-    const copies = this.form.elements["baseline.copy"];
-    if (copies) copies.checked = this.form.elements.copied.options.length > 0;
+    for (const tick of this.form.querySelectorAll("[name^='baseline.']")) {
+      tick.checked = tick.name !== "baseline.copy" || this.form.elements.copied.options.length > 0;
+    }
   }
 
   // ----------------------------------------------------------------------------------------------------------- columns

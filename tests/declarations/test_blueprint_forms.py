@@ -71,7 +71,7 @@ def test_the_options_of_a_task_type_are_explained_by_its_model() -> None:
     hints = {field.name: field.hint for field in fields_of(DOCUMENT, steps_of("tasks/0/options"))}
     assert hints["metrics"] == "one or more of a kind"
     assert hints["id"] == hints["value"] == "the columns' names in gold and prediction"
-    assert hints["labels"].startswith("what a label may be (None: any, with a warning")
+    assert hints["labels"].startswith("what a label may be (empty: any, with a warning")
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

@@ -128,7 +128,11 @@ def _answers(head: dict[str, Any], header: Sequence[str], rows: Sequence[Sequenc
             return "Choose a column of the items whose text is copied."
         return [row[header.index(copied)] for row in rows]
     if head["baseline"] in (MAJORITY.name, MEAN.name):
-        return [usual] * len(rows) if usual else "It needs the gold, whose most frequent answer your browser counts."
+        return (
+            [usual] * len(rows)
+            if usual
+            else "Choose the gold, whose answers your browser counts, or type what is usual."
+        )
     chance = random.Random(_SEED)  # noqa: S311 - a baseline, no secret
     if head["labels"]:
         return [chance.choice(head["labels"]) for _ in rows]

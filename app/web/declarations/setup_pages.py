@@ -156,7 +156,7 @@ def _files(draft: Draft) -> dict[str, Any]:
         "roles": columns.ROLE_WORDS,
         "answer": answer,
         "labels": (task.get("options") or {}).get("labels") or [],
-        "simple": [(one, file_of(one) in made or not made) for one in baselines_for(kind.answer if kind else None)],
+        "simple": [(one, file_of(one) in made) for one in baselines_for(kind.answer if kind else None)],
         "gold": _gold_states(draft, asked),
         "gold_address": links.gold(found.name, first, task["name"]),
         "also": ", ".join(others),
@@ -283,7 +283,9 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
         return StoryShown(story, seen, "", is_warning=False)
     leak = leaks[0].leak
     words = f"One team can learn {percent(leak.share)} of your gold in this phase."
-    if leak.is_divided:
+    if not leak.told:
+        words = "Teams learn nothing of your gold in this phase."
+    elif leak.is_divided:
         words = f"One team can learn {percent(leak.told)} of the public half, and nothing of the half that decides."
     return StoryShown(story, seen, words, leaks[0].is_warning)
 

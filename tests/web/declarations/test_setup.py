@@ -114,7 +114,10 @@ def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
     refused = send_items(ada, place, {**COLUMNS, "column.0.role": "shown"})
     assert refused.status_code == 422
     assert "Choose one column that is the item's id." in text_of(refused.text)
-    nothing = ada.send(f"{place}/metrics", base="1")
+    send_items(ada, place, COLUMNS)
+    unknown = ada.send(f"{place}/files", **{**COLUMNS, "usual": ""})
+    assert "or type what is usual" in text_of(unknown.text)
+    nothing = ada.send(f"{place}/metrics")
     assert "A board needs at least one metric." in text_of(nothing.text)
     late = ada.send(f"{place}/phases", **{"phase.0.start": "2027-02-30T10:00", "phase.0.zone": "AoE"})
     assert "Write the day and the time as 2027-01-31 23:59." in text_of(late.text)
