@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 
 from app.base.config import get_settings
 from app.models import GoldVersion
 from app.runs.claims import SealedGold
-from evergold.scoring.errors import Problem
 from workers import background, background_process, start, version_check
 
 _check = version_check._problems
 
 
-def hang(version: GoldVersion, sealed: SealedGold) -> tuple[Sequence[Problem], int]:
+def hang(version: GoldVersion, sealed: SealedGold) -> version_check.Found:
     while (get_settings().data_dir / "hang").exists():
         time.sleep(0.02)
     return _check(version, sealed)
