@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.providers import Provider
-from app.models import Identity, LoginSession, MailLink, OutgoingMail, ProviderLogin, User
+from app.models import Authenticator, Identity, LoginSession, MailLink, OutgoingMail, ProviderLogin, User
 from app.people import auth
 from app.web.http.rate_limits import RateLimits
 from tests import letters, oidc
@@ -538,6 +538,36 @@ def test_a_log_in_for_linking_makes_no_account(site: Site) -> None:
     with log_in(site, "ada") as browser:
         linked(browser, "grace")
         assert browser.get("/login/finish").status_code == 404
+
+
+def with_second_factor(site: Site, name: str) -> None:
+    with writing(site.engine) as session:
+        owner = session.scalars(select(User).where(User.username == name)).one()
+        new = {"secret": "A" * 32, "created_at": site.now, "confirmed_at": site.now, "last_step": None}
+        session.add(Authenticator(user_id=owner.id, **new))
+
+
+def test_a_provider_is_a_first_factor_and_no_more(site: Site, browser: httpx.Client) -> None:
+    opened(browser)
+    with_second_factor(site, "ada")
+    with a_site(site.app, site.url, site.engine, trusting(site)) as there:
+        other = there.client(**BROWSER)
+        other.follow_redirects = True
+        assert logged_in_with(other, "ada").url.path == "/login/second"
+        assert who(other) == ""
+
+
+def test_who_has_the_first_factor_alone_adds_no_way_in(site: Site, browser: httpx.Client) -> None:
+    with log_in(site, "ada"):
+        pass
+    with_second_factor(site, "ada")
+    page = logged_in_with(browser, "silent").text
+    assert sent(browser, "/login/finish/password", page, owner="ada", password=PASSWORD).status_code == 403
+    link = mailed(site, browser, "silent")
+    page = browser.get(link).text
+    secret = parse_qs(urlsplit(link).query)["link"][0]
+    assert sent(browser, "/login/finish/link", page, link=secret).status_code == 403
+    assert (identities(site), who(browser)) == ([], "")
 
 
 # ---------------------------------------------------------------------------------------------- without passwords
