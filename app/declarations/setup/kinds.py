@@ -23,8 +23,8 @@ Answer = Literal["label", "labels", "number", "text"]
 class Kind:
     """A kind of answer.
 
-            answer: what a cell of the gold's table holds; None where gold is no table, so that no columns are chosen.
-            metrics: those ticked at first, the ranking one first.
+    answer: what a cell of the gold's table holds; None where gold is no table, so that no columns are chosen.
+    metrics: those ticked at first, the ranking one first.
     """
 
     name: str
