@@ -58,7 +58,7 @@ def test_a_change_is_judged_by_the_script_that_anybody_can_run() -> None:
 def test_ci_and_tests_take_the_same_chromium() -> None:
     script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     assert "python3 tests/chromium.py" in script
-    assert re.findall(r"--no-install-recommends ([\w-]+)", script) == [chromium.NAMES[0], "bubblewrap"]
+    assert re.findall(r"--no-install-recommends ([\w-]+)", script) == [chromium.NAMES[0], "bubblewrap", "nodejs"]
 
 
 def test_nothing_is_published_before_the_checks_have_passed() -> None:

@@ -87,7 +87,7 @@ def _free_place(phases_file: Path, competition: str) -> Path | None:
 def _updated_file(session: Session, competition: Competition, phases_file: Path) -> Path:
     """Return the file that declares the competition; refuse where something in it would be lost."""
     from app.declarations.check import InvalidPhases, load_competitions
-    from app.declarations.revisions.kept import is_as_applied
+    from app.declarations.revisions.merging import is_as_applied
     from app.declarations.revisions.places import declared_in
 
     place = declared_in(phases_file, competition.name)

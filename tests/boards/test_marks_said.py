@@ -15,7 +15,8 @@ from app.boards.marks import Mark, entrants, has_hidden, list_marks, mark_of_sub
 from app.boards.views import RowMarkOut
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer
-from app.models import AuditEntry, BoardShown, RowStatus, Submission, User
+from app.models import AuditEntry, BoardShown, RowStatus, User
+from app.submissions.find import get_submission
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import MINUTE, add_phase, enter, hide, look
 from tests.threads import in_threads
@@ -140,7 +141,7 @@ def test_a_team_is_told_its_own_mark_before_that_of_a_single_submission(engine: 
     mark(engine, "Ada", UNRANKED, "the team")
     mark(engine, second, HIDDEN)
     with reading(engine) as session:
-        told = [mark_of_submission(session, session.get_one(Submission, one)) for one in (first, second)]
+        told = [mark_of_submission(session, get_submission(session, one, people[0])) for one in (first, second)]
     assert told == [Mark(UNRANKED, "the team")] * 2
 
 
@@ -150,7 +151,7 @@ def test_a_team_is_told_nothing_of_a_submission_that_another_one_s_mark_is_on(
     first, second = enter(engine, people[0], 0.9), enter(engine, people[0], 0.8, minute=1)
     mark(engine, first, DISQUALIFIED, "this file")
     with reading(engine) as session:
-        assert mark_of_submission(session, session.get_one(Submission, second)) is None
+        assert mark_of_submission(session, get_submission(session, second, people[0])) is None
 
 
 def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: list[User]) -> None:

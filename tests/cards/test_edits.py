@@ -205,7 +205,7 @@ def test_the_official_board_freezes_the_card(engine: Engine, people: list[User])
     sent = enter(engine, ada, 0.5, method="one", card={"fields": {"parameters": 560, "ensemble": True}})
     write(engine, sent, ada, CLOSE + MINUTE / 2, method="late, but in time", fields={"parameters": 1})
     assert freeze(engine, CLOSE + HOUR)
-    with pytest.raises(CardFrozen, match="2026-01-11 13:00 UTC"):
+    with pytest.raises(CardFrozen, match="11 Jan 2026, 13:00 UTC"):
         write(engine, sent, ada, CLOSE + HOUR, method="too late")
     found = official(engine)
     (row,) = found.rows

@@ -222,8 +222,8 @@ def test_an_end_that_supersedes_official_results_says_so_where_it_is_applied(pla
     place.edit({"title": "Edited"})
     place.folder.change("2026-05-20 00:00 UTC", LATER)
     note = (
-        "phase 'evaluation' of 'demo' goes on: its official results of 2026-05-20 00:00 UTC are superseded: they keep "
-        "their address, and others are frozen when it closes again"
+        "phase 'evaluation' of 'demo' goes on: its official results of 20 May 2026, 00:00 UTC are superseded: they "
+        "keep their address, and others are frozen when it closes again"
     )
     assert note in noted(place.plan().changes)
     assert note in noted(place.apply())

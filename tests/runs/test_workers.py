@@ -76,7 +76,7 @@ def test_a_run_that_no_worker_can_take_waits_since_it_was_sent(engine: Engine, a
     run_id = submit(engine, ada, NOW).run_id
     found = waiting(engine, run_id, NOW + SECOND)
     assert found == Waiting(NOW, ("No worker is running.",))
-    since = "2026-01-10 12:00 UTC"
+    since = "10 Jan 2026, 12:00 UTC"
     assert found.words == f"Your file has arrived and has been waiting for a worker with torch since {since}."
 
 

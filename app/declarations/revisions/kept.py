@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 
-from pydantic import ValidationError
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, selectinload
 
 from app.base.errors import NotFound
 from app.base.times import in_utc
-from app.declarations.model import CompetitionDeclaration
-from app.declarations.revisions.documents import Document, fingerprint
 from app.models import Competition, Revision, RevisionSource
 
 
@@ -68,20 +65,6 @@ def marked_revision(session: Session, competition: Competition, mark: str) -> Re
     number = _MARK.match(mark)
     found = session.scalar(_of(competition).where(Revision.number == int(number[1]))) if number else None
     return found if found is not None and revision_mark(found, competition.name) == mark else None
-
-
-def is_as_applied(session: Session, competition: Competition, declared: CompetitionDeclaration) -> bool:
-    """Return whether a file declares what the last applied file or the current revision does, apart from its files."""
-    known = (last_from_file(session, competition), newest_revision(session, competition))
-    documents = [one.document for one in known if one is not None]
-    return any(_means(document) == fingerprint(declared, {}) for document in documents)
-
-
-def _means(document: Document) -> str | None:
-    try:
-        return fingerprint(CompetitionDeclaration.model_validate(document), {})
-    except ValidationError:  # from another version of Evergold
-        return None
 
 
 #: Begins a mark; nine digits are more revisions than a competition has.

@@ -12,9 +12,20 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import ValidationError
+from sqlalchemy.orm import Session
 
 from app.declarations.model import CompetitionDeclaration
-from app.declarations.revisions.documents import Difference, Document, Path, differences, dotted, value_text
+from app.declarations.revisions.documents import (
+    Difference,
+    Document,
+    Path,
+    differences,
+    dotted,
+    fingerprint,
+    value_text,
+)
+from app.declarations.revisions.kept import last_from_file, newest_revision
+from app.models import Competition
 
 
 class Side(StrEnum):
@@ -205,3 +216,17 @@ def _by_name(value: Any) -> dict[str, Any] | None:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         return None
     return dict(zip([str(name) for name in names], value, strict=True))
+
+
+def is_as_applied(session: Session, competition: Competition, declared: CompetitionDeclaration) -> bool:
+    """Return whether a file declares what the last applied file or the current revision does, apart from its files."""
+    known = (last_from_file(session, competition), newest_revision(session, competition))
+    documents = [one.document for one in known if one is not None]
+    return any(_means(document) == fingerprint(declared, {}) for document in documents)
+
+
+def _means(document: Document) -> str | None:
+    try:
+        return fingerprint(CompetitionDeclaration.model_validate(document), {})
+    except ValidationError:  # from another version of Evergold
+        return None
