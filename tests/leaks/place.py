@@ -567,6 +567,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "mark_id": "1",
         "allowance_id": "1",
         "blueprint_id": "1",
+        "step": "publish",
         "offer_id": "1",
         "sha256": "0" * 64,
         "invitation_id": "1",

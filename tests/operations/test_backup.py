@@ -180,7 +180,7 @@ def test_neither_private_keys_nor_any_gold_in_clear_is_in_a_backup(small: Settin
     assert files_with(tmp_path / "backup", CANARY.encode()) == []
     assert files_with(tmp_path / "backup", secret) == []
     named = sorted(path.name for path in (tmp_path / "backup").rglob("*key*"))
-    assert named == ["sealed_keys.jsonl", "worker_keys.jsonl"], "public keys, and sealed ones"
+    assert named == ["passkeys.jsonl", "sealed_keys.jsonl", "worker_keys.jsonl"], "public keys, and sealed ones"
 
 
 def test_nobody_else_may_read_it(small: Settings, tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
             "description": "The grades.",
             "content": {"text/csv": {"schema": {"type": "string"}, "example": _GRADES_CSV}},
         },
-        **error_responses(401, 403, 404),
+        **error_responses(401, 403, 404, 422),
     },
 )
 def export_grades(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
