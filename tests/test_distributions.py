@@ -159,7 +159,7 @@ def test_it_scores_at_home(laptop: Laptop) -> None:
     golden = REPOSITORY / "tests" / "golden" / "idiom-detection"
     files = ["--gold", golden / "gold.csv", "--prediction", golden / "prediction.csv"]
     by_command = laptop.run("evergold", "score", "idiom-detection", *files).stdout
-    assert "macro_f1\tzero_shot/all\t0.666667\n" in by_command
+    assert "macro_f1\tzero-shot · all\t0.666667\n" in by_command
     assert laptop.run("python", "-m", "evergold.scoring", "idiom-detection", *files).stdout == by_command
     files = ["--gold", TABLE / "gold" / "irony" / "gold.csv", "--prediction", TABLE / "prediction.csv"]
     missing = laptop.run("evergold", "score", "table", *files, code=1)

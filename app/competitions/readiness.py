@@ -116,7 +116,12 @@ def _example(session: Session, places: list[Place]) -> Point:
 
 
 def _shows_format(session: Session, phase_task: PhaseTask) -> bool:
-    """Return whether there is a download besides the items, or the items show the format themselves."""
+    """Return whether there is a download besides the items, or the items show the format themselves.
+
+    An organisers' program decides for itself what it reads.
+    """
+    if not _reads_items(phase_task):
+        return True
     files = select(PublicFile.id).where(PublicFile.phase_task_id == phase_task.id)
     if phase_task.task.task_type not in _ITEMS_SHOW_FORMAT and phase_task.items_sha256 is not None:
         files = files.where(PublicFile.sha256 != phase_task.items_sha256)

@@ -140,7 +140,7 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     world.reject(site.engine, waiting_run(site))
     expect(page.locator(".chip")).to_have_text("Rejected")  # by itself: nothing was clicked
     expect(page.get_by_role("status")).to_contain_text("Rejected.")  # and it was announced
-    expect(page.get_by_role("row").nth(1)).to_contain_text("id 203 appears twice, first on line 9")
+    expect(page.locator(".board tbody tr").first).to_contain_text("id 203 appears twice, first on line 9")
     keep(page, f"newcomer-rejected-{device}-{scheme}")
     assert page.url == address
 
@@ -171,7 +171,7 @@ def test_without_scripts_everything_still_works(look: Any, site: Site, tmp_path:
     world.score(site.engine, waiting_run(site), 0.5)
     expect(looking.page.locator(".chip")).to_have_text("Scored")  # the page asks again by itself
     looking.go(BOARD_PAGE)
-    expect(looking.page.get_by_role("row").nth(1)).to_contain_text("0.5000")
+    expect(looking.page.locator(".board tbody tr").first).to_contain_text("0.5000")
     looking.page.locator(".person > summary").click()
     looking.page.get_by_role("button", name="Log out").click()
     expect(looking.page.get_by_role("link", name="Log in")).to_be_visible()
@@ -186,8 +186,7 @@ def test_by_keyboard_alone(look: Any, site: Site) -> None:
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
     page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Idioms")).to_be_focused()
+    tab_to(page, page.get_by_role("link", name="Idioms").first)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Idioms")
     submit = page.get_by_role("link", name="Submit to Detection, Evaluation").first

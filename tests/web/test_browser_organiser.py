@@ -83,7 +83,7 @@ def take_part(open_page: Any, site: Site, folder: Path) -> None:
     looking = open_page("phone", "dark")
     looking.register("ada")
     looking.go(DEMO)
-    looking.page.get_by_role("link", name="Submit to Detection, Evaluation").click()
+    looking.page.get_by_role("link", name="Submit to Detection, Evaluation").first.click()
     file = folder / "predictions.csv"
     file.write_bytes(CONTENT)
     looking.page.set_input_files("#file", file)
@@ -142,7 +142,7 @@ def test_an_organiser_opens_a_phase_previews_reveals_and_exports(
     with zipfile.ZipFile(predictions.value.path()) as archive:
         assert CONTENT in [archive.read(name) for name in archive.namelist()]
     with page.expect_download() as people:
-        page.get_by_role("link", name="As CSV").click()
+        page.get_by_role("link", name="As CSV", exact=True).click()
     with Path(people.value.path()).open(encoding="utf-8", newline="") as file:
         assert any("ada@example.org" in row for row in csv.reader(file))
 

@@ -82,7 +82,7 @@ def test_label_that_nobody_declared_has_the_verdict_that_it_has_at_home(
     at_home = [one.as_dict() for one in validate("table", tmp_path / "items", tmp_path / "prediction")]
     assert found.status == ValidationStatus.VALID
     assert found.problems == the_run(engine, run_id).problems == at_home
-    assert "this file has 2: NEG, POS" in at_home[0]["message"]
+    assert "check the spelling of the 2 in this file: NEG, POS" in at_home[0]["message"]
 
 
 @pytest.mark.both

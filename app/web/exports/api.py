@@ -76,7 +76,7 @@ def read_downloads(
             "description": "The log.",
             "content": {"text/csv": {"schema": {"type": "string"}, "example": _DOWNLOADS_CSV}},
         },
-        **error_responses(401, 403, 404),
+        **error_responses(401, 403, 404, 422),
     },
 )
 def export_downloads(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
@@ -171,7 +171,7 @@ def read_participants(server: ServerHere, user: ApiOrganiser, competition: Compe
             "description": "The list.",
             "content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV}},
         },
-        **error_responses(401, 403, 404),
+        **error_responses(401, 403, 404, 422),
     },
 )
 def export_participants(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:
@@ -221,7 +221,7 @@ def export_grades(server: ServerHere, user: ApiOrganiser, competition: Competiti
             "description": "The list.",
             "content": {"text/csv": {"schema": {"type": "string"}, "example": _REGISTRATIONS_CSV}},
         },
-        **error_responses(401, 403, 404),
+        **error_responses(401, 403, 404, 422),
     },
 )
 def export_registrations(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> Response:

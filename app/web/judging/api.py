@@ -129,7 +129,7 @@ def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: R
     summary="All marks of a round as CSV, for organisers",
     description="A row for each submission, item and annotator; it can be imported as it is.",
     response_class=Response,
-    responses=_CSV_RESPONSE | error_responses(401, 403, 404),
+    responses=_CSV_RESPONSE | error_responses(401, 403, 404, 422),
 )
 def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, round_name: RoundName) -> Response:
     found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)

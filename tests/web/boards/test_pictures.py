@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from app.models import Team
 from app.web.boards import pages as page_of_pictures
 from app.web.html.rendering import render_page
 from app.web.http.visit import Visit
+from evergold.moments import moment_words
 from tests import world
 from tests.competitions.embargo import hide
 from tests.web import markup, paraphrase_world, pictures_world
@@ -142,7 +144,7 @@ def test_every_table_says_what_the_numbers_say(parseme: Site, nobody: httpx.Clie
     progress = numbers(nobody, "progress")
     records = progress["series"][1]["points"]
     rows = [
-        [point["label"], f"{point['x'][:10]} {point['x'][11:16]} UTC", told(progress["y"], point["y"]),
+        [point["label"], moment_words(datetime.fromisoformat(point["x"])), told(progress["y"], point["y"]),
          "record" if point in records else ""]
         for point in progress["series"][0]["points"]
     ]  # fmt: skip

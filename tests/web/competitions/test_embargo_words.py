@@ -185,4 +185,4 @@ def test_the_command_line_says_what_is_hidden(
     assert "are shown to teams on Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC)" in said
     hide(planted.site.engine, precision=2)
     assert run(["status", str(planted.submission)]) == Code.OK
-    assert "macro_f1\tzero_shot/all\t0.62\n" in capsys.readouterr().out
+    assert "macro_f1\tzero-shot · all\t0.62\n" in capsys.readouterr().out
