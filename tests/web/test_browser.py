@@ -140,7 +140,7 @@ def test_a_newcomer_registers_errs_understands_and_stands_on_the_board(
     world.reject(site.engine, waiting_run(site))
     expect(page.locator(".chip")).to_have_text("Rejected")  # by itself: nothing was clicked
     expect(page.get_by_role("status")).to_contain_text("Rejected.")  # and it was announced
-    expect(page.locator(".board tbody tr").first).to_contain_text("id 203 appears twice, first on line 9")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("id 203 appears twice, first on line 9")
     keep(page, f"newcomer-rejected-{device}-{scheme}")
     assert page.url == address
 
